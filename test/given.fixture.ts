@@ -21,7 +21,7 @@ export const given = (...happened: readonly NewEvent[]) => ({
 })
 
 export const stateAfter = (happened: readonly NewEvent[]): State =>
-  happened.reduce((state, event) => evolve(state, stamped(event, state.seq + 1)), INITIAL_STATE)
+  happened.reduce((state, event) => evolve(state, stamped(event, state)), INITIAL_STATE)
 
 const then = (result: RunResult) => ({
   then: (
@@ -80,14 +80,18 @@ export const testContext = (changes: Partial<DecisionContext> = {}): DecisionCon
 }
 
 /** What the event says of itself; what it does not say is the same for all. */
-const stamped = (event: NewEvent, seq: number): Stamped => ({
-  seq,
-  id: event.id ?? `given-${seq}`,
+const stamped = (event: NewEvent, { seq, recordedAt }: State): Stamped => ({
+  seq: seq + 1,
+  id: event.id ?? `given-${seq + 1}`,
   type: event.type,
   ts: event.ts ?? NOW,
   source: event.source,
   traceId: event.traceId ?? null,
   dedupeKey: event.dedupeKey ?? null,
   payload: event.payload as unknown as JsonObject,
-  recordedAt: event.ts ?? NOW,
+  recordedAt: receivedAt(event, recordedAt),
 })
+
+/** A signal may be older than its receipt, which never comes before that of another event. */
+const receivedAt = ({ type, ts = NOW }: NewEvent, before: Timestamp): Timestamp =>
+  type.startsWith('signal.') && ts < before ? before : ts

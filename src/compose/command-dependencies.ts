@@ -96,7 +96,11 @@ export const createCommandDependencies = (environment: Environment): CommandDepe
     openBroker: async () => {
       const { openBroker } = await import('./broker.ts')
       const { createSystemTimer } = await import('../adapters/platform/timer/system-timer.ts')
-      const opened = await openBroker(environment, await loaded(), createSystemTimer())
+      const opened = await openBroker(
+        environment,
+        await loaded(),
+        createSystemTimer(() => clock.now()),
+      )
       if (opened.status === 'open') return opened.broker
       throw new Failure('live.not_ready', opened.reason, {
         advice: 'Store the keys with "svc vault set", or name them in the environment.',

@@ -1,7 +1,8 @@
 import manifest from '../../package.json' with { type: 'json' }
+import { createSteadyTime } from '../adapters/platform/clock/steady-time.ts'
 import { createSystemClock } from '../adapters/platform/clock/system-clock.ts'
 import type { EnvironmentVariables } from '../core/config/environment.ts'
-import type { Clock } from '../ports/clock.ts'
+import type { Clock, SteadyTime } from '../ports/clock.ts'
 import type { Configuration } from '../core/config/schema.ts'
 
 /** The release this code belongs to. The bundle holds it as text. */
@@ -12,6 +13,8 @@ export interface Environment {
   readonly home: string
   readonly variables: EnvironmentVariables
   readonly clock: Clock
+  /** What the clock takes its time from. */
+  readonly time: SteadyTime
   readonly version: string
   readonly insecureOk: boolean
   readonly devMode: boolean
@@ -22,15 +25,19 @@ export const environmentOf = (
   home: string,
   variables: EnvironmentVariables,
   version: string,
-): Environment => ({
-  home,
-  variables,
-  clock: createSystemClock(),
-  version,
-  insecureOk: isOn(variables['SVC_INSECURE_OK']),
-  devMode: isOn(variables['SVC_DEV_MODE']),
-  masterPassword: variables['SVC_MASTER_PASSWORD'],
-})
+): Environment => {
+  const time = createSteadyTime()
+  return {
+    home,
+    variables,
+    clock: createSystemClock(() => time.now()),
+    time,
+    version,
+    insecureOk: isOn(variables['SVC_INSECURE_OK']),
+    devMode: isOn(variables['SVC_DEV_MODE']),
+    masterPassword: variables['SVC_MASTER_PASSWORD'],
+  }
+}
 
 const isOn = (value: string | undefined): boolean =>
   ['1', 'true', 'yes'].includes(value?.trim().toLowerCase() ?? '')

@@ -106,6 +106,11 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
       },
       configuration: options.settings,
       version,
+      onLost: ({ message }) =>
+        logger.error(
+          `${message}. The kill switch is at level 3 and writes are refused. Copy what this process still holds before ` +
+            'you stop it: see "Files that vanish" in docs/operating.md.',
+        ),
       onError,
     })
     closers.add(() => engine.close())

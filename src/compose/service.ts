@@ -10,6 +10,7 @@ import type { IntegrityCheck } from '../surfaces/http/dependencies.ts'
 import { createHttpServer } from '../surfaces/http/server.ts'
 import { createMcpEndpoint } from '../surfaces/mcp/endpoint.ts'
 import { logActivity } from '../surfaces/cli/activity.ts'
+import { openClockMonitor } from './clock.ts'
 import type { Drivers } from './drivers.ts'
 import { openRunningEngine } from './running-engine.ts'
 import { removeServiceFile, writeServiceFile, type ServiceEntry } from './service-file.ts'
@@ -123,6 +124,15 @@ export const startService = (
       if (opened !== null) closers.add(() => opened.server.close())
       dashboardUrl = opened?.url ?? null
     }
+    const timer = createSystemTimer(() => clock.now())
+    const clockMonitor = await openClockMonitor({
+      environment,
+      engine,
+      configuration: () => configuration.current(),
+      logger,
+      timer,
+    })
+    closers.add(() => clockMonitor.close())
     // Last, so that a slow market does not delay the first answers.
     const { openDrivers } = await import('./drivers.ts')
     const driving = await openDrivers({
@@ -130,7 +140,7 @@ export const startService = (
       engine,
       configuration: () => configuration.current(),
       logger,
-      timer: createSystemTimer(),
+      timer,
       leadership: store.leadership,
       onSecrets: hide,
     })

@@ -17,6 +17,11 @@ export const consequencesOf = (event: KnownEvent): readonly Command[] => {
         return [welcome, { kind: 'escalate', to: KILL_SWITCH.lockdown, cause: DAMAGED_LOG }, CHECK]
       return [welcome, CHECK]
     }
+    case 'system.clock_jumped.v1': {
+      const { jump_seconds: value, limit_seconds: threshold } = event.payload
+      const triggers = [{ name: 'clock_jump_seconds', value, threshold }]
+      return [{ kind: 'escalate', to: KILL_SWITCH.caution, cause: { reason: 'clock_jumped', triggers } }]
+    }
     case 'market.bar.v1':
       return event.payload.backfill ? [] : afterBar(event.payload)
     case 'brain.conviction.v1': {

@@ -99,6 +99,7 @@ export const decide = (state: State, command: Command, context: DecisionContext)
     case 'record-config-change':
     case 'accept-restore':
     case 'record-checkpoint':
+    case 'record-clock-jump':
     case 'admit-key':
     case 'retire-key':
     case 'rotate-key':

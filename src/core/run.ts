@@ -48,7 +48,11 @@ export const run = (before: State, command: Command, context: DecisionContext): 
   return { status: 'accepted', events, state }
 }
 
-const stamp = (event: NewEvent, seq: number, { now, newId, traceId }: DecisionContext): Stamped => ({
+const stamp = (
+  event: NewEvent,
+  seq: number,
+  { now, recordedAt = now, newId, traceId }: DecisionContext,
+): Stamped => ({
   seq,
   id: event.id ?? newId(),
   type: event.type,
@@ -57,5 +61,5 @@ const stamp = (event: NewEvent, seq: number, { now, newId, traceId }: DecisionCo
   traceId: event.traceId ?? traceId,
   dedupeKey: event.dedupeKey ?? null,
   payload: event.payload as unknown as JsonObject,
-  recordedAt: now,
+  recordedAt,
 })

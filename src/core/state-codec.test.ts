@@ -53,7 +53,12 @@ describe('the state as text', () => {
       payload: {},
       recordedAt: NOW,
     }
-    expect(evolve(INITIAL_STATE, outsider)).toEqual({ ...INITIAL_STATE, seq: 1, recordedAt: NOW })
+    expect(evolve(INITIAL_STATE, outsider)).toEqual({
+      ...INITIAL_STATE,
+      seq: 1,
+      recordedAt: NOW,
+      decidedAt: NOW,
+    })
   })
 
   it('keeps what strangers say of themselves, whatever they call it', () => {

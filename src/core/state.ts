@@ -6,6 +6,7 @@ import { evolveMarket, INITIAL_MARKET, type Market } from './market/evolve.ts'
 import { evolveOperations, INITIAL_OPERATIONS, type OperationsState } from './operations/evolve.ts'
 import { evolveReputation, INITIAL_REPUTATION, type ReputationState } from './reputation/evolve.ts'
 import { evolveSignals, INITIAL_SIGNALS, type SignalsState } from './signals/evolve.ts'
+import { isFromFuture } from './shared/time.ts'
 import { evolveTrading, INITIAL_TRADING, type TradingState } from './trading/evolve.ts'
 import { evolveTreasury, INITIAL_TREASURY, type TreasuryState } from './treasury/evolve.ts'
 
@@ -17,6 +18,10 @@ export interface State {
   readonly seq: number
   /** Receive time of the newest event; it never decreases. */
   readonly recordedAt: Timestamp
+  /** When the newest event was decided: see `decidedAt`. */
+  readonly decidedAt: Timestamp
+  /** The receive time at which the log stands still, because a clock was ahead; null while it moves. */
+  readonly standsAt: Timestamp | null
   readonly market: Market
   readonly signals: SignalsState
   readonly trading: TradingState
@@ -29,6 +34,8 @@ export interface State {
 export const INITIAL_STATE: State = {
   seq: 0,
   recordedAt: BEFORE_ALL,
+  decidedAt: BEFORE_ALL,
+  standsAt: null,
   market: INITIAL_MARKET,
   signals: INITIAL_SIGNALS,
   trading: INITIAL_TRADING,
@@ -39,13 +46,16 @@ export const INITIAL_STATE: State = {
 }
 
 export const evolve = (state: State, event: Stamped): State => {
-  const known = asKnown(event)
   const { seq, recordedAt } = event
+  const { decidedAt, standsAt } = timesAfter(state, event)
+  const known = asKnown(decidedAt === recordedAt ? event : { ...event, recordedAt: decidedAt })
   // Types of a later release change nothing here.
-  if (known === null) return { ...state, seq, recordedAt }
+  if (known === null) return { ...state, seq, recordedAt, decidedAt, standsAt }
   return {
     seq,
     recordedAt,
+    decidedAt,
+    standsAt,
     market: evolveMarket(state.market, known),
     signals: evolveSignals(state.signals, known),
     trading: evolveTrading(state.trading, known),
@@ -54,4 +64,19 @@ export const evolve = (state: State, event: Stamped): State => {
     treasury: evolveTreasury(state.treasury, known),
     operations: evolveOperations(state.operations, known),
   }
+}
+
+type Times = Pick<State, 'decidedAt' | 'standsAt'>
+
+/**
+ * `recorded_at` never decreases, so after a clock was ahead it stands still until time has caught up. Meanwhile the fold
+ * goes by the time of the events themselves, except bars and signals, whose `ts` is not the time of the decision.
+ */
+const timesAfter = (before: Times, { type, ts, recordedAt }: Stamped): Times => {
+  if (ts === recordedAt) return { decidedAt: recordedAt, standsAt: null }
+  const hasOwnTime = type.startsWith('signal.') || type.startsWith('market.')
+  if (hasOwnTime && recordedAt === before.standsAt) return before
+  if (!hasOwnTime && isFromFuture(Date.parse(recordedAt), Date.parse(ts)))
+    return { decidedAt: ts, standsAt: recordedAt }
+  return { decidedAt: recordedAt, standsAt: null }
 }

@@ -1,4 +1,5 @@
 import type { NodeId } from '../core/shared/brand.ts'
+import { KILL_SWITCH } from '../core/shared/level.ts'
 import { timestampAt } from '../core/shared/time.ts'
 import { yieldToEventLoop } from '../ports/yield-to-event-loop.ts'
 import type { Command } from '../core/decide.ts'
@@ -7,7 +8,7 @@ import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
 import { stampedFrom, type Head, type Stamped } from '../core/log/event.ts'
 import type { State } from '../core/state.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { EventLog } from '../ports/event-log.ts'
+import { StoreLostError, type EventLog } from '../ports/event-log.ts'
 import type { Signatures } from '../ports/signatures.ts'
 import type { Signer } from '../ports/signer.ts'
 import {
@@ -51,6 +52,8 @@ export interface EngineDependencies {
   /** The running release. */
   readonly version?: string
   readonly limits?: Partial<EngineLimits>
+  /** Called once, when nothing can be stored any more. */
+  readonly onLost?: (error: StoreLostError) => void
   /** Called for errors that no caller waits for. */
   readonly onError: (what: string, error: unknown) => void
 }
@@ -84,6 +87,8 @@ export class Engine implements Executor {
   #wake: () => void = () => undefined
   readonly #advanceWaiters: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = []
   #closed = false
+  #lost: StoreLostError | null = null
+  readonly #stopWatchingLoss: () => void
 
   /** Loads the newest snapshot and folds the events after it. */
   static async open(dependencies: EngineDependencies): Promise<Engine> {
@@ -104,11 +109,17 @@ export class Engine implements Executor {
     this.#line = new CommitLine(log, signer)
     this.#snapshots = new SnapshotKeeper(log, signer, snapshotEveryEvents, snapshotSeq)
     this.#stopWatching = log.watch(() => this.#work())
+    this.#stopWatchingLoss = log.watchLoss?.((error) => this.#lose(error)) ?? (() => undefined)
   }
 
-  /** The fold of all durable events that this process has read. */
+  /** The fold of all durable events that this process has read. Locked when the log is lost, which cannot store it. */
   get state(): State {
-    return this.#durable.state
+    return this.#lost === null ? this.#durable.state : lockedAfterLoss(this.#durable.state)
+  }
+
+  /** Why nothing is stored any more; null while the log is there. */
+  get lost(): StoreLostError | null {
+    return this.#lost
   }
 
   /** Commands that wait to be decided. */
@@ -138,6 +149,7 @@ export class Engine implements Executor {
   /** Decides, stores and folds. Resolves when everything is durable; a refusal resolves, an error rejects. */
   execute(command: Command, { traceId = null, alongside = null }: ExecuteOptions = {}): Promise<Outcome> {
     if (this.#closed) return Promise.reject(new EngineClosedError())
+    if (this.#lost !== null) return Promise.reject(this.#lost)
     // What a retired key signs counts for nobody.
     if (this.#isRetired) return Promise.reject(new KeyRetiredError(this.nodeId))
     if (this.#queue.lengthBefore(command) >= this.#limits.queueMax)
@@ -154,8 +166,9 @@ export class Engine implements Executor {
     if (this.#closed) return
     this.#closed = true
     this.#stopWatching()
+    this.#stopWatchingLoss()
     while (this.#working !== null) await this.#working
-    if (!this.#isRetired) await this.#snapshots.keepNow(this.#durable)
+    if (!this.#isRetired && this.#lost === null) await this.#snapshots.keepNow(this.#durable)
   }
 
   /** Starts the loop unless it is running; it ends when nothing waits. */
@@ -223,12 +236,18 @@ export class Engine implements Executor {
       version = 'unknown',
       configuration = () => DEFAULT_CONFIGURATION,
     } = this.#dependencies
-    const nowMs = Math.max(clock.now(), Date.parse(before.head.recordedAt) || 0)
+    const settings = configuration()
+    const clockMs = clock.now()
+    const logMs = Date.parse(before.head.recordedAt) || 0
+    // The clock of another process may be a little ahead of ours. A time from the future is not followed, however:
+    // `recorded_at` never decreases, but decisions are made now.
+    const isFromFuture = logMs - clockMs > settings.kill_switch.l1_clock_jump_seconds * 1000
     let turnBeganMs = performance.now()
     const context = {
-      now: timestampAt(nowMs),
+      now: timestampAt(isFromFuture ? clockMs : Math.max(clockMs, logMs)),
+      recordedAt: timestampAt(Math.max(clockMs, logMs)),
       newId: () => clock.newId(),
-      configuration: configuration(),
+      configuration: settings,
       version,
       sha256Hex,
       nodeId: this.nodeId,
@@ -258,6 +277,7 @@ export class Engine implements Executor {
     this.#inFlight.shift()
     if (result.status === 'failed') {
       this.#mustReplan = true
+      if (result.error instanceof StoreLostError) this.#lose(result.error)
       for (const { reject } of batch.waiting) reject(result.error)
     } else if (this.#mustReplan && result.status === 'appended' && result.records.length > 0) {
       // It is chained to a batch that seemed to fail, so that batch is stored too: both are read from the log.
@@ -308,6 +328,14 @@ export class Engine implements Executor {
       .catch((error: unknown) => this.#dependencies.onError('could not save a snapshot', error))
   }
 
+  /** What waits is not decided any more: it could not be stored. */
+  #lose(error: StoreLostError): void {
+    if (this.#lost !== null) return
+    this.#lost = error
+    this.#dependencies.onLost?.(error)
+    for (const { reject } of this.#queue.takeAll()) reject(error)
+  }
+
   #nextCommand(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve
@@ -325,6 +353,21 @@ export class Engine implements Executor {
     for (const { reject } of waiting) reject(error)
   }
 }
+
+/** One object for one state: readers compare them. */
+const lockedAfterLoss = (state: State): State => {
+  const known = lockedStates.get(state)
+  if (known !== undefined) return known
+  const { trading } = state
+  const killSwitch = { ...trading.killSwitch, level: KILL_SWITCH.lockdown, reason: LOG_LOST }
+  const locked = { ...state, trading: { ...trading, killSwitch } }
+  lockedStates.set(state, locked)
+  return locked
+}
+
+const lockedStates = new WeakMap<State, State>()
+
+const LOG_LOST = 'log_lost'
 
 interface Waiting extends Request {
   readonly resolve: (outcome: Outcome) => void

@@ -5,6 +5,7 @@ import { chain, type ChainedRecord } from '../core/log/hash-chain.ts'
 import type { DecisionContext } from '../core/shared/decision-context.ts'
 import { run, type RunResult } from '../core/run.ts'
 import type { State } from '../core/state.ts'
+import type { Timestamp } from '../core/shared/brand.ts'
 import type { Refusal } from '../core/shared/decision.ts'
 import type { Memory } from './memory.ts'
 import { sha256Hex } from './sha256.ts'
@@ -83,7 +84,7 @@ export const plan = async (
     }
     const repeated = firstRepeated(tried.all, keys)
     if (repeated !== null) {
-      answers.push(answerRepeated(repeated))
+      answers.push(answerRepeated(repeated, context.now))
       continue
     }
     answers.push({ status: 'done', events: tried.events, replayed: false })
@@ -154,8 +155,8 @@ const firstRepeated = (events: readonly Stamped[], keys: KnownKeys): Repeated | 
 }
 
 /** The same event again is answered with the first one; another event under the same key is refused. */
-const answerRepeated = ({ wanted, stored }: Repeated): Outcome => {
-  if (isSameEvent(wanted, stored)) return { status: 'done', events: [stored], replayed: true }
+const answerRepeated = ({ wanted, stored }: Repeated, now: Timestamp): Outcome => {
+  if (isSameEvent(wanted, stored, now)) return { status: 'done', events: [stored], replayed: true }
   return {
     status: 'refused',
     refusal: {
@@ -167,8 +168,12 @@ const answerRepeated = ({ wanted, stored }: Repeated): Outcome => {
 }
 
 /** Without a `ts` of its own an event has the time of receipt, which differs each time. */
-const isSameEvent = (wanted: Stamped, stored: Stamped): boolean =>
+const isSameEvent = (wanted: Stamped, stored: Stamped, now: Timestamp): boolean =>
   wanted.type === stored.type &&
   wanted.source === stored.source &&
-  (wanted.ts === stored.ts || (wanted.ts === wanted.recordedAt && stored.ts === stored.recordedAt)) &&
+  (wanted.ts === stored.ts || (wanted.ts === now && hasReceiptTime(stored, now))) &&
   canonicalJson(wanted.payload) === canonicalJson(stored.payload)
+
+/** In a log with a time from the future `recorded_at` stands still, and any `ts` may have been that of receipt. */
+const hasReceiptTime = ({ ts, recordedAt }: Stamped, now: Timestamp): boolean =>
+  ts === recordedAt || recordedAt > now

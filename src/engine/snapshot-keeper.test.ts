@@ -103,3 +103,40 @@ it('says what went wrong to whoever asked for it, and goes on', async () => {
   await second
   expect(log.keptSeqs).toEqual([2])
 })
+
+it('gives up at the end what takes longer than a second to write', async () => {
+  const log = new WatchedLog()
+  const keeper = new SnapshotKeeper(log, SIGNER, 1, 0, slowClock(100).look)
+  await keeper.keepNow(largeMemoryAt(1))
+  expect(log.keptSeqs).toEqual([])
+})
+
+it('gives up at the end one that is under way', async () => {
+  const log = new WatchedLog()
+  const clock = slowClock(0.1)
+  const keeper = new SnapshotKeeper(log, SIGNER, 1, 0, clock.look)
+  const first = keeper.keepIfDue(largeMemoryAt(1))
+  const last = keeper.keepNow(largeMemoryAt(2))
+  clock.pass(2000)
+  await last
+  await first
+  expect(log.keptSeqs).toEqual([])
+})
+
+it('gives up at the end one that takes longer than a second to store', async () => {
+  const log = new WatchedLog()
+  let fail: (error: Error) => void = () => undefined
+  log.saveSnapshot = () =>
+    new Promise((_resolve, reject) => {
+      fail = reject
+    })
+  const keeper = new SnapshotKeeper(log, SIGNER, 1, 0)
+  const beganMs = performance.now()
+  await keeper.keepNow(memoryAt(1))
+  const tookMs = performance.now() - beganMs
+  expect(tookMs).toBeGreaterThan(900)
+  expect(tookMs).toBeLessThan(5000)
+  // As when the log closes meanwhile.
+  fail(new Error('closed'))
+  await new Promise((resolve) => setImmediate(resolve))
+})

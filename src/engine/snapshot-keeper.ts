@@ -12,7 +12,7 @@ export class SnapshotKeeper {
   readonly #nowMs: () => number
   #keptSeq: number
   #underWay: Promise<void> | null = null
-  #isInHurry = false
+  #giveUpAtMs = Number.POSITIVE_INFINITY
   #restUntilMs = 0
 
   constructor(
@@ -35,9 +35,25 @@ export class SnapshotKeeper {
     await this.#begin(memory)
   }
 
-  /** At the end, when a caller waits for it. */
+  /**
+   * At the end, when a caller waits for it, but not longer than a second: a snapshot is only a cache, and the next start
+   * folds the events since the last one. Parts of one that was given up count for nothing and are dropped later.
+   */
   async keepNow(memory: Memory): Promise<void> {
-    this.#isInHurry = true
+    this.#giveUpAtMs = this.#nowMs() + STOP_MS_MAX
+    const kept = this.#keepAtEnd(memory)
+    const over = new AbortController()
+    const limit = sleep(STOP_MS_MAX, undefined, { signal: over.signal }).catch(() => undefined)
+    try {
+      await Promise.race([kept, limit])
+    } finally {
+      over.abort()
+      // What is given up ends when the log closes, with an error that nobody waits for.
+      kept.catch(() => undefined)
+    }
+  }
+
+  async #keepAtEnd(memory: Memory): Promise<void> {
     // The caller that began the one under way gets its error.
     while (this.#underWay !== null) await this.#underWay.catch(() => undefined)
     if (memory.head.seq !== this.#keptSeq) await this.#begin(memory)
@@ -51,12 +67,17 @@ export class SnapshotKeeper {
   }
 
   async #keep(memory: Memory): Promise<void> {
-    await this.#log.saveSnapshot(await this.#written(memory))
+    const snapshot = await this.#written(memory)
+    if (snapshot === null) return
+    await this.#log.saveSnapshot(snapshot)
     this.#keptSeq = memory.head.seq
   }
 
-  /** Prices do not wait for a large state to be written: most of the time is theirs meanwhile. */
-  async #written(memory: Memory): Promise<Snapshot> {
+  /**
+   * Prices do not wait for a large state to be written: most of the time is theirs meanwhile. Null if the process ends
+   * before it is whole.
+   */
+  async #written(memory: Memory): Promise<Snapshot | null> {
     const steps = snapshotSteps(memory, this.#signer)
     let workMs = 0
     for (;;) {
@@ -66,7 +87,8 @@ export class SnapshotKeeper {
       // Under load it keeps to its share of the time.
       this.#restUntilMs = beganMs + REST_PER_WORK * workMs
       if (snapshot !== null) return snapshot
-      await (this.#isInHurry ? yieldToEventLoop() : sleep(PAUSE_MS))
+      if (this.#nowMs() >= this.#giveUpAtMs) return null
+      await (this.#giveUpAtMs < Number.POSITIVE_INFINITY ? yieldToEventLoop() : sleep(PAUSE_MS))
     }
   }
 }
@@ -79,6 +101,9 @@ const stepsUntil = (steps: Generator<undefined, Snapshot>, isEnough: () => boole
     if (isEnough()) return null
   }
 }
+
+/** How long a process that ends waits for a snapshot. */
+const STOP_MS_MAX = 1000
 
 /** At a time: a step takes much less. */
 const WORK_MS = 0.5

@@ -61,10 +61,21 @@ export interface EventLog {
    * leaf hashes. Nodes are written in the transaction of the event that completes them.
    */
   treeNodes(range: NodeRange): Promise<readonly Uint8Array[]>
+  /**
+   * The newest event that was acknowledged, as it is remembered outside of the log itself; null if nothing is. Absent
+   * where the log cannot lose its end without the whole of it.
+   */
+  recordedHead?(): Promise<RecordedHead | null>
+  /** An operator accepts the loss: what was remembered is moved aside, and the log as it is counts. Where it is now. */
+  forgetRecordedHead?(label: string): Promise<string | null>
+  /** Calls `onLost` once, if what is stored can no longer be found: see StoreLostError. */
+  watchLoss?(onLost: (error: StoreLostError) => void): () => void
   /** Bytes of the main database; 0 if unknown. */
   sizeBytes(): Promise<number>
   close(): Promise<void>
 }
+
+export type RecordedHead = Pick<Head, 'seq' | 'hash'>
 
 export interface VerifyRange {
   readonly after: number
@@ -100,7 +111,15 @@ export interface Snapshot {
 
 /** The store did not take or give: a full disk, a failed sync, a lost connection. Nothing half-written. */
 export class StoreUnavailableError extends Error {
-  override readonly name = 'StoreUnavailableError'
+  override readonly name: string = 'StoreUnavailableError'
+}
+
+/**
+ * The files of the log were deleted or exchanged under the process. What it stores nobody will find again, so it takes
+ * nothing more until an operator has put the files back and restarted it.
+ */
+export class StoreLostError extends StoreUnavailableError {
+  override readonly name: string = 'StoreLostError'
 }
 
 /** Throws if the records do not follow the head one after the other: a bug of the caller, never a lost race. */

@@ -70,9 +70,15 @@ export const fallsAfter = (lastRun: LastRun | null, meanReturn: number | null): 
     : 0
 
 /** Whether a scheduled time has passed since the last run. Several missed runs count as one. */
-export const isLearningDue = ({ lastRun, beganAt }: Learning, dueMs: number): boolean => {
+/** `nextMs` is the time after `dueMs`: what has run after that, ran by a wrong clock. */
+export const isLearningDue = (
+  { lastRun, beganAt }: Learning,
+  dueMs: number,
+  nextMs = Number.POSITIVE_INFINITY,
+): boolean => {
   const after = lastRun?.at ?? beganAt
-  return after !== null && dueMs > Date.parse(after)
+  if (after === null) return false
+  return dueMs > Date.parse(after) || (lastRun !== null && Date.parse(after) > nextMs)
 }
 
 export const evolveLearning = (learning: Learning, event: KnownEvent): Learning => {

@@ -24,6 +24,8 @@ const nodeKey = { node_id: z.string(), public_key: z.string().regex(/^[0-9a-f]{6
 /** What an access key may be allowed to do. */
 export const ACCESS_SCOPES = ['read', 'submit', 'emit', 'operate'] as const
 
+export const CLOCK_JUMP_CAUSES = ['wall_clock', 'log_ahead'] as const
+
 export const systemEvents = {
   'system.started.v1': z.object({
     version: z.string(),
@@ -100,6 +102,19 @@ export const systemEvents = {
     /** What the account holds; the ledger goes on from here. */
     equity_usd: z.number(),
   }),
+  /** The clock of the machine contradicts the time that has passed, or the log. */
+  'system.clock_jumped.v1': z.object({
+    node_id: branded<NodeId>(),
+    /** `wall_clock`: it was set while the service ran. `log_ahead`: the log holds a later time than the clock. */
+    cause: z.enum(CLOCK_JUMP_CAUSES),
+    /** Positive if the clock went ahead. */
+    jump_seconds: z.number(),
+    limit_seconds: z.number(),
+    /** What the clock of the machine says. */
+    wall_clock: branded<Timestamp>(),
+    /** The newest `recorded_at` of the log. */
+    log_time: branded<Timestamp>(),
+  }),
   /** An operator accepts that the log lost its end (an older copy was restored). */
   'system.restore.v1': z.object({
     reason: z.string(),
@@ -132,6 +147,13 @@ export const alertEvents = {
     prev_level: killSwitchLevel,
     reason: z.string(),
     triggered_by: z.string(),
+    repeat: z.int(),
+  }),
+  'alert.clock_jump': z.object({
+    urgency: z.literal('immediate'),
+    message: z.string(),
+    cause: z.enum(CLOCK_JUMP_CAUSES),
+    jump_seconds: z.number(),
     repeat: z.int(),
   }),
   'alert.regime_shift': z.object({

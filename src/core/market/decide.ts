@@ -5,6 +5,7 @@ import type { Market } from './evolve.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { priceFrom } from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
+import { isFromFuture } from '../shared/time.ts'
 import { type BarFault, barFaultOf, type FeedBar, moveBetween, reportedBar, type StoredBar } from './bar.ts'
 
 export interface MarketCommand {
@@ -46,18 +47,25 @@ const observed = (
   { now, moveMax }: ObservationRules,
 ): readonly NewEvent[] => {
   const known = market.symbols.get(canonicalSymbol(bar.symbol))
-  const last = known?.held ?? known?.last ?? null
-  const fault = barFaultOf(bar, last, Date.parse(now))
+  const nowMs = Date.parse(now)
+  const isCredible = ({ close_ts }: StoredBar): boolean => !isFromFuture(Date.parse(close_ts), nowMs)
+  const held = known !== undefined && known.held !== null && isCredible(known.held) ? known.held : null
+  const last = held ?? known?.last ?? null
+  // After a bar from the future every bar would be late: a wrong clock must not end the prices of a symbol.
+  const fault = barFaultOf(bar, last !== null && isCredible(last) ? last : null, nowMs)
   if (fault !== null) return [refused(bar, fault)]
-  if (known === undefined) return [barEvent(bar, feed)]
-  const { held } = known
+  if (known === undefined) return [barEvent(bar, feed, null)]
+  const { repeatedUntil } = known
   if (isOpenAstray(bar, last, moveMax)) return [refused(bar, 'price_jump')]
   const close = priceFrom(bar.close)
   if (held !== null && moveBetween(held.close, close) <= CONFIRMING_MOVE_MAX) {
-    return [barEvent(reportedBar(held), feed), barEvent(bar, feed)]
+    return [barEvent(reportedBar(held), feed, repeatedUntil), barEvent(bar, feed, repeatedUntil)]
   }
   const dropped = held === null ? [] : [refused(held, 'price_jump')]
-  const taken = moveBetween(known.last.close, close) > moveMax ? heldEvent(bar, feed) : barEvent(bar, feed)
+  const taken =
+    moveBetween(known.last.close, close) > moveMax
+      ? heldEvent(bar, feed)
+      : barEvent(bar, feed, isCredible(known.last) ? repeatedUntil : known.last.open_ts)
   return [...dropped, taken]
 }
 
@@ -67,11 +75,15 @@ const isOpenAstray = (bar: FeedBar, last: StoredBar | null, moveMax: number): bo
   return last !== null && moveBetween(last.close, open) > moveMax && moveBetween(close, open) > moveMax
 }
 
-const barEvent = (bar: FeedBar, feed: string): NewEvent => ({
+/** `repeatedUntil`: bars up to that time may stand in the log already, written by a clock that was ahead. */
+const barEvent = (bar: FeedBar, feed: string, repeatedUntil: string | null): NewEvent => ({
   type: 'market.bar.v1',
   source: 'market',
   ts: timestampOf(bar.close_ts),
-  dedupeKey: `bar:${feed}:${bar.symbol}:${bar.resolution_s}:${bar.open_ts}`,
+  dedupeKey: [
+    `bar:${feed}:${bar.symbol}:${bar.resolution_s}:${bar.open_ts}`,
+    ...(repeatedUntil !== null && bar.open_ts <= repeatedUntil ? [`after:${repeatedUntil}`] : []),
+  ].join(':'),
   payload: { ...bar, feed },
 })
 

@@ -1,11 +1,11 @@
-import type { CanonicalSymbol } from '../shared/brand.ts'
+import type { CanonicalSymbol, Timestamp } from '../shared/brand.ts'
 import { greater, lesser, priceFrom, returnOf, type Price } from '../shared/money.ts'
 import { assertFold } from '../shared/assert.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import type { Quote } from '../shared/quote.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
-import { dayOf } from '../shared/time.ts'
+import { dayOf, isFromFuture } from '../shared/time.ts'
 import { storedBar, type StoredBar } from './bar.ts'
 
 /** One closed bar of the length that indicators are computed on. */
@@ -25,6 +25,8 @@ export interface SymbolMarket {
   readonly last: StoredBar
   /** A bar so far from the last one that a second bar must confirm it. */
   readonly held: StoredBar | null
+  /** Open time of a bar from the future that was followed by an earlier one, until bars have caught up with it. */
+  readonly repeatedUntil: Timestamp | null
   /** The last close that is not backfill: backfill is not tradable. */
   readonly mark: Quote | null
   /** Closes of the last hour and the last one before it, oldest first. */
@@ -91,13 +93,35 @@ const withSymbol = (
 const afterBar = (known: SymbolMarket | undefined, bar: StoredBar, rules: AnalysisRules): SymbolMarket => {
   const atMs = Date.parse(bar.close_ts)
   const close = { price: bar.close, atMs }
+  const before = known !== undefined && bar.open_ts < known.last.open_ts ? withoutFuture(known, bar) : known
+  const until = before?.repeatedUntil ?? null
   return {
     last: bar,
     held: null,
-    mark: bar.backfill ? (known?.mark ?? null) : close,
-    closes: [...lastHour(known?.closes ?? [], atMs), close],
-    analysis: analysed(known?.analysis ?? INITIAL_ANALYSIS, bar, rules),
-    fearGreedByDay: withFearGreed(known?.fearGreedByDay ?? [], bar),
+    repeatedUntil: until !== null && bar.open_ts < until ? until : null,
+    mark: bar.backfill ? (before?.mark ?? null) : close,
+    closes: [...lastHour(before?.closes ?? [], atMs), close],
+    analysis: analysed(before?.analysis ?? INITIAL_ANALYSIS, bar, rules),
+    fearGreedByDay: withFearGreed(before?.fearGreedByDay ?? [], bar),
+  }
+}
+
+/** What a clock that was ahead has left behind ends where the bars go on. */
+const withoutFuture = (known: SymbolMarket, { open_ts, close_ts }: StoredBar): SymbolMarket => {
+  const [openMs, closeMs] = [Date.parse(open_ts), Date.parse(close_ts)]
+  const { bars, forming, variance } = known.analysis
+  const isPast = (bar: AnalysisBar): boolean => bar.openMs <= openMs
+  return {
+    ...known,
+    repeatedUntil: known.last.open_ts,
+    mark: known.mark !== null && known.mark.atMs < closeMs ? known.mark : null,
+    closes: known.closes.filter(({ atMs }) => atMs < closeMs),
+    analysis: {
+      bars: bars.filter(isPast),
+      forming: forming !== null && isPast(forming) ? forming : null,
+      variance,
+    },
+    fearGreedByDay: known.fearGreedByDay.filter(({ day }) => day <= dayOf(close_ts)),
   }
 }
 
@@ -131,7 +155,10 @@ const quoted = (market: Market, event: Extract<KnownEvent, { type: `signal.${str
   if (quotes === undefined && market.quotes.size >= QUOTED_SYMBOLS_MAX) return market
   const before = quotes?.get(event.source)
   const isFull = quotes !== undefined && quotes.size >= QUOTES_PER_SYMBOL_MAX
-  if (before === undefined ? isFull : before.atMs > atMs) return market
+  // One from the future, which a clock that was ahead left behind, is no newer.
+  const isNewer =
+    before !== undefined && before.atMs > atMs && !isFromFuture(before.atMs, Date.parse(event.recordedAt))
+  if (before === undefined ? isFull : isNewer) return market
   const updated = (quotes ?? NO_QUOTES).set(event.source, { price: priceFrom(price), atMs })
   return { rules: market.rules, symbols: market.symbols, quotes: market.quotes.set(key, updated) }
 }

@@ -2,15 +2,20 @@ import type { MarketFacts } from '../signal-types/declare.ts'
 import type { CanonicalSymbol } from '../shared/brand.ts'
 import { returnOf, type Price } from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
-import { DAY_MS, dayOf, timestampAt } from '../shared/time.ts'
+import { DAY_MS, dayOf, isFromFuture, timestampAt } from '../shared/time.ts'
 import type { AnalysisBar, Market, SymbolMarket } from './evolve.ts'
 import type { Quote } from '../shared/quote.ts'
 
-/** What producers see. A symbol without a recent bar is left out. */
-export const marketView = (market: Market, symbols: readonly string[]): MarketView => {
+/** What producers see. A symbol without a recent bar is left out, and so is one whose bar is from the future. */
+export const marketView = (
+  market: Market,
+  symbols: readonly string[],
+  nowMs = Number.POSITIVE_INFINITY,
+): MarketView => {
   const known = symbols.flatMap((symbol) => {
     const found = market.symbols.get(canonicalSymbol(symbol))
-    return found === undefined ? [] : [{ symbol, found, closeMs: Date.parse(found.last.close_ts) }]
+    const closeMs = Date.parse(found?.last.close_ts ?? '')
+    return found === undefined || isFromFuture(closeMs, nowMs) ? [] : [{ symbol, found, closeMs }]
   })
   const asOfMs = known.reduce((newest, { closeMs }) => Math.max(newest, closeMs), 0)
   const oldestMs = asOfMs - CURRENT_BARS * market.rules.barSeconds * 1000
@@ -60,11 +65,13 @@ export const markOf = (
   nowMs: number,
   trust: PriceTrust,
 ): Quote | null => {
-  let newest = market.symbols.get(symbol)?.mark ?? null
+  const ofBars = market.symbols.get(symbol)?.mark ?? null
+  let newest = ofBars === null || isFromFuture(ofBars.atMs, nowMs) ? null : ofBars
   const quotes = market.quotes.get(symbol)
   for (const producer of quotes === undefined ? [] : trust.producers) {
     const quote = quotes?.get(producer)
-    if (quote !== undefined && (newest === null || quote.atMs > newest.atMs)) newest = quote
+    if (quote === undefined || isFromFuture(quote.atMs, nowMs)) continue
+    if (newest === null || quote.atMs > newest.atMs) newest = quote
   }
   return newest !== null && nowMs - newest.atMs <= trust.maxAgeMs ? newest : null
 }

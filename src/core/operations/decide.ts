@@ -4,6 +4,7 @@ import type { DecisionContext } from '../shared/decision-context.ts'
 import { createAccessKey, revokeAccessKey, type KeyAuthor, type NewAccessKey } from './access-keys.ts'
 import type { Configuration } from '../config/schema.ts'
 import type { OperationsState } from './evolve.ts'
+import { recordClockJump, type ClockJump } from './clock-jump.ts'
 import { acceptedKey, isAccepted, isNamedByKey, type Keys } from './keys.ts'
 
 export type OperationsCommand =
@@ -17,6 +18,7 @@ export type OperationsCommand =
     }
   | { readonly kind: 'accept-restore'; readonly restore: PayloadOf<'system.restore.v1'> }
   | { readonly kind: 'record-checkpoint'; readonly checkpoint: PayloadOf<'system.checkpoint.v1'> }
+  | { readonly kind: 'record-clock-jump'; readonly jump: ClockJump }
   | { readonly kind: 'admit-key'; readonly key: NodeKey }
   | { readonly kind: 'retire-key'; readonly nodeId: string; readonly reason: string }
   /** The deciding node ends its own key in favour of a new one. */
@@ -44,6 +46,8 @@ export const decideOperations = (
       return start(nodes, command.started)
     case 'record-checkpoint':
       return accept({ type: 'system.checkpoint.v1', source: 'system', payload: command.checkpoint })
+    case 'record-clock-jump':
+      return recordClockJump(command.jump)
     case 'admit-key':
       return admitKey(nodes, command.key)
     case 'retire-key':

@@ -1,7 +1,7 @@
 import { callId, type CallId, type CanonicalSymbol, type Timestamp } from '../shared/brand.ts'
 import { priceNumberOrNull, type Price } from '../shared/money.ts'
 import type { Domain } from '../shared/domains.ts'
-import { type Horizon, HORIZON_MS, horizonIn, timestampAt } from '../shared/time.ts'
+import { type Horizon, HORIZON_MS, horizonIn, timestampAt, isFromFuture } from '../shared/time.ts'
 import { clamp01, r9 } from '../shared/numbers.ts'
 import { type Call, type CallDirection, type Calls, CALLS_MAX, callSlot } from './calls.ts'
 import { evidenceOf, weightedTypeOf } from '../signal-types/all.ts'
@@ -46,7 +46,9 @@ const joinedCall = (calls: Calls, { author, symbol, direction }: CallClaim, now:
   const id = calls.current.get(callSlot(author, symbol, direction))
   const call = id === undefined ? undefined : calls.open.get(id)
   // A due call takes no more signals, traded on or not: a new signal is about a later time.
-  return call === undefined || call.dueAt <= now ? null : call
+  if (call === undefined || call.dueAt <= now) return null
+  // Nor does one that a wrong clock opened: it would be due long after any horizon.
+  return isFromFuture(Date.parse(call.dueAt), Date.parse(now) + HORIZON_MS[call.horizon]) ? null : call
 }
 
 /** Null if the limit of open calls is reached. */

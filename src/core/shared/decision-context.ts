@@ -13,6 +13,8 @@ export interface SignedClaim {
 /** What a decision may know beyond the log: time, chance, and the operator's settings at that time. */
 export interface DecisionContext {
   readonly now: Timestamp
+  /** Later than now where the log already holds a later time, since `recorded_at` never decreases; else not given. */
+  readonly recordedAt?: Timestamp
   readonly newId: () => string
   /** Ties the events of one request together. */
   readonly traceId: string | null

@@ -52,6 +52,20 @@ export const timestamp = () =>
 export const isTooFarAhead = (ts: Timestamp, now: Timestamp, skewSecondsMax: number): boolean =>
   Date.parse(ts) > Date.parse(now) + skewSecondsMax * 1000
 
+/**
+ * Whether a time that the log holds cannot be true: clocks differ a little, but what is further ahead of now was written
+ * by a clock that was wrong. Nothing may wait for such a time, or count as newest because of it.
+ */
+export const isFromFuture = (atMs: number, nowMs: number): boolean => atMs - nowMs > AHEAD_MS_MAX
+
+/** Whether this much time has passed. Nothing waits for a time from the future. */
+export const hasPassed = (ms: number, since: Timestamp, now: Timestamp): boolean => {
+  const [sinceMs, nowMs] = [Date.parse(since), Date.parse(now)]
+  return nowMs - sinceMs >= ms || isFromFuture(sinceMs, nowMs)
+}
+
+const AHEAD_MS_MAX = 10_000
+
 const LENGTH_MAX = 256
 
 const FORM =

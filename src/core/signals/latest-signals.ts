@@ -5,7 +5,7 @@ import { weightedTypeOf } from '../signal-types/all.ts'
 import { signalId, type CanonicalSymbol, type ContributorId, type SignalId } from '../shared/brand.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
-import { DAY_MS } from '../shared/time.ts'
+import { DAY_MS, isFromFuture } from '../shared/time.ts'
 
 /** The newest signal of one type, by one author on one symbol. */
 export interface LatestSignal {
@@ -67,8 +67,9 @@ const withSignal = (
   const key = `${signal.type}|${authorId}|${symbol}`
   const before = latest.signals.get(key)
   if (before === undefined && latest.signals.size >= SIGNALS_MAX) return latest
-  // An older signal that arrives late does not replace a newer one.
-  if (before !== undefined && before.effectiveTimeMs > effectiveTimeMs) return latest
+  // An older signal that arrives late does not replace a newer one. One from the future is no newer: a clock was ahead.
+  const isNewer = before !== undefined && before.effectiveTimeMs > effectiveTimeMs
+  if (isNewer && !isFromFuture(before.effectiveTimeMs, Date.parse(signal.recordedAt))) return latest
   const { id, type, payload } = signal
   const newest = { id: signalId(id), type, symbol, authorId, contributorId, effectiveTimeMs, payload }
   return {

@@ -1,6 +1,6 @@
 import { nodeId, type Timestamp } from '../shared/brand.ts'
 import type { Contributors } from './contributors.ts'
-import { timestampAt } from '../shared/time.ts'
+import { timestampAt, isFromFuture } from '../shared/time.ts'
 import { assertFold } from '../shared/assert.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
@@ -173,9 +173,12 @@ export const healthAfter = (
   }
 }
 
-/** A quarantined producer may run again when its quarantine ends. */
+/** A quarantined producer may run again when its quarantine ends, or if a wrong clock began it. */
 export const mayRun = (record: RunRecord | undefined, now: Timestamp): boolean =>
-  record === undefined || record.quarantinedUntil === null || record.quarantinedUntil <= now
+  record === undefined ||
+  record.quarantinedUntil === null ||
+  record.quarantinedUntil <= now ||
+  isFromFuture(Date.parse(record.lastRunAt), Date.parse(now))
 
 /** Whether several expected runs are missing. */
 export const isOverdue = (

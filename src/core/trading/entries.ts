@@ -32,7 +32,7 @@ import { accountStatusOf } from './account.ts'
 import { positionsOf } from './book.ts'
 import { destinationOf } from './destination.ts'
 import type { TradingFacts } from './evolve.ts'
-import type { Intent } from './intents.ts'
+import { isOver, type Intent } from './intents.ts'
 import { clientOrderId, isEntry } from './orders.ts'
 import { type Fill, filledEvent, levelsOf, paperFill } from './fills.ts'
 import { type EntryFacts, type EntryRules, type OrderPlan, type SizeLimits, planned } from './sizing.ts'
@@ -246,7 +246,7 @@ const failedReasons = (
     r9(Math.abs(ratioOf(mark.price, priceFrom(intent.intended_price)) - 1)) > execution.max_entry_drift_pct
   const fails: Readonly<Record<CheckReason, boolean>> = {
     dcg_symbol: isListed(intent.symbol, execution.dcg_symbols),
-    expired: now > intent.valid_until,
+    expired: isOver(intent, now),
     kill_switch: blocksEntries(level),
     approval_required: isLive && isLarge && !isApproved,
     venue_unavailable: !destination.isAvailable,

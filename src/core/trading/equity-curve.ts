@@ -32,6 +32,7 @@ export const INITIAL_CURVE: EquityCurve = RINGS.map(() => ({ pieces: [], newest:
 
 /** Equity was `equity` from `sinceMs` until now. Whatever it was earlier in the same step is not kept. */
 export const evolveCurve = (curve: EquityCurve, sinceMs: number, nowMs: number, equity: Usd): EquityCurve => {
+  if (nowMs < sinceMs) return curve.map((ring) => upTo(ring, nowMs))
   if (!endsIn(RINGS[0].stepMs, sinceMs, nowMs)) return curve
   return RINGS.map(({ stepMs, samplesMax }, index) => {
     const ring = curve[index] ?? { pieces: [], newest: [] }
@@ -70,6 +71,15 @@ export const readCurve = (
     if (sample !== undefined && atMs !== read.at(-1)?.atMs) read.push({ atMs, equity: sample.equity })
   }
   return read
+}
+
+/** Without what a clock that was ahead has left behind. */
+const upTo = ({ pieces, newest }: EquityRing, nowMs: number): EquityRing => {
+  const isPast = ({ atMs }: EquitySample): boolean => atMs <= nowMs
+  return {
+    pieces: pieces.map((piece) => piece.filter(isPast)).filter((piece) => piece.length > 0),
+    newest: newest.filter(isPast),
+  }
 }
 
 /** Whether a step ends between the two. */

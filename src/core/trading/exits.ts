@@ -1,3 +1,4 @@
+import { isFromFuture } from '../shared/time.ts'
 import { type OrderId, type PositionId, type CanonicalSymbol, orderId } from '../shared/brand.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { accept, refuse, type Decision } from '../shared/decision.ts'
@@ -266,7 +267,7 @@ export const retryExits = (facts: TradingFacts, context: DecisionContext): Decis
     ...openPositionsOf(facts.trading)
       .filter((position) => hasStrandedExit(facts.trading, position))
       .filter((position) => !isHeldByKillSwitch(facts.trading, position))
-      .filter((position) => retryMs(facts.trading, position) <= Date.parse(context.now))
+      .filter((position) => isRetryDue(facts.trading, position, Date.parse(context.now)))
       .flatMap((position) => {
         const { reason, trigger } = position.exit
         const again = exitNow(facts, position, reason, context)
@@ -301,6 +302,12 @@ export const retryMs = ({ orders }: Pick<TradingState, 'orders'>, { exit }: Clos
   const endedMs = Date.parse(ended.endedAt)
   if (ended.retryAt === null) return endedMs + Math.min(PAUSE_MS_MAX, 1000 * 2 ** (exit.attempt - 1))
   return Math.min(Date.parse(ended.retryAt), endedMs + WAIT_MS_MAX)
+}
+
+/** Nothing waits for a time from the future. */
+const isRetryDue = (trading: TradingState, position: ClosingPosition, nowMs: number): boolean => {
+  const dueMs = retryMs(trading, position)
+  return dueMs <= nowMs || isFromFuture(dueMs, nowMs + WAIT_MS_MAX)
 }
 
 const closedByOf = (by: Operator | undefined): ClosedBy | null =>

@@ -43,7 +43,7 @@ export const approveIntent = (
 ): Decision => {
   const known = intents.get(id)
   if (known === undefined) return unknown(id)
-  if (known.status !== 'awaiting_approval' || known.intent.valid_until < now) return notWaiting(known)
+  if (known.status !== 'awaiting_approval' || isOver(known.intent, now)) return notWaiting(known)
   if (blocksEntries(level)) return refuse('kill_switch.active', `Kill switch is at level ${level}`, { level })
   return accept({
     type: 'execution.intent_approved.v1',
@@ -71,7 +71,7 @@ export const expireIntents = (
   orders: Orders,
   { now, sha256Hex }: { readonly now: Timestamp; readonly sha256Hex: Sha256Hex },
 ): Decision => {
-  const overdue = [...intents.values()].filter(({ intent }) => intent.valid_until < now)
+  const overdue = [...intents.values()].filter(({ intent }) => isOver(intent, now))
   return accept(
     ...overdue
       .filter(({ status }) => status === 'ready' || status === 'awaiting_approval')
@@ -84,6 +84,13 @@ export const expireIntents = (
 }
 
 const EXPIRED = 'expired'
+
+/** Whether its time is over. Nobody grants so much of it that it could last longer: a wrong clock did. */
+export const isOver = ({ valid_until }: Pick<Intent['intent'], 'valid_until'>, now: Timestamp): boolean =>
+  valid_until < now || Date.parse(valid_until) - Date.parse(now) > TTL_MS_MAX
+
+/** The largest `execution.approval_ttl_seconds`. */
+const TTL_MS_MAX = 604_800_000
 
 /** Whether something may still come of it. */
 export const isLive = (status: IntentStatus): boolean =>

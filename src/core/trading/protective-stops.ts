@@ -6,6 +6,7 @@ import type { NewEvent } from '../events/catalogue.ts'
 import { orderId, type PositionId, type Timestamp } from '../shared/brand.ts'
 import { blocksExits } from '../shared/level.ts'
 import { notionalOf, priceNumber, quantityNumber, usdNumber, type Price } from '../shared/money.ts'
+import { hasPassed } from '../shared/time.ts'
 import { openPositionsOf } from './book.ts'
 import type { TradingFacts, TradingState } from './evolve.ts'
 import {
@@ -109,7 +110,7 @@ const isDue = ({ orders }: TradingState, { holding: { stop } }: HeldPosition, no
   if (stop === null || before === undefined) return true
   const wasRefused = before.status === 'rejected' || before.status === 'failed'
   const pauseMs = wasRefused ? Math.min(PAUSE_MS_MAX, 2500 * 2 ** Math.min(stop.count, 10)) : 1000
-  return Date.parse(now) - Date.parse(before.endedAt) >= pauseMs
+  return hasPassed(pauseMs, before.endedAt, now)
 }
 
 const stopEvents = (

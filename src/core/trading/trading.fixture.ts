@@ -45,6 +45,12 @@ export class TradingScenario {
     return timestampAt(this.#nowMs)
   }
 
+  /** As stored: it never decreases. */
+  get recordedAt(): Timestamp {
+    return this.state.recordedAt > this.now ? this.state.recordedAt : this.now
+  }
+
+  /** A clock that is set back waits for less than nothing. */
   wait(ms: number): void {
     this.#nowMs += ms
   }
@@ -74,7 +80,7 @@ export class TradingScenario {
       traceId: null,
       dedupeKey: null,
       payload: event.payload as unknown as JsonObject,
-      recordedAt: this.now,
+      recordedAt: this.recordedAt,
     }
     this.state = evolve(this.state, stamped)
     this.log.push(stamped)
@@ -106,6 +112,7 @@ export class TradingScenario {
   #context() {
     return testContext({
       now: this.now,
+      recordedAt: this.recordedAt,
       newId: () => this.#newId(),
       configuration: this.configuration,
     })

@@ -17,7 +17,7 @@ import {
   type Usd,
 } from '../shared/money.ts'
 import { markNow } from '../signals/prices.ts'
-import { timestampAt } from '../shared/time.ts'
+import { hasPassed, timestampAt } from '../shared/time.ts'
 import { evolveTrading, type TradingFacts, type TradingState } from './evolve.ts'
 import { closedEvents, isHeldByKillSwitch, retryMs } from './exits.ts'
 import { filledEvent, type Fill } from './fills.ts'
@@ -303,9 +303,7 @@ const exitFailedAlert = (
   { now, configuration: { alerts } }: DecisionContext,
 ): readonly NewEvent[] => {
   const { attempt, unsent, alerted } = position.exit
-  const isRepeated =
-    alerted !== null && Date.parse(now) - Date.parse(alerted.at) < alerts.repeat_seconds * 1000
-  if (isRepeated) return []
+  if (alerted !== null && !hasPassed(alerts.repeat_seconds * 1000, alerted.at, now)) return []
   const left = quantityNumber(minus(position.holding.quantity, position.exit.quantity))
   const next = isHeldByKillSwitch(trading, position)
     ? 'the kill switch blocks further attempts: an operator has to close it'

@@ -1,4 +1,4 @@
-import { timestampAt } from '../shared/time.ts'
+import { timestampAt, hasPassed, isFromFuture } from '../shared/time.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import type { Timestamp, CanonicalSymbol } from '../shared/brand.ts'
 import { accept, type Decision } from '../shared/decision.ts'
@@ -138,7 +138,7 @@ const isImplausible = (position: OpenPosition, price: Price, context: DecisionCo
   Math.abs(ratioOf(price, position.mark.price) - 1) > context.configuration.market.max_bar_move_pct
 
 const isMarkOld = ({ mark }: OpenPosition, { now, configuration: { market } }: DecisionContext): boolean =>
-  mark.atMs < Date.parse(now) - market.max_mark_age_seconds * 1000
+  mark.atMs < Date.parse(now) - market.max_mark_age_seconds * 1000 || isFromFuture(mark.atMs, Date.parse(now))
 
 interface MonitorRules {
   readonly now: Timestamp
@@ -213,23 +213,28 @@ const unpriced = (position: OpenPosition, rules: MonitorRules): Finding => {
 const exitOf = (position: HeldPosition, seen: PriceSeen, rules: MonitorRules): Exit | null => {
   const { stopLoss, takeProfit } = position.holding
   const isLong = position.terms.direction === 'long'
-  const atStop = stopLoss === null ? null : reached(position, seen, stopLoss, isLong ? 'below' : 'above')
+  const meets = (level: Price, beyond: 'below' | 'above'): Price | null =>
+    reached(seen, level, beyond, wasOpenAllAlong(position, seen, rules.now))
+  const atStop = stopLoss === null ? null : meets(stopLoss, isLong ? 'below' : 'above')
   if (atStop !== null) return exitAt(position, 'stop_loss', atStop, seen)
-  const atTarget =
-    takeProfit === null ? null : reached(position, seen, takeProfit, isLong ? 'above' : 'below')
+  const atTarget = takeProfit === null ? null : meets(takeProfit, isLong ? 'above' : 'below')
   if (atTarget !== null) return exitAt(position, 'take_profit', atTarget, seen)
   return isOverdue(position, seen, rules) ? exitAt(position, 'time_stop', lastPrice(seen), seen) : null
 }
 
+/** Whether the whole bar counts. A position that a wrong clock opened in the future was open before it. */
+const wasOpenAllAlong = ({ terms: { openedAt } }: HeldPosition, seen: PriceSeen, now: Timestamp): boolean =>
+  seen.kind === 'bar' && (openedAt <= seen.openTs || isFromFuture(Date.parse(openedAt), Date.parse(now)))
+
 /** The price at which a level was met; null if it was not. */
 const reached = (
-  position: HeldPosition,
   seen: PriceSeen,
   level: Price,
   beyond: 'below' | 'above',
+  isWholeBar: boolean,
 ): Price | null => {
   const isBeyond = (price: Price): boolean => (beyond === 'below' ? price <= level : price >= level)
-  if (seen.kind !== 'bar' || position.terms.openedAt > seen.openTs) {
+  if (seen.kind !== 'bar' || !isWholeBar) {
     const price = lastPrice(seen)
     return isBeyond(price) ? price : null
   }
@@ -261,8 +266,7 @@ const blockedFinding = (
   rules: MonitorRules,
 ): Finding => {
   const { blockedExit: before } = position
-  const isDue =
-    before === null || Date.parse(rules.now) - Date.parse(before.at) >= rules.alertRepeatSeconds * 1000
+  const isDue = before === null || hasPassed(rules.alertRepeatSeconds * 1000, before.at, rules.now)
   if (!isDue) return NOTHING
   const reason = exit?.reason ?? (before?.reason === 'target' ? 'take_profit' : 'stop_loss')
   const event = exitAlert(

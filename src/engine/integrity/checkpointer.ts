@@ -118,7 +118,8 @@ export const createCheckpointer = (dependencies: CheckpointerDependencies): Chec
 
   const isDue = (newest: SignedCheckpoint | null, head: Head): boolean => {
     const fresh = head.seq - sizeOf(newest)
-    const ageMs = newest === null ? Number.POSITIVE_INFINITY : clock.now() - Date.parse(newest.time)
+    // Of a clock that was ahead it may lie in the future: then the next one does not wait for it.
+    const ageMs = newest === null ? Number.POSITIVE_INFINITY : Math.abs(clock.now() - Date.parse(newest.time))
     return fresh >= dependencies.everyEvents || (fresh > 0 && ageMs >= dependencies.everyMs)
   }
 

@@ -1,12 +1,12 @@
 import { EMPTY_HEAD, headOf, type Head } from '../../core/log/event.ts'
 import type { CheckpointStore, StoredCheckpoints } from '../../ports/checkpoints.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { missingFault, type EventLog } from '../../ports/event-log.ts'
+import { missingFault, type EventLog, type RecordedHead } from '../../ports/event-log.ts'
 import { createAudit, type AuditEnd } from './audit.ts'
 import { checkEnds, checkLast } from './ends-check.ts'
 import { createFindings, type Findings } from './findings.ts'
 import { checkIndex } from './index-check.ts'
-import { newestFaultOf } from './newest-checkpoint.ts'
+import { eventAt, newestFaultOf } from './newest-checkpoint.ts'
 import { faultFrom } from './record-check.ts'
 import { reportOf, type IntegrityReport } from './report.ts'
 import { missingCheckpointFault } from './recorded-checkpoint.ts'
@@ -39,6 +39,7 @@ export const verifyLog = async (log: EventLog, options: VerifyOptions): Promise<
   const startedAt = options.clock.now()
   const { mode, checkpoints } = options
   const stored = (await checkpoints?.read(mode === 'full' ? 'all' : 'newest')) ?? NO_CHECKPOINTS
+  const recorded = (await log.recordedHead?.()) ?? null
   // Checkpoints and count before the head: what is written in between can only make the log longer.
   const eventCount = await log.count()
   const head = await log.head()
@@ -50,6 +51,7 @@ export const verifyLog = async (log: EventLog, options: VerifyOptions): Promise<
   await checkFirst(log, options.trust, findings)
   const missing = checkpoints === null ? null : await missingCheckpointFault(log, stored.notes.at(-1), head)
   if (missing !== null) findings.add(missing)
+  await checkRecordedHead(log, recorded, head, findings)
   return reportOf(findings, {
     mode,
     checked: end.checked,
@@ -163,6 +165,33 @@ const checkFirst = async (log: EventLog, { firstHash }: Trust, findings: Finding
       : 'the log does not begin with the event that this node has pinned: it was exchanged'
   findings.add({ reason: 'truncated', seq: 1, id: null, shownAt: 1, detail })
 }
+
+/** What was acknowledged must be there, also where no checkpoint came after it. */
+const checkRecordedHead = async (
+  log: EventLog,
+  recorded: RecordedHead | null,
+  head: Head,
+  findings: Findings,
+): Promise<void> => {
+  if (recorded === null) return
+  if (recorded.seq > head.seq) {
+    const seq = head.seq + 1
+    const lost = recorded.seq - head.seq
+    const detail =
+      `the log ends at ${head.seq}, but ${recorded.seq} events were acknowledged: ${lost} ` +
+      `${lost === 1 ? 'event is' : 'events are'} lost, as when the journal of the database is deleted or damaged; ` +
+      ACCEPT_LOSS
+    return findings.add({ reason: 'truncated', seq, id: null, shownAt: seq, detail })
+  }
+  const record = await eventAt(log, recorded.seq)
+  if (record?.hash === recorded.hash) return
+  const { seq } = recorded
+  const detail = `event ${seq} is not the one that was acknowledged: the log had lost its end; ${ACCEPT_LOSS}`
+  findings.add({ reason: 'truncated', seq, id: record?.id ?? null, shownAt: seq, detail })
+}
+
+const ACCEPT_LOSS =
+  'put the files back, or accept the loss with "svc integrity --accept-loss --reason <text>"'
 
 /** Not part of the log, but what the next start would believe. */
 const checkSnapshot = async (log: EventLog, trust: Trust, findings: Findings): Promise<void> => {

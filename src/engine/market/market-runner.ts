@@ -5,6 +5,7 @@ import { BUILTIN_PRODUCERS } from '../../core/signal-types/all.ts'
 import type { BaseRates } from '../../core/reputation/base-rates.ts'
 import { firesBetween } from '../../core/shared/cron.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
+import { isFromFuture, timestampAt } from '../../core/shared/time.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import type { FeedStart, FeedStatus, MarketFeed } from '../../ports/market-feed.ts'
 import type { Producer } from '../../ports/producer.ts'
@@ -60,11 +61,11 @@ export class MarketRunner {
   }
 
   #feedStart(): FeedStart {
-    const { engine, configuration } = this.#dependencies
+    const { engine, configuration, producerRunner } = this.#dependencies
     const { symbols } = configuration().universe
     const lastBars = symbols.flatMap((symbol): readonly (readonly [string, FeedBar])[] => {
       const known = engine.state.market.symbols.get(canonicalSymbol(symbol))
-      return known === undefined ? [] : [[symbol, reportedBar(known.last)]]
+      return known === undefined ? [] : [[symbol, untilNow(reportedBar(known.last), producerRunner.now())]]
     })
     return {
       symbols,
@@ -112,11 +113,19 @@ export class MarketRunner {
 
   async #produce(due: readonly Producer[]): Promise<void> {
     const { engine, producerRunner, configuration } = this.#dependencies
-    const view = marketView(engine.state.market, configuration().universe.symbols)
+    const view = marketView(engine.state.market, configuration().universe.symbols, producerRunner.now())
     if (view.symbols.length === 0) return
     for (const producer of due) await producerRunner.runBuiltIn(producer, view)
     this.#producedUpToMs = view.asOfMs
   }
+}
+
+/** The feed goes on from here. After a bar from the future it goes on now, with the prices of that bar. */
+const untilNow = (bar: FeedBar, nowMs: number): FeedBar => {
+  if (!isFromFuture(Date.parse(bar.close_ts), nowMs)) return bar
+  const lengthMs = bar.resolution_s * 1000
+  const closeMs = Math.floor(nowMs / lengthMs) * lengthMs
+  return { ...bar, open_ts: timestampAt(closeMs - lengthMs), close_ts: timestampAt(closeMs) }
 }
 
 const isPast = (bars: readonly FeedBar[]): boolean => bars.every(({ backfill }) => backfill)

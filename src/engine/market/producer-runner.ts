@@ -42,6 +42,10 @@ export class ProducerRunner {
     this.#onError = onError
   }
 
+  now(): number {
+    return this.#clock.now()
+  }
+
   /** Runs a built-in producer on market data, unless it is in quarantine. */
   async runBuiltIn(producer: Producer, view: MarketView): Promise<void> {
     const { name } = producer

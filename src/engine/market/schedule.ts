@@ -1,8 +1,9 @@
+import type { Timestamp } from '../../core/shared/brand.ts'
 import { timestampAt } from '../../core/shared/time.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import { isSettlementDue } from '../../core/treasury/settle.ts'
 import { isLearningDue } from '../../core/brain/learning.ts'
-import { isLive } from '../../core/trading/intents.ts'
+import { isLive, isOver } from '../../core/trading/intents.ts'
 import { mayRun, type Producer as RegisteredProducer } from '../../core/signals/producers.ts'
 import { isAnyOverdue } from '../../core/reputation/settle-calls.ts'
 import { firesBetween } from '../../core/shared/cron.ts'
@@ -90,7 +91,7 @@ export const runDueTasks = async (
     await engine.execute({ kind: 'apply-funding', at, reportedBy: fundingReportedBy?.() })
   }
   await learnIfDue(engine, configuration(), nowMs)
-  if (hasOverdueIntent(engine, nowMs)) await engine.execute({ kind: 'expire-intents' })
+  if (hasOverdueIntent(engine, timestampAt(nowMs))) await engine.execute({ kind: 'expire-intents' })
 }
 
 const isNewMinute = (beforeMs: number, nowMs: number): boolean =>
@@ -100,14 +101,14 @@ const isNewMinute = (beforeMs: number, nowMs: number): boolean =>
 const learnIfDue = async (engine: Executor, { learning }: Configuration, nowMs: number): Promise<void> => {
   const intervalMs = learning.interval_seconds * 1000
   const dueMs = Math.floor(nowMs / intervalMs) * intervalMs
-  if (!learning.enabled || !isLearningDue(engine.state.brain.learning, dueMs)) return
+  if (!learning.enabled || !isLearningDue(engine.state.brain.learning, dueMs, dueMs + intervalMs)) return
   const cause = { trigger: 'schedule', due: timestampAt(dueMs) } as const
   await engine.execute({ kind: 'run-learning', cause })
 }
 
-const hasOverdueIntent = (engine: Executor, nowMs: number): boolean =>
+const hasOverdueIntent = (engine: Executor, now: Timestamp): boolean =>
   [...engine.state.trading.intents.values()].some(
-    ({ status, intent }) => isLive(status) && Date.parse(intent.valid_until) < nowMs,
+    ({ status, intent }) => isLive(status) && isOver(intent, now),
   )
 
 /** Missed cycles are not made up for. Before the first signal there is no cycle. */

@@ -38,7 +38,9 @@ export class TickMonitor {
       return
     }
     const before = this.#followed.get(symbol)
-    if (this.#underWay.has(symbol) || (before !== undefined && tick.atMs < before.pausedUntilMs)) return
+    const pauseMs = (before?.pausedUntilMs ?? 0) - tick.atMs
+    // A longer pause is the work of one price with a wrong time.
+    if (this.#underWay.has(symbol) || (pauseMs > 0 && pauseMs <= PAUSE_MS)) return
     const followed = { price: priceFrom(tick.price), pausedUntilMs: 0 }
     this.#followed.set(symbol, followed)
     this.#underWay.set(symbol, this.#follow(symbol, tick, followed, before?.price ?? null))

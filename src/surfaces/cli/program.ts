@@ -34,6 +34,7 @@ export const COMMANDS: Readonly<Record<string, readonly (readonly [string, strin
       'run the trading rules on recorded or simulated prices',
       () => import('./commands/backtest.ts'),
     ],
+    ['doctor', 'find what is wrong with log and clock, and what to do', () => import('./commands/doctor.ts')],
     ['health', 'check settings, store, identity and service', () => import('./commands/health.ts')],
     ['orders', 'orders and their fills; cancel one', () => import('./commands/orders.ts')],
     [

@@ -192,6 +192,7 @@ const CODES_BY_NAME: Readonly<Record<string, FailureCode>> = {
   IdentityNotAdmittedError: 'identity.not_admitted',
   IdentityUnreadableError: 'identity.unavailable',
   SecurityError: 'security.refused',
+  StoreLostError: 'store.unavailable',
   StoreUnavailableError: 'store.unavailable',
   VaultEntryError: 'vault.refused',
   VaultUnreadableError: 'vault.unavailable',

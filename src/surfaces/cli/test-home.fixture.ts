@@ -223,6 +223,7 @@ export const openTestHome = async () => {
 
   return {
     folder,
+    clock,
     run,
     /** What services were asked to be. */
     services,

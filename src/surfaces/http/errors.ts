@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { EngineClosedError, QueueFullError } from '../../engine/command-queue.ts'
 import { ConfigurationFileError } from '../../ports/config-file.ts'
-import { StoreUnavailableError } from '../../ports/event-log.ts'
+import { StoreLostError, StoreUnavailableError } from '../../ports/event-log.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { problem, type Problem } from './problems.ts'
 import { ClientGoneError } from './request-body.ts'
@@ -38,8 +38,13 @@ export const addErrorHandlers = (app: FastifyInstance, logger: Logger): void => 
 /** Shows nothing of the error itself: the log has it, under the request's id. */
 const UNEXPECTED = problem('internal.error', 'Something unexpected happened; the log has the details')
 
+const LOST =
+  'The files of the event store were deleted or exchanged while the service ran; nothing was changed, and nothing is ' +
+  'stored until an operator has put them back and restarted it'
+
 /** Null for everything without a code of its own, which is a bug. */
 const knownProblem = (error: unknown): Problem | null => {
+  if (error instanceof StoreLostError) return problem('store.unavailable', LOST)
   if (error instanceof StoreUnavailableError)
     return problem('store.unavailable', 'The event store does not answer; nothing was changed')
   if (error instanceof QueueFullError)

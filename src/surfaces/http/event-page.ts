@@ -1,3 +1,4 @@
+import { firstSeqFrom } from '../../engine/queries/first-seq-from.ts'
 import { hasTypePrefix, type LogRecord } from '../../core/log/event.ts'
 import { refsOf, sourceRef, symbolRef } from '../../core/log/refs.ts'
 import { payloadOf } from '../../core/views/log.ts'
@@ -119,17 +120,4 @@ export const seqBoundsWithin = async (
     after: first === undefined ? after : Math.max(first - 1, after ?? 0),
     before: end === undefined ? before : Math.min(end, before ?? Infinity),
   }
-}
-
-/** The first event that was recorded at this time or later; `head + 1` if there is none. */
-const firstSeqFrom = async (log: EventLog, ts: string): Promise<number> => {
-  let low = 1
-  let high = (await log.head()).seq + 1
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2)
-    const [record] = await log.read({ after: middle - 1, order: 'asc', limit: 1 })
-    if (record === undefined || record.recordedAt >= ts) high = middle
-    else low = middle + 1
-  }
-  return low
 }

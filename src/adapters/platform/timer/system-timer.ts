@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Timer } from '../../../ports/timer.ts'
 
-/** The clock and the timers of the machine. */
-export const createSystemTimer = (): Timer => ({
-  now: Date.now,
+/** The timers of the machine, by default with its clock. */
+export const createSystemTimer = (now: () => number = Date.now): Timer => ({
+  now,
   wait: async (ms, signal) => {
     let leftMs = Math.max(0, ms)
     do {

@@ -7,13 +7,17 @@ import {
   type ChainReport,
   type EventLog,
   type LogQuery,
+  type RecordedHead,
   type Snapshot,
+  StoreLostError,
   StoreUnavailableError,
   type VerifyRange,
 } from '../../../ports/event-log.ts'
 import { WorkerLostError, WorkerThread } from '../../worker.ts'
 import { yieldToEventLoop } from '../../../ports/yield-to-event-loop.ts'
 import { unavailable, type Database } from './database.ts'
+import { filesAt, filesFault } from './database-files.ts'
+import { readHeadFile, setHeadFileAside } from './head-file.ts'
 import { Records } from './records.ts'
 import { openDatabase } from './schema.ts'
 import { partsOf, prepareLoadSnapshot } from './snapshots.ts'
@@ -41,6 +45,9 @@ class SqliteLog implements EventLog {
   readonly #watcher: Watcher
   readonly #writer: WorkerThread<WriterRequest, WriterAnswer>
   readonly #closing = new AbortController()
+  readonly #lossListeners = new Set<(error: StoreLostError) => void>()
+  readonly #looking: NodeJS.Timeout
+  #lost: StoreLostError | null = null
 
   constructor(path: string, db: Database) {
     this.#path = path
@@ -50,7 +57,31 @@ class SqliteLog implements EventLog {
     this.#treeNodes = prepareTreeNodes(db)
     this.#verifier = new SliceVerifier(db)
     this.#watcher = new Watcher(db)
-    this.#writer = new WorkerThread('./sqlite-writer-thread.ts', import.meta.url, path)
+    // Read first: then the journal is there.
+    this.#records.head()
+    const files = filesAt(path)
+    this.#writer = new WorkerThread('./sqlite-writer-thread.ts', import.meta.url, files)
+    // The writer looks at every commit; this is for a log that nobody writes to.
+    this.#looking = setInterval(() => {
+      const fault = filesFault(files)
+      if (fault !== null) this.#lose(fault)
+    }, LOOK_EVERY_MS)
+    this.#looking.unref()
+  }
+
+  recordedHead(): Promise<RecordedHead | null> {
+    return this.#read(() => readHeadFile(this.#path))
+  }
+
+  forgetRecordedHead(label: string): Promise<string | null> {
+    return this.#read(() => setHeadFileAside(this.#path, label))
+  }
+
+  watchLoss(onLost: (error: StoreLostError) => void): () => void {
+    const listener = (error: StoreLostError): void => onLost(error)
+    if (this.#lost !== null) listener(this.#lost)
+    this.#lossListeners.add(listener)
+    return () => this.#lossListeners.delete(listener)
   }
 
   head(): Promise<Head> {
@@ -147,6 +178,7 @@ class SqliteLog implements EventLog {
     if (this.#closing.signal.aborted) return
     this.#closing.abort()
     this.#watcher.close()
+    clearInterval(this.#looking)
     // The writer goes last: the last connection to close leaves everything in one file, with an empty journal beside it.
     this.#db.close()
     await this.#writer.close()
@@ -164,14 +196,17 @@ class SqliteLog implements EventLog {
 
   async #write(
     request: WriterRequest,
-  ): Promise<Exclude<WriterAnswer, { status: 'unavailable' | 'refused' }>> {
+  ): Promise<Exclude<WriterAnswer, { status: 'unavailable' | 'refused' | 'lost' }>> {
     this.#assertOpen()
+    if (this.#lost !== null) throw this.#lost
     const answer = await this.#writer.request(request).catch((error: unknown) => {
       // Whether a waiting append was stored is not known: the head on disk shows it.
       if (error instanceof WorkerLostError) throw new StoreUnavailableError(error.message, { cause: error })
       throw error
     })
     switch (answer.status) {
+      case 'lost':
+        throw this.#lose(answer.message)
       case 'unavailable':
         throw new StoreUnavailableError(answer.message)
       case 'refused':
@@ -183,10 +218,21 @@ class SqliteLog implements EventLog {
     }
   }
 
+  /** For good: only a restart opens the files that the names now name. */
+  #lose(fault: string): StoreLostError {
+    if (this.#lost !== null) return this.#lost
+    clearInterval(this.#looking)
+    this.#lost = new StoreLostError(`${fault}: nothing more is stored`)
+    for (const listener of this.#lossListeners) listener(this.#lost)
+    return this.#lost
+  }
+
   #assertOpen(): void {
     if (this.#closing.signal.aborted) throw new StoreUnavailableError(`${this.#path} is closed`)
   }
 }
+
+const LOOK_EVERY_MS = 1000
 
 /** Read in less than a millisecond. Larger pages save next to nothing and make everything else wait. */
 const SCAN_PAGE = 100

@@ -1,12 +1,26 @@
 import { answerRequests, threadData } from '../../worker.ts'
-import { connect, isConstraintError, isSqliteError, unavailable, type Database } from './database.ts'
+import {
+  connect,
+  firstRow,
+  isConstraintError,
+  isSqliteError,
+  prepareRows,
+  unavailable,
+  type Database,
+} from './database.ts'
+import { filesAt, filesFault, type DatabaseFiles } from './database-files.ts'
+import { HeadFile } from './head-file.ts'
 import { SnapshotWriter } from './snapshots.ts'
 import { EventWriter, type WriterAnswer, type WriterRequest } from './writer.ts'
 
-const path = threadData as string
+/** As the main thread has opened them: this thread must not write to others. */
+const opened = threadData as DatabaseFiles
+const { path } = opened
 
 interface Connection {
   readonly db: Database
+  readonly files: DatabaseFiles
+  readonly head: HeadFile
   readonly events: EventWriter
   readonly snapshots: SnapshotWriter
 }
@@ -15,15 +29,41 @@ let connection: Connection | null = null
 
 const open = (): Connection => {
   const db = connect(path, 'write')
-  return { db, events: new EventWriter(db), snapshots: new SnapshotWriter(db) }
+  const hashAt = prepareRows(db, 'SELECT hash FROM events WHERE seq = ?')
+  const head = new HeadFile(path, (seq) => (firstRow(hashAt, seq)?.[0] ?? null) as string | null)
+  // The journal is there once the connection has been used.
+  firstRow(hashAt, 1)
+  const files = { ...filesAt(path), ...withoutNull(opened) }
+  return { db, files, head, events: new EventWriter(db), snapshots: new SnapshotWriter(db) }
 }
+
+const withoutNull = ({ database, journal }: DatabaseFiles): Partial<DatabaseFiles> => ({
+  ...(database === null ? {} : { database }),
+  ...(journal === null ? {} : { journal }),
+})
+
+/** Looked at after the commit and before anybody hears of it: what went to deleted files was not stored. */
+const stored = (connected: Connection, work: (connected: Connection) => WriterAnswer): WriterAnswer => {
+  const answer = work(connected)
+  const fault = filesFault(connected.files)
+  return fault === null ? answer : { status: 'lost', message: fault }
+}
+
+const append = (connected: Connection, { records, expected }: AppendRequest): WriterAnswer => {
+  const answer = stored(connected, ({ events }) => events.append(records, expected))
+  const last = records.at(-1)
+  if (answer.status === 'appended' && last !== undefined) connected.head.write(last)
+  return answer
+}
+
+type AppendRequest = Extract<WriterRequest, { kind: 'append' }>
 
 const perform = (request: WriterRequest): WriterAnswer => {
   switch (request.kind) {
     case 'append':
-      return attempt(({ events }) => events.append(request.records, request.expected))
+      return attempt((connected) => append(connected, request))
     case 'snapshot':
-      return attempt(({ snapshots }) => snapshots.save(request.part))
+      return attempt((connected) => stored(connected, ({ snapshots }) => snapshots.save(request.part)))
   }
 }
 
@@ -45,6 +85,7 @@ const recoverFrom = (error: unknown): WriterAnswer => {
   try {
     if (connection?.db.isTransaction === true) connection.db.exec('ROLLBACK')
     if (isLost) connection?.db.close()
+    if (isLost) connection?.head.close()
   } catch (next) {
     // The first error is the reason; this one only says that the connection is of no more use.
     if (!isSqliteError(next)) throw next
@@ -56,6 +97,8 @@ const recoverFrom = (error: unknown): WriterAnswer => {
 /** Leaves everything in one file and an empty journal, unless others use the log: then they or the next writer will. */
 const close = (): void => {
   try {
+    syncHead()
+    clearInterval(syncing)
     connection?.db.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)')
     connection?.db.close()
   } catch (error) {
@@ -63,5 +106,20 @@ const close = (): void => {
     if (!isSqliteError(error)) throw error
   }
 }
+
+/** Not at every commit, which costs as much as the commit itself: see HeadFile. */
+const syncHead = (): void => {
+  try {
+    connection?.head.sync()
+  } catch (error) {
+    // The next commit opens the file anew and says what is wrong with it.
+    connection?.head.close()
+    if (!(error instanceof Error && 'code' in error)) throw error
+  }
+}
+
+const SYNC_HEAD_EVERY_MS = 1000
+const syncing = setInterval(syncHead, SYNC_HEAD_EVERY_MS)
+syncing.unref()
 
 answerRequests(perform, close)

@@ -13,6 +13,8 @@ export type WriterRequest =
 export type WriterAnswer =
   | AppendResult
   | { readonly status: 'saved' }
+  /** The files were deleted or exchanged: nothing is stored where it can be found. */
+  | { readonly status: 'lost'; readonly message: string }
   /** The disk, the file or the lock: it may work later. */
   | { readonly status: 'unavailable'; readonly message: string }
   /** The request itself is wrong: it will never work. */

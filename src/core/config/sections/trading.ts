@@ -69,6 +69,7 @@ export const killSwitch = group('Automatic triggers of the kill switch; l1 raise
   l1_daily_loss_pct: positiveShare(0.03, 'loss since 00:00 UTC'),
   l1_fill_divergence_pct: positiveShare(0.005, 'fill further than this from the price it was sent at'),
   l1_stale_cycles: whole(2, 1, 10_000, 'cycles in a row in which all data is stale'),
+  l1_clock_jump_seconds: whole(10, 2, 3600, 'a jump of the clock of the machine'),
   l2_portfolio_heat_pct: positiveShare(0.06, 'summed loss at the stops over equity'),
   l2_loss_streak: whole(3, 0, 10_000, 'losing closes in a row (0 = off)'),
   l3_crisis_threshold: whole(2, 1, 3, 'crisis votes'),

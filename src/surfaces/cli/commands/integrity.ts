@@ -30,7 +30,7 @@ export const define: DefineCommand = (command, run) => {
     .option('--file <export>', 'verify this export (JSON lines) instead; needs no store')
     .option('--checkpoints <file>', 'with --file: compare with this checkpoint file')
     .option('--checkpoint <file|url>', 'also compare with a checkpoint that was kept elsewhere')
-    .option('--accept-loss', 'accept a log that is shorter than its checkpoints, such as a restored backup')
+    .option('--accept-loss', 'accept a log that has lost its end, such as a restored backup')
     .option('--reason <text>', 'with --accept-loss: why, for the log')
     .addHelpText(
       'after',
@@ -262,16 +262,19 @@ const acceptLossOf = async (invocation: Invocation, reason: string): Promise<str
     })
   }
   const newest = (await checkpoints.read('newest')).notes.at(-1)
+  const recorded = (await log.recordedHead?.()) ?? null
+  const isRecorded = recorded !== null && recorded.seq > (newest?.frontier.size ?? 0)
   const engine = await session.openEngine()
   await execute(engine, {
     kind: 'accept-restore',
     restore: {
       reason,
       accepted_by: engine.nodeId,
-      checkpoint_size: newest?.frontier.size ?? 0,
-      checkpoint_head: newest?.head ?? '',
+      checkpoint_size: isRecorded ? recorded.seq : (newest?.frontier.size ?? 0),
+      checkpoint_head: isRecorded ? recorded.hash : (newest?.head ?? ''),
     },
   })
+  await log.forgetRecordedHead?.(new Date(clock.now()).toISOString())
   const accepted = await acceptLoss(checkpoints, clock)
   await session.pinLog()
   await recordAccess(engine, invocation, 'integrity')

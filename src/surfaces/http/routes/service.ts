@@ -12,12 +12,15 @@ export const serviceRoutes = routes('Service', {
       db_size_bytes: z.int().min(0),
     }),
     example: { version: '1.0.0', uptime_seconds: 12.4, db_size_bytes: 262_144 },
-    handler: async (_input, service) =>
-      ok({
+    handler: async (_input, service) => {
+      // A service that can store nothing is not well, however quickly it answers.
+      if (service.engine.lost !== null) throw service.engine.lost
+      return ok({
         version: service.version,
         uptime_seconds: Math.max(0, service.clock.now() - service.startedAtMs) / 1000,
         db_size_bytes: await sizeOf(service),
-      }),
+      })
+    },
   }),
   getMetrics: route('GET', '/metrics', 'read', {
     atRoot: true,

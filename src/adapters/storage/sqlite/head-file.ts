@@ -1,0 +1,117 @@
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import type { RecordedHead } from '../../../ports/event-log.ts'
+
+/** Beside the database: the newest event that was ever acknowledged. */
+export const headFileOf = (path: string): string => `${path}.head`
+
+/** Null if there is none, or none that can be read. */
+export const readHeadFile = (path: string): RecordedHead | null => {
+  const file = headFileOf(path)
+  return existsSync(file) ? parsed(readFileSync(file, 'latin1')) : null
+}
+
+/** Moves it aside, never deletes it: from then on what the log holds counts. Null if there is none. */
+export const setHeadFileAside = (path: string, label: string): string | null => {
+  const file = headFileOf(path)
+  if (!existsSync(file)) return null
+  const movedTo = `${file}.${label.replaceAll(':', '-')}`
+  renameSync(file, movedTo)
+  return movedTo
+}
+
+/**
+ * Remembers the newest event outside of the database and its journal, so that the loss of either shows. Every commit
+ * writes it before it is acknowledged: whatever ends the process, the file is right. It is synced once a second: after a
+ * power cut it may be a second behind, never ahead.
+ */
+export class HeadFile {
+  readonly #path: string
+  readonly #hashAt: (seq: number) => string | null
+  #file: number | null = null
+  #isDirty = false
+  /** It names an event that the log does not hold: it is evidence, until an operator sets it aside. */
+  #isEvidence: boolean | null = null
+
+  constructor(path: string, hashAt: (seq: number) => string | null) {
+    this.#path = path
+    this.#hashAt = hashAt
+  }
+
+  write(head: RecordedHead): void {
+    if (this.#mustKeep()) return
+    this.#file ??= this.#open()
+    // Another process may have written a later one in between.
+    const found = this.#read(this.#file)
+    if (found !== null && found.seq >= head.seq) return
+    writeSync(this.#file, textOf(head), 0, 'latin1')
+    this.#isDirty = true
+  }
+
+  /** Once a second. The file is opened anew afterwards, since it may have been set aside. */
+  sync(): void {
+    if (this.#file === null) return
+    if (this.#isDirty) fsyncSync(this.#file)
+    this.#isDirty = false
+    this.close()
+  }
+
+  close(): void {
+    if (this.#file !== null) closeSync(this.#file)
+    this.#file = null
+  }
+
+  #open(): number {
+    const file = headFileOf(this.#path)
+    const isNew = !existsSync(file)
+    const opened = openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600)
+    if (isNew) syncFolder(dirname(file))
+    return opened
+  }
+
+  #mustKeep(): boolean {
+    if (this.#isEvidence === null) {
+      const found = readHeadFile(this.#path)
+      this.#isEvidence = found !== null && this.#hashAt(found.seq) !== found.hash
+    }
+    if (this.#isEvidence && !existsSync(headFileOf(this.#path))) this.#isEvidence = false
+    return this.#isEvidence
+  }
+
+  #read(file: number): RecordedHead | null {
+    const bytes = Buffer.alloc(LENGTH)
+    return readSync(file, bytes, 0, LENGTH, 0) < LENGTH ? null : parsed(bytes.toString('latin1'))
+  }
+}
+
+const SEQ_DIGITS = 16
+/** One line of always the same length, far shorter than a sector: it is written as a whole. */
+const LENGTH = SEQ_DIGITS + 1 + 64 + 1
+
+const textOf = ({ seq, hash }: RecordedHead): string => `${String(seq).padStart(SEQ_DIGITS, '0')} ${hash}\n`
+
+const parsed = (text: string): RecordedHead | null => {
+  const [, seq, hash] = LINE.exec(text) ?? []
+  return seq === undefined || hash === undefined ? null : { seq: Number(seq), hash }
+}
+
+const LINE = /^(\d{16}) ([0-9a-f]{64})\n$/
+
+const syncFolder = (folder: string): void => {
+  const opened = openSync(folder, constants.O_RDONLY)
+  try {
+    fsyncSync(opened)
+  } finally {
+    closeSync(opened)
+  }
+}

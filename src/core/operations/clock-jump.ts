@@ -1,0 +1,47 @@
+import type { PayloadOf } from '../events/catalogue.ts'
+import { accept, type Decision } from '../shared/decision.ts'
+
+export type ClockJump = PayloadOf<'system.clock_jumped.v1'>
+
+/** A log that is ahead stays so until the clock has caught up: each such time is recorded once. */
+export const clockJumpKey = ({
+  cause,
+  log_time,
+}: Pick<ClockJump, 'cause' | 'log_time'>): string | undefined =>
+  cause === 'log_ahead' ? `clock:log_ahead:${log_time}` : undefined
+
+export const recordClockJump = (jump: ClockJump): Decision =>
+  accept(
+    { type: 'system.clock_jumped.v1', source: 'system', payload: jump, ...keyOf(jump) },
+    {
+      type: 'alert.clock_jump',
+      source: 'alerts',
+      payload: {
+        urgency: 'immediate',
+        message: messageOf(jump),
+        cause: jump.cause,
+        jump_seconds: jump.jump_seconds,
+        repeat: 0,
+      },
+    },
+  )
+
+const keyOf = (jump: ClockJump): { readonly dedupeKey?: string } => {
+  const dedupeKey = clockJumpKey(jump)
+  return dedupeKey === undefined ? {} : { dedupeKey }
+}
+
+const messageOf = ({ cause, jump_seconds, wall_clock, log_time }: ClockJump): string => {
+  switch (cause) {
+    case 'wall_clock':
+      return (
+        `The clock of the machine jumped by ${jump_seconds} seconds, to ${wall_clock}. The service goes on by the time ` +
+        'that has passed. Check the clock, then restart the service to follow it.'
+      )
+    case 'log_ahead':
+      return (
+        `The log holds a time from the future, ${log_time}; the clock of the machine says ${wall_clock}. Decisions ` +
+        'follow the clock. Check it, then run "svc doctor".'
+      )
+  }
+}

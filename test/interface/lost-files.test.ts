@@ -1,0 +1,128 @@
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { eventsOf } from './acts.ts'
+import { cleanUp, newHome, startService, svc, type RunningService } from './service.ts'
+
+afterAll(cleanUp)
+
+/** No checkpoint comes by itself: the newest events are known to nobody else. */
+const QUIET = { SVC_STORE__CHECKPOINT_EVERY_SECONDS: '3600', SVC_MARKET__FEED: 'none' }
+
+const databaseIn = (home: string): string => join(home, 'data', 'events.db')
+
+const raise = (service: RunningService, level: number) =>
+  service.call('POST', '/kill-switch', { body: { level, reason: `level ${level}` } })
+
+const killSwitchOf = async (service: RunningService) =>
+  (await service.call('GET', '/kill-switch')).body as { readonly level: number; readonly reason: string }
+
+describe.each<[string, (file: string) => void]>([
+  ['its database was deleted', (file) => rmSync(file)],
+  [
+    'its database was exchanged for a copy',
+    (file) => {
+      copyFileSync(file, `${file}.copy`)
+      renameSync(`${file}.copy`, file)
+    },
+  ],
+  ['its database was moved', (file) => renameSync(file, `${file}.moved`)],
+  ['its journal was deleted', (file) => rmSync(`${file}-wal`)],
+  [
+    'its journal was exchanged for a copy',
+    (file) => {
+      copyFileSync(`${file}-wal`, `${file}-wal.copy`)
+      renameSync(`${file}-wal.copy`, `${file}-wal`)
+    },
+  ],
+])('a running service after %s', (_, happen) => {
+  it('acknowledges nothing more, locks itself and says so', async () => {
+    const home = await newHome()
+    const service = await startService(home, QUIET)
+    expect((await raise(service, 1)).status).toBe(200)
+    happen(databaseIn(home))
+    const answers = await Promise.all([2, 3, 2, 0].map((level) => raise(service, level)))
+    expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 503])
+    expect(answers[0]?.body).toMatchObject({ code: 'store.unavailable' })
+    expect(answers[0]?.text).toContain('deleted or exchanged')
+    expect(await killSwitchOf(service)).toMatchObject({ level: 3, reason: 'log_lost' })
+    expect((await service.call('GET', '/health')).status).toBe(503)
+    expect(service.output()).toContain('was deleted, moved or exchanged while the service ran')
+    expect(await service.stop()).toBe(0)
+  })
+})
+
+it.each(['', '-wal'])(
+  'a service that writes nothing notices that events.db%s was deleted',
+  async (suffix) => {
+    const home = await newHome()
+    const service = await startService(home, QUIET)
+    rmSync(`${databaseIn(home)}${suffix}`)
+    await expect.poll(async () => (await service.call('GET', '/health')).status).toBe(503)
+    expect(await killSwitchOf(service)).toMatchObject({ level: 3, reason: 'log_lost' })
+    await service.stop()
+  },
+)
+
+describe.each<[string, (journal: string) => void]>([
+  ['lost', (journal) => rmSync(journal)],
+  [
+    'damaged',
+    (journal) => {
+      const bytes = readFileSync(journal)
+      for (let at = 32; at < bytes.length; at += 512) bytes[at] = (bytes[at] ?? 0) ^ 0xff
+      writeFileSync(journal, bytes)
+    },
+  ],
+])('a journal that is %s after kill -9', (_, happen) => {
+  it('shows at the start how many events are missing, locks the engine, and an operator may accept it', async () => {
+    const home = await newHome()
+    const file = databaseIn(home)
+    await (await startService(home, QUIET)).stop()
+    const killed = await startService(home, QUIET)
+    for (const level of [1, 2, 1, 2]) expect((await raise(killed, level)).status).toBe(200)
+    const [{ seq: acknowledged } = { seq: 0 }] = await eventsOf(killed, 'system')
+    await killed.stop('SIGKILL')
+    expect(statSync(`${file}-wal`).size).toBeGreaterThan(0)
+    happen(`${file}-wal`)
+
+    const checked = svc(home, ['integrity', '--fast', '--json'], QUIET)
+    expect(checked.exitCode).toBe(1)
+    const report = JSON.parse(checked.stdout) as { readonly detail: string; readonly head_seq: number }
+    expect(report).toMatchObject({ ok: false, reason: 'truncated' })
+    expect(report.head_seq).toBeLessThan(acknowledged)
+    expect(report.detail).toMatch(/\d+ events are lost/)
+    expect(report.detail).toContain('svc integrity --accept-loss')
+
+    const service = await startService(home, QUIET)
+    expect(await killSwitchOf(service)).toMatchObject({ level: 3, reason: 'integrity_failed' })
+    expect(service.output()).toMatch(/\d+ events are lost/)
+    // What is written on top does not cover the loss.
+    for (let count = 0; count < 20; count += 1) await raise(service, 2 + (count % 2))
+    expect((await service.call('GET', '/integrity?mode=fast')).body).toMatchObject({ reason: 'truncated' })
+    await service.stop()
+    expect(svc(home, ['integrity', '--fast', '--json'], QUIET).exitCode).toBe(1)
+
+    expect(svc(home, ['integrity', '--accept-loss', '--reason', 'a broken disk'], QUIET)).toMatchObject({
+      exitCode: 0,
+    })
+    const started = await startService(home, QUIET)
+    expect((await started.call('GET', '/integrity?mode=full')).body).toMatchObject({ ok: true })
+    expect((await eventsOf(started, 'system.restore'))[0]?.payload).toMatchObject({ reason: 'a broken disk' })
+    await started.stop()
+    expect(existsSync(`${file}.head`)).toBe(true)
+  }, 120_000)
+})
+
+describe('a service that is killed', () => {
+  it('loses nothing, and its next start finds nothing', async () => {
+    const home = await newHome()
+    const killed = await startService(home, QUIET)
+    for (const level of [1, 2, 1]) expect((await raise(killed, level)).status).toBe(200)
+    await killed.stop('SIGKILL')
+    const service = await startService(home, QUIET)
+    expect(await killSwitchOf(service)).toMatchObject({ level: 1 })
+    expect((await service.call('GET', '/integrity?mode=full')).body).toMatchObject({ ok: true })
+    await service.stop()
+  })
+})
