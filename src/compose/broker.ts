@@ -16,6 +16,7 @@ export const openBroker = async (
   { home, variables, clock, masterPassword: password }: Environment,
   { execution, risk }: Configuration,
   timer: Timer,
+  maySend: () => boolean = () => true,
 ): Promise<OpenedBroker> => {
   const secrets = createSecrets(variables, createVault({ home, password, clock }))
   try {
@@ -29,6 +30,7 @@ export const openBroker = async (
       credentials,
       leverageMax: Math.max(1, Math.floor(risk.max_leverage)),
       timer,
+      maySend,
       ...(execution.venue_url === '' ? {} : { baseUrl: execution.venue_url }),
     })
     return { status: 'open', broker, secrets: Object.values(credentials) }

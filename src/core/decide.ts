@@ -95,6 +95,7 @@ export const decide = (state: State, command: Command, context: DecisionContext)
     case 'record-config-change':
     case 'accept-restore':
     case 'record-checkpoint':
+    case 'record-leader':
     case 'admit-key':
     case 'retire-key':
     case 'rotate-key':

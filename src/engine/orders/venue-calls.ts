@@ -1,6 +1,5 @@
 import type { Price } from '../../core/shared/money.ts'
 import type { Command } from '../../core/decide.ts'
-import { clientOrderId } from '../../core/trading/orders.ts'
 import { isExit, type Order } from '../../core/trading/orders.ts'
 import type { Broker, BrokerOrder, LookupResult } from '../../ports/broker.ts'
 import type { Timer } from '../../ports/timer.ts'
@@ -100,8 +99,8 @@ const answered = async <Value>(
   return first
 }
 
-const nameOf = ({ id, symbol }: Order, { spelling }: VenueConnection) => ({
-  clientOrderId: clientOrderId(id),
+const nameOf = ({ clientOrderId, symbol }: Order, { spelling }: VenueConnection) => ({
+  clientOrderId,
   symbol: spelling(symbol),
 })
 

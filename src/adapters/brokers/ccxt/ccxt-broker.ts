@@ -36,6 +36,8 @@ export interface CcxtBrokerDependencies {
   readonly requestTimeoutMs?: number
   /** Time for one request of weight 1; by default what the library knows of the exchange. */
   readonly rateLimitMs?: number
+  /** Asked before every request: whether this process still leads. */
+  readonly maySend?: () => boolean
 }
 
 /** A real exchange. Nothing is loaded or requested before the first call; no call rejects. */

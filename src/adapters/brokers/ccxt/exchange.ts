@@ -80,6 +80,7 @@ export interface ExchangeOptions {
   readonly baseUrl?: string
   readonly requestTimeoutMs?: number
   readonly rateLimitMs?: number
+  readonly maySend?: () => boolean
   readonly timer: Timer
   readonly signal: AbortSignal
 }

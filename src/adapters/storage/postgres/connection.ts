@@ -5,10 +5,11 @@ import { LogClosedError, unavailable } from './errors.ts'
 export interface Server {
   readonly url: string
   readonly statementTimeoutMs: number
+  /** On top of the server's own limit: it is reached only if the server cannot even say that it gave up. */
+  readonly answerGraceMs?: number
 }
 
 const CONNECT_TIMEOUT_MS = 5_000
-// On top of the server's own limit: it is reached only if the server cannot even say that it gave up.
 const ANSWER_GRACE_MS = 5_000
 const GOODBYE_TIMEOUT_MS = 1_000
 
@@ -56,10 +57,10 @@ export const connectionPool = (server: Server, connectionsMax: number): Pool => 
   return pool
 }
 
-const configOf = ({ url, statementTimeoutMs }: Server): ClientConfig => ({
+const configOf = ({ url, statementTimeoutMs, answerGraceMs = ANSWER_GRACE_MS }: Server): ClientConfig => ({
   connectionString: url,
   connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-  query_timeout: statementTimeoutMs + ANSWER_GRACE_MS,
+  query_timeout: statementTimeoutMs + answerGraceMs,
   keepAlive: true,
 })
 

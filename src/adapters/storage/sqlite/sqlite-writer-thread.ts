@@ -21,7 +21,9 @@ const open = (): Connection => {
 const perform = (request: WriterRequest): WriterAnswer => {
   switch (request.kind) {
     case 'append':
-      return attempt(({ events }) => events.append(request.records, request.expected))
+      return attempt(({ events }) => events.append(request.records, request.expected, request.leaderToken))
+    case 'lead':
+      return attempt(({ events }) => events.lead(request.claim))
     case 'snapshot':
       return attempt(({ snapshots }) => snapshots.save(request.part))
   }
