@@ -45,7 +45,7 @@ export const appendStatement = (
  */
 const APPEND = `
 WITH fence AS MATERIALIZED (
-  SELECT $5::bigint IS NULL OR $5 = (SELECT max(token) FROM leaders) AS open
+  SELECT $5::bigint IS NULL OR $5 = (SELECT coalesce(max(token), 0) FROM leaders) AS open
 ), ready AS MATERIALIZED (
   SELECT FROM fence WHERE open
     AND (($1::bigint = 0 AND $2 = ''::bytea) OR EXISTS (SELECT FROM events WHERE seq = $1 AND hash = $2))
