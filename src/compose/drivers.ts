@@ -58,7 +58,7 @@ export const openDrivers = async (dependencies: DriverDependencies): Promise<Dri
       pauseMs = START_AGAIN_MS
       driven = await drive(dependencies, lease)
       isReported = false
-      logger.info('this process leads: feeds and order routing run here', { token: lease.token })
+      logger.info(`this process is leader ${lease.token}: feeds and order routing run here`)
     } catch (error) {
       // Once, not with every attempt.
       if (!isReported) logger.error('could not start feeds and order routing in this process', { error })

@@ -24,7 +24,6 @@ const venueVariables = ({ baseUrl, world: { account } }: ExchangeServer): Variab
   SVC_EXECUTION__MODE: 'live',
   SVC_EXECUTION__VENUE: VENUE,
   SVC_EXECUTION__VENUE_URL: baseUrl,
-  SVC_EXECUTION__REQUIRE_APPROVAL: 'false',
   SVC_EXECUTION__LOOKUPS__SECONDS: '10',
   SVC_EXECUTION__LOOKUPS__ATTEMPTS: '2',
   SVC_MARKET__FEED: 'none',
@@ -37,8 +36,9 @@ const wantToTrade = async (service: RunningService): Promise<void> => {
   await bullMarket(service)
   await emit(service, 'ticker', 'signal.price_ws.v1', { symbol: 'ETH', price: 100 })
   await agreementOn(service, 'ETH')
-  const { intents }: { intents: readonly object[] } = (await service.call('POST', '/brain/run')).body
-  expect(intents).toMatchObject([{ symbol: 'ETH' }])
+  const cycle: { intents: readonly { intent_id: string }[] } = (await service.call('POST', '/brain/run')).body
+  const [intent] = cycle.intents
+  expect(await service.call('POST', `/intents/${intent?.intent_id}/approve`)).toMatchObject({ status: 200 })
 }
 
 const positionsOf = async (service: RunningService): Promise<readonly object[]> =>
@@ -63,17 +63,22 @@ onEveryStore('a leader that is frozen', (store) => {
       const second = await startService(home, variables, { words: ['serve', '--no-dashboard'] })
       try {
         expect([await leads(first), await leads(second)]).toEqual([true, false])
+        const sendsEntries = async (service: RunningService): Promise<boolean> => {
+          const live: { sends_entries: boolean } = (await service.call('GET', '/live')).body
+          return live.sends_entries
+        }
         const isChecked = async (service: RunningService): Promise<boolean> => {
           const { checks }: { checks: { ok: boolean } | null } = (await service.call('GET', '/live')).body
           return checks?.ok === true
         }
         await until(() => isChecked(first))
         expect(await svcBeside(home, ['live', 'enable', '--confirm', VENUE], variables)).toBe(0)
+        await until(() => sendsEntries(first))
 
         // The order of the first leader is decided and stored, and one request away from the venue.
-        venue.faults.add(/leverage/, { kind: 'done_then_slow', waitMs: 120_000 }, 1)
+        venue.faults.add(/POST .*\/v1\/leverage$/, { kind: 'done_then_slow', waitMs: 120_000 }, 1)
         await wantToTrade(first)
-        await until(() => venue.requests.some((request) => request.includes('leverage')))
+        await until(() => venue.requests.some((request) => request.includes('v1/leverage?')))
         expect(account.attempts).toEqual([])
         first.signal('SIGSTOP')
         const frozenMs = performance.now()
@@ -95,7 +100,7 @@ onEveryStore('a leader that is frozen', (store) => {
         expect(account.attempts).toHaveLength(1)
         expect(account.holdings.get('ETH')?.quantity).toBe(held)
         expect(
-          venue.requests.slice(requestsBefore).filter((request) => /POST|order\?/.test(request)),
+          venue.requests.slice(requestsBefore).filter((request) => request.includes('newClientOrderId=')),
         ).toEqual([])
 
         // It still serves clients, and what they report leads to an order of the new leader.

@@ -1,8 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunningService } from '../interface/service.ts'
 
+const UNTIL_MS = 45_000
+
 export const until = async (isSo: () => boolean | Promise<boolean>, everyMs = 50): Promise<void> => {
-  while (!(await isSo())) await sleep(everyMs)
+  const giveUpMs = performance.now() + UNTIL_MS
+  while (!(await isSo())) {
+    if (performance.now() > giveUpMs) throw new Error(`never so: ${isSo.toString()}`)
+    await sleep(everyMs)
+  }
 }
 
 export interface Ready {

@@ -9,7 +9,8 @@ export interface Server {
   readonly answerGraceMs?: number
 }
 
-const CONNECT_TIMEOUT_MS = 5_000
+// Short, since an attempt that began while the network was away may never be answered.
+const CONNECT_TIMEOUT_MS = 2_000
 const ANSWER_GRACE_MS = 5_000
 const GOODBYE_TIMEOUT_MS = 1_000
 
@@ -85,7 +86,8 @@ SET enable_mergejoin = off;
 `
 
 const PAUSE_MS_MIN = 50
-const PAUSE_MS_MAX = 2_000
+// A server that is back is found within two seconds.
+const PAUSE_MS_MAX = 500
 
 /** One connection that is made again after it was lost: at once for the first time, then with growing pauses. */
 export class ConnectionKeeper {
