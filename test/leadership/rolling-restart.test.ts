@@ -21,7 +21,7 @@ onEveryStore('a rolling restart of three processes behind a proxy', (store) => {
 
     const load = startLoad(proxy.url)
     const stream = await openStream(services[0]!)
-    for (const service of services) {
+    for (const service of services.slice(0, 3)) {
       const stopped = service.stop('SIGTERM')
       await until(() => proxy.readyCount() === 2)
       expect(await readinessOf(service)).toMatchObject({ reasons: ['draining'] })
