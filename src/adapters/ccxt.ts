@@ -34,18 +34,20 @@ export interface ConnectionOptions extends Omit<RateLimit, 'rateLimitMs'> {
   /** By default what the library knows of the exchange. */
   readonly rateLimitMs?: number | undefined
   readonly requestTimeoutMs?: number | undefined
+  /** Asked before every request, after it was signed; by default always. */
+  readonly maySend?: (() => boolean) | undefined
 }
 
 /** An exchange of the library that sends its requests through our HTTP client and rate limiter. */
 export const connect = async <Loaded extends { readonly api: LibraryApi }>(
-  { requestTimeoutMs: timeoutMs = REQUEST_TIMEOUT_MS, rateLimitMs, ...limit }: ConnectionOptions,
+  { requestTimeoutMs: timeoutMs = REQUEST_TIMEOUT_MS, rateLimitMs, maySend, ...limit }: ConnectionOptions,
   load: (settings: object) => Promise<Loaded>,
 ): Promise<Loaded & { readonly http: HttpClient; readonly limiter: RateLimiter }> => {
   const { timer, signal } = limit
   // The HTTP client comes first: the exchange that knows the rate limit is built with it.
   let opened: RateLimiter | null = null
   const onRetryAfter = (waitMs: number): void => opened?.pause(waitMs)
-  const http = createHttpClient({ signal, timer, timeoutMs, onRetryAfter })
+  const http = createHttpClient({ signal, timer, timeoutMs, onRetryAfter, maySend })
   const loaded = await load({ timeout: timeoutMs, fetchImplementation: http.fetch })
   const { api } = loaded
   const limiter = createRateLimiter({ ...limit, rateLimitMs: rateLimitMs ?? Math.max(1, api.rateLimit) })
@@ -128,6 +130,7 @@ export interface HttpClientDependencies {
   readonly timeoutMs: number
   /** The exchange asks for a pause. */
   readonly onRetryAfter: (waitMs: number) => void
+  readonly maySend?: (() => boolean) | undefined
 }
 
 /**
@@ -135,7 +138,7 @@ export interface HttpClientDependencies {
  * an order may have arrived is decided from the request itself, not from the library's error classes.
  */
 export const createHttpClient = (dependencies: HttpClientDependencies): HttpClient => {
-  const { signal, timer, timeoutMs, onRetryAfter } = dependencies
+  const { signal, timer, timeoutMs, onRetryAfter, maySend = () => true } = dependencies
   // Every request in flight listens for the end: many listeners are no leak.
   setMaxListeners(0, signal)
   const calls = new AsyncLocalStorage<{ outcome: RequestOutcome }>()
@@ -160,6 +163,10 @@ export const createHttpClient = (dependencies: HttpClientDependencies): HttpClie
       // By the clock: after a standstill the signal may come only after this line.
       if (deadline?.isOver() === true) throw new DeadlineError()
       const call = calls.getStore() ?? { outcome: NOT_SENT }
+      call.outcome = NOT_SENT
+      // The last thing before the request leaves. It is signed already: should this process be stopped here for long,
+      // the exchange refuses the request for its old timestamp.
+      if (!maySend()) throw new Error('this process no longer leads')
       const controller = new AbortController()
       const abort = (): void => controller.abort()
       signal.addEventListener('abort', abort)

@@ -16,6 +16,7 @@ export const openBroker = async (
   { home, variables, clock, masterPassword: password }: Environment,
   { execution, risk }: Configuration,
   timer: Timer,
+  maySend: () => boolean = () => true,
 ): Promise<OpenedBroker> => {
   const secrets = createSecrets(variables, createVault({ home, password, clock }))
   try {
@@ -30,6 +31,7 @@ export const openBroker = async (
       leverageMax: Math.max(1, Math.floor(risk.max_leverage)),
       acceptanceWindowMs: execution.acceptance_window_seconds * 1000,
       timer,
+      maySend,
       ...(execution.venue_url === '' ? {} : { baseUrl: execution.venue_url }),
     })
     return { status: 'open', broker, secrets: Object.values(credentials) }

@@ -1,5 +1,6 @@
 import type { Configuration } from '../core/config/schema.ts'
 import type { Engine } from '../engine/engine.ts'
+import { leadingEngine, type LeadingEngine } from '../engine/leading-engine.ts'
 import type { FeedStatus } from '../ports/market-feed.ts'
 import type { Leadership, Lease } from '../ports/leadership.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -27,73 +28,114 @@ export interface DriverDependencies {
 export interface Drivers {
   /** The status of this process's feed; null without one. */
   feedStatus(): NamedFeedStatus | null
+  /** Whether this process leads. */
+  leads(): boolean
+  /** Hands over to another process at once. */
   close(): Promise<void>
 }
 
 export type NamedFeedStatus = FeedStatus & { readonly feed: string }
 
-/** How soon a leader that ended is replaced. */
-const TRY_AGAIN_MS = 2000
+/** After feeds or order routing could not be started. */
+const START_AGAIN_MS = 2000
+/** How often a standby looks whether the lease has ended, in the time in which a leader has to be replaced. */
+const LOOKS = 10
 
 /** Runs feeds, schedule and order routing in the process that leads. Resolves when it is known which one does. */
 export const openDrivers = async (dependencies: DriverDependencies): Promise<Drivers> => {
-  const { timer, logger, leadership } = dependencies
+  const { timer, logger, leadership, engine, configuration } = dependencies
   const closing = new AbortController()
   let driven: Driven | null = null
+  let isReported = false
 
-  const attempt = async (): Promise<void> => {
+  /** How long to wait before the next attempt. */
+  const attempt = async (): Promise<number> => {
+    const lookMs = (configuration().store.lease_seconds * 1000) / LOOKS
+    let pauseMs = lookMs
     try {
-      const lease = await leadership.tryToLead()
-      if (lease !== null) driven = await drive(dependencies, lease)
+      const lease = await leadership.tryToLead(engine.state.trading.leaderToken)
+      if (lease === null) return lookMs
+      pauseMs = START_AGAIN_MS
+      driven = await drive(dependencies, lease)
+      isReported = false
+      logger.info(`this process is leader ${lease.token}: feeds and order routing run here`)
     } catch (error) {
-      logger.error('could not start feeds and order routing in this process', { error })
+      // Once, not with every attempt.
+      if (!isReported) logger.error('could not start feeds and order routing in this process', { error })
+      isReported = true
     }
+    return pauseMs
   }
-  const keepTrying = async (): Promise<void> => {
+  const keepTrying = async (firstPauseMs: number): Promise<void> => {
+    let pauseMs = firstPauseMs
     if (driven === null) logger.info('standby: another process is the leader')
     while (!closing.signal.aborted) {
       if (driven !== null) {
-        await Promise.race([driven.lease.ended, aborted(closing.signal)])
+        await Promise.race([driven.lost, aborted(closing.signal)])
         if (!closing.signal.aborted)
           logger.warn('leadership lost: feeds and order routing stop in this process')
         const ended: Driven = driven
         driven = null
         await ended.stop()
       }
-      await timer.wait(TRY_AGAIN_MS, closing.signal)
-      if (!closing.signal.aborted) await attempt()
+      await timer.wait(pauseMs, closing.signal)
+      if (!closing.signal.aborted) pauseMs = await attempt()
     }
   }
 
-  await attempt()
-  const running = keepTrying()
+  const running = keepTrying(await attempt())
   return {
     feedStatus: () => driven?.feedStatus() ?? null,
+    leads: () => driven?.isLeading() ?? false,
     close: async () => {
       closing.abort()
       await running
+      await leadership.close()
     },
   }
 }
 
 interface Driven {
-  readonly lease: Lease
+  /** Resolves when another process leads. */
+  readonly lost: Promise<void>
+  isLeading(): boolean
   feedStatus(): NamedFeedStatus | null
   stop(): Promise<void>
 }
 
 const drive = async (dependencies: DriverDependencies, lease: Lease): Promise<Driven> => {
+  const { logger } = dependencies
   const closers = new Closers()
   closers.add(() => lease.release())
+  const fenced = new AbortController()
+  const engine = leadingEngine(dependencies.engine, lease.token, () => fenced.abort())
+  const stop = async (): Promise<void> => {
+    // Whatever fails here, the lease is given back.
+    for (let isClosed = false; !isClosed;) {
+      try {
+        await closers.closeAll()
+        isClosed = true
+      } catch (error) {
+        logger.warn('could not stop feeds or order routing properly', { error })
+      }
+    }
+  }
   try {
+    // What the leader before had under way is stored before this, or not at all.
+    await engine.execute({ kind: 'record-leader', token: lease.token })
     // Orders first: open orders are looked up before prices can lead to new ones.
-    const trading = await openTrading(dependencies)
+    const trading = await openTrading({ ...dependencies, engine }, () => lease.isValid())
     closers.add(() => trading.close())
-    const market = await openMarket(dependencies)
+    const market = await openMarket({ ...dependencies, engine })
     closers.add(() => market.close())
-    return { lease, feedStatus: () => market.feedStatus(), stop: () => closers.closeAll() }
+    return {
+      lost: Promise.race([lease.ended, aborted(fenced.signal)]),
+      isLeading: () => lease.isValid(),
+      feedStatus: () => market.feedStatus(),
+      stop,
+    }
   } catch (error) {
-    await closers.closeAll()
+    await stop()
     throw error
   }
 }
@@ -105,7 +147,10 @@ const aborted = (signal: AbortSignal): Promise<void> =>
   })
 
 /** Order routing to the configured venue. Without a venue or its keys the service runs, sends no orders and logs why. */
-const openTrading = (dependencies: DriverDependencies): Promise<{ close(): Promise<void> }> =>
+const openTrading = (
+  dependencies: Omit<DriverDependencies, 'engine'> & { readonly engine: LeadingEngine },
+  isLeading: () => boolean,
+): Promise<{ close(): Promise<void> }> =>
   opening(async (closers) => {
     const { environment, engine, configuration, logger, timer, onSecrets } = dependencies
     const current = configuration()
@@ -115,7 +160,7 @@ const openTrading = (dependencies: DriverDependencies): Promise<{ close(): Promi
       logger.warn('no orders are sent: execution.mode is live, but execution.venue is empty')
       return nothingToClose(closers)
     }
-    const opened = await openBroker(environment, current, timer)
+    const opened = await openBroker(environment, current, timer, isLeading)
     if (opened.status === 'keys-missing') {
       logger.error(`no orders are sent to ${venue}: ${opened.reason}`)
       const checks = [{ name: 'keys', ok: false, detail: opened.reason }]
@@ -127,6 +172,7 @@ const openTrading = (dependencies: DriverDependencies): Promise<{ close(): Promi
     const router = new OrderRouter({
       engine,
       broker: opened.broker,
+      isLeading,
       venue,
       timer,
       configuration,

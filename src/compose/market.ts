@@ -6,7 +6,7 @@ import { createSimulatedFeed } from '../adapters/feeds/simulated/simulated-feed.
 import { BUILT_IN_PRODUCERS } from '../adapters/producers/all.ts'
 import { pollEndpoint } from '../adapters/producers/http-poll/poll-endpoint.ts'
 import type { Configuration } from '../core/config/schema.ts'
-import type { Engine } from '../engine/engine.ts'
+import type { Executor } from '../engine/plan.ts'
 import { MarketRunner } from '../engine/market/market-runner.ts'
 import { ProducerRunner } from '../engine/market/producer-runner.ts'
 import { startSchedule, type ScheduleDependencies } from '../engine/market/schedule.ts'
@@ -18,7 +18,7 @@ import { opening, type Environment } from './environment.ts'
 
 export interface MarketDependencies {
   readonly environment: Environment
-  readonly engine: Engine
+  readonly engine: Executor
   readonly configuration: () => Configuration
   readonly logger: Logger
   readonly timer: Timer

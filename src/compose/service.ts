@@ -7,6 +7,7 @@ import type { Engine } from '../engine/engine.ts'
 import type { ConfigurationStore } from '../ports/config-file.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { IntegrityCheck } from '../surfaces/http/dependencies.ts'
+import { probeRoutes } from '../surfaces/http/routes/service.ts'
 import { createHttpServer } from '../surfaces/http/server.ts'
 import { createMcpEndpoint } from '../surfaces/mcp/endpoint.ts'
 import { logActivity } from '../surfaces/cli/activity.ts'
@@ -20,7 +21,10 @@ import type { RunningService, ServiceOptions } from '../surfaces/cli/dependencie
 import { knownSecretsOf, opening, type Environment } from './environment.ts'
 
 /** A service that runs, and how to stop it. */
-export type Service = Omit<RunningService, 'stopped'> & { close(): Promise<void> }
+export type Service = Omit<RunningService, 'stopped'> & {
+  /** `drains`: a load balancer gets the time to notice before requests are refused. */
+  close(options?: { readonly drains: boolean }): Promise<void>
+}
 
 /** The service must not start with this configuration. The message says why and what to set. */
 class StartRefusedError extends Error {
@@ -30,7 +34,7 @@ class StartRefusedError extends Error {
 /** Opens configuration, identity, store, engine, HTTP and dashboard in this order, and closes them in reverse. */
 export const startService = (
   environment: Environment,
-  { host, port, dashboardPort, dashboard, inMemory = false }: ServiceOptions,
+  { host, port, dashboardPort, dashboard, inMemory = false, role = 'all' }: ServiceOptions,
 ): Promise<Service> =>
   opening(async (closers) => {
     const { clock, insecureOk, version } = environment
@@ -76,10 +80,13 @@ export const startService = (
       version,
     })
     let drivers: Drivers | null = null
+    let isStarting = true
     const server = await createHttpServer(
       {
         engine,
         feedStatus: () => drivers?.feedStatus() ?? null,
+        leads: () => drivers?.leads() ?? false,
+        isStarting: () => isStarting,
         configuration,
         integrity: { verify },
         prove: running.prove,
@@ -91,7 +98,9 @@ export const startService = (
         insecureOk,
         chainOk: running.integrity.ok,
       },
-      { openApiFile: new URL('openapi.json', import.meta.url) },
+      role === 'engine'
+        ? { routes: probeRoutes, docs: false }
+        : { openApiFile: new URL('openapi.json', import.meta.url) },
     )
     closers.add(() => server.close())
     const { baseUrl } = await server.listen({
@@ -111,7 +120,7 @@ export const startService = (
     }
     // What follows is loaded only now: requests are answered already.
     let dashboardUrl: string | null = null
-    if (dashboard && current.dashboard.enabled) {
+    if (dashboard && current.dashboard.enabled && role !== 'engine') {
       const { openDashboard } = await import('./dashboard.ts')
       const opened = await openDashboard({
         environment,
@@ -133,20 +142,34 @@ export const startService = (
       timer,
     })
     closers.add(() => clockMonitor.close())
-    // Last, so that a slow market does not delay the first answers.
-    const { openDrivers } = await import('./drivers.ts')
-    const driving = await openDrivers({
-      environment,
-      engine,
-      configuration: () => configuration.current(),
-      logger,
-      timer,
-      leadership: store.leadership,
-      onSecrets: hide,
+    let draining: Promise<void> | null = null
+    closers.add(async () => {
+      await draining
     })
-    drivers = driving
-    closers.add(() => driving.close())
-    return { baseUrl, dashboardUrl, close: () => closers.closeAll() }
+    // Last, so that a slow market does not delay the first answers. Closed first: another process takes over at once.
+    if (role !== 'api') {
+      const { openDrivers } = await import('./drivers.ts')
+      const driving = await openDrivers({
+        environment,
+        engine,
+        configuration: () => configuration.current(),
+        logger,
+        timer,
+        leadership: store.leadership,
+        onSecrets: hide,
+      })
+      drivers = driving
+      closers.add(() => driving.close())
+    }
+    isStarting = false
+    return {
+      baseUrl,
+      dashboardUrl,
+      close: ({ drains } = { drains: false }) => {
+        if (drains) draining ??= server.drain()
+        return closers.closeAll()
+      },
+    }
   })
 
 const ONE_TOKEN =
@@ -232,17 +255,17 @@ export const runUntilSignal = async (
   const service = await startService(environment, options).catch(explain)
   const stopped = new Promise<void>((resolve, reject) => {
     let stoppingSinceMs: number | null = null
-    const stop = (): void => {
+    const stop = (drains: boolean): void => {
       const nowMs = environment.clock.now()
       if (stoppingSinceMs === null) {
         stoppingSinceMs = nowMs
-        service.close().then(resolve, reject)
+        service.close({ drains }).then(resolve, reject)
       } else if (nowMs - stoppingSinceMs > SAME_SIGNAL_MS) {
         process.exit(1)
       }
     }
-    process.on('SIGINT', stop)
-    process.on('SIGTERM', stop)
+    process.on('SIGINT', () => stop(false))
+    process.on('SIGTERM', () => stop(true))
   })
   return { baseUrl: service.baseUrl, dashboardUrl: service.dashboardUrl, stopped }
 }

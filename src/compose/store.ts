@@ -5,7 +5,9 @@ import { checkpointFile } from '../adapters/platform/checkpoint-file/checkpoint-
 import { createSecrets } from '../adapters/platform/vault/secrets.ts'
 import { createVault } from '../adapters/platform/vault/vault.ts'
 import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
-import { soleLeadership } from '../adapters/storage/memory/sole-leadership.ts'
+import { memoryLeadership } from '../adapters/storage/memory/memory-leadership.ts'
+import { MemoryStore } from '../adapters/storage/memory/memory-store.ts'
+import { createSystemTimer } from '../adapters/platform/timer/system-timer.ts'
 import { sqliteLeadership } from '../adapters/storage/sqlite/sqlite-leadership.ts'
 import { openSqliteLog } from '../adapters/storage/sqlite/sqlite-log.ts'
 import type { Configuration } from '../core/config/schema.ts'
@@ -13,6 +15,7 @@ import type { CheckpointStore } from '../ports/checkpoints.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { Leadership } from '../ports/leadership.ts'
 import { SecretMissingError } from '../ports/secrets.ts'
+import type { Timer } from '../ports/timer.ts'
 import type { StoreSession } from '../surfaces/cli/dependencies.ts'
 import type { RunningEngine } from './running-engine.ts'
 import { knownSecretsOf, type Environment } from './environment.ts'
@@ -29,33 +32,39 @@ export interface Store {
 }
 
 /** A log in memory; nothing is written to disk. */
-export const openMemoryStore = (): Store => ({
-  log: new MemoryLog(),
-  checkpoints: null,
-  leadership: soleLeadership(),
-  place: null,
-})
+export const openMemoryStore = (): Store => {
+  const store = new MemoryStore()
+  return { log: new MemoryLog(store), checkpoints: null, leadership: memoryLeadership(store), place: null }
+}
 
 /** SQLite in the home folder, or PostgreSQL where `store.url` names one. */
 export const openStore = async (environment: Environment, { store }: Configuration): Promise<Store> => {
   const { home } = environment
+  const leading = { replacedWithinMs: store.lease_seconds * 1000, timer: createSystemTimer() }
   const opened =
     store.url === ''
-      ? await openSqlite(databasePath(home))
-      : await openPostgres(await urlWithPassword(store.url, environment))
+      ? await openSqlite(databasePath(home), leading)
+      : await openPostgres(await urlWithPassword(store.url, environment), leading)
   return { ...opened, checkpoints: checkpointFile(checkpointPath(home, store)), place: placeOf(store) }
 }
 
-const openSqlite = async (path: string): Promise<Omit<Store, 'checkpoints' | 'place'>> => ({
-  log: await openSqliteLog({ path }),
-  leadership: sqliteLeadership({ path }),
-})
+interface Leading {
+  readonly replacedWithinMs: number
+  readonly timer: Timer
+}
+
+type OpenedLog = Pick<Store, 'log' | 'leadership'>
+
+const openSqlite = async (path: string, leading: Leading): Promise<OpenedLog> => {
+  const log = await openSqliteLog({ path })
+  return { log, leadership: sqliteLeadership({ path, log, ...leading }) }
+}
 
 /** The driver is loaded only where it is used. */
-const openPostgres = async (url: string): Promise<Omit<Store, 'checkpoints' | 'place'>> => {
+const openPostgres = async (url: string, leading: Leading): Promise<OpenedLog> => {
   const { openPostgresLog } = await import('../adapters/storage/postgres/postgres-log.ts')
   const { postgresLeadership } = await import('../adapters/storage/postgres/postgres-leadership.ts')
-  return { log: await openPostgresLog({ url }), leadership: postgresLeadership({ url }) }
+  return { log: await openPostgresLog({ url }), leadership: postgresLeadership({ url, ...leading }) }
 }
 
 /** Whether anything was ever stored; checkpoints without their database count. */

@@ -100,6 +100,7 @@ export const decide = (state: State, command: Command, context: DecisionContext)
     case 'accept-restore':
     case 'record-checkpoint':
     case 'record-clock-jump':
+    case 'record-leader':
     case 'admit-key':
     case 'retire-key':
     case 'rotate-key':

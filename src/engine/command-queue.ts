@@ -23,6 +23,14 @@ export class KeyRetiredError extends StoreUnavailableError {
   }
 }
 
+/** Another process leads by now: nothing was stored, and nothing more is under this token. */
+export class FencedError extends Error {
+  override readonly name = 'FencedError'
+  constructor(token: number) {
+    super(`another process leads: the lease with token ${token} is over`)
+  }
+}
+
 export interface EngineLimits {
   /** Commands that may wait in a lane; one more is refused at once. */
   readonly queueMax: number

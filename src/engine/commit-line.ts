@@ -6,7 +6,7 @@ import type { Signer } from '../ports/signer.ts'
 
 export type Stored =
   | { readonly status: 'appended'; readonly records: readonly LogRecord[] }
-  | { readonly status: 'head-moved' }
+  | { readonly status: 'head-moved' | 'fenced' }
   | { readonly status: 'failed'; readonly error: unknown }
 
 /**
@@ -25,9 +25,13 @@ export class CommitLine {
   }
 
   /** Never rejects: an error is a result, so that a later batch cannot overtake it. */
-  store(records: readonly ChainedRecord[], expected: Head): Promise<Stored> {
+  store(
+    records: readonly ChainedRecord[],
+    expected: Head,
+    leaderToken: number | null = null,
+  ): Promise<Stored> {
     const before = this.#lastStored
-    const call = this.#call(this.#lastCall, this.#sign(records), expected)
+    const call = this.#call(this.#lastCall, this.#sign(records), expected, leaderToken)
     const stored = outcomeOf(call).then(async (outcome) => {
       await before
       return outcome
@@ -41,13 +45,14 @@ export class CommitLine {
     lastCall: Promise<unknown>,
     signed: Promise<readonly LogRecord[]>,
     expected: Head,
+    leaderToken: number | null,
   ): Promise<Call> {
     // Awaited in this order so that a failed signature is seen, but only after the batch before was sent.
     const [records] = await Promise.all([signed, lastCall])
     // Wrapped, so that waiting for the call does not wait for its result.
     return {
       records,
-      appended: records.length === 0 ? NOTHING_TO_STORE : this.#log.append(records, expected),
+      appended: records.length === 0 ? NOTHING_TO_STORE : this.#log.append(records, expected, leaderToken),
     }
   }
 

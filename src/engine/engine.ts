@@ -14,6 +14,7 @@ import type { Signer } from '../ports/signer.ts'
 import {
   CommandQueue,
   EngineClosedError,
+  FencedError,
   isUrgent,
   KeyRetiredError,
   LIMITS,
@@ -83,6 +84,8 @@ export class Engine implements Executor {
   /** Stored after all, but not folded yet. */
   readonly #stored: Batch[] = []
   #mustReplan = false
+  /** Leases up to this token are over. */
+  #fencedToken = 0
   #working: Promise<void> | null = null
   #wake: () => void = () => undefined
   readonly #advanceWaiters: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = []
@@ -147,7 +150,10 @@ export class Engine implements Executor {
   }
 
   /** Decides, stores and folds. Resolves when everything is durable; a refusal resolves, an error rejects. */
-  execute(command: Command, { traceId = null, alongside = null }: ExecuteOptions = {}): Promise<Outcome> {
+  execute(
+    command: Command,
+    { traceId = null, alongside = null, leaderToken = null }: ExecuteOptions = {},
+  ): Promise<Outcome> {
     if (this.#closed) return Promise.reject(new EngineClosedError())
     if (this.#lost !== null) return Promise.reject(this.#lost)
     // What a retired key signs counts for nobody.
@@ -155,7 +161,7 @@ export class Engine implements Executor {
     if (this.#queue.lengthBefore(command) >= this.#limits.queueMax)
       return Promise.reject(new QueueFullError())
     return new Promise((resolve, reject) => {
-      this.#queue.push({ command, traceId, alongside, resolve, reject })
+      this.#queue.push({ command, traceId, alongside, leaderToken, resolve, reject })
       this.#work()
       this.#wake()
     })
@@ -200,18 +206,27 @@ export class Engine implements Executor {
     // gets a turn between two batches.
     await yieldToEventLoop()
     if (this.#inFlight.length === 0) await this.#foldForeign()
-    const waiting = this.#queue.take(this.#batchSize(), this.#limits.urgentBatchMax)
+    const waiting = this.#withoutFenced(this.#queue.take(this.#batchSize(), this.#limits.urgentBatchMax))
     try {
       const before = this.#ahead
       const planned = await this.#planKnowingKeys(waiting, before)
       this.#queue.putBack(waiting.splice(planned.answers.length))
       this.#ahead = planned.after
-      const stored = this.#line.store(planned.records, before.head)
+      const stored = this.#line.store(planned.records, before.head, tokenOf(waiting))
       const batch: Batch = { waiting, planned, settled: stored.then((result) => this.#settle(batch, result)) }
       this.#inFlight.push(batch)
     } catch (error) {
       for (const { reject } of waiting) reject(error)
     }
+  }
+
+  /** Commands of a lease that is over fail here, those of clients go on. */
+  #withoutFenced(waiting: readonly Waiting[]): Waiting[] {
+    return waiting.filter(({ leaderToken, reject }) => {
+      const isFenced = leaderToken !== null && leaderToken <= this.#fencedToken
+      if (isFenced) reject(new FencedError(leaderToken))
+      return !isFenced
+    })
   }
 
   /**
@@ -275,6 +290,8 @@ export class Engine implements Executor {
   /** Called once per batch, in order. */
   #settle(batch: Batch, result: Stored): void {
     this.#inFlight.shift()
+    if (result.status === 'fenced')
+      this.#fencedToken = Math.max(this.#fencedToken, tokenOf(batch.waiting) ?? 0)
     if (result.status === 'failed') {
       this.#mustReplan = true
       if (result.error instanceof StoreLostError) this.#lose(result.error)
@@ -282,7 +299,7 @@ export class Engine implements Executor {
     } else if (this.#mustReplan && result.status === 'appended' && result.records.length > 0) {
       // It is chained to a batch that seemed to fail, so that batch is stored too: both are read from the log.
       this.#stored.push(batch)
-    } else if (this.#mustReplan || result.status === 'head-moved') {
+    } else if (this.#mustReplan || result.status !== 'appended') {
       this.#mustReplan = true
       this.#undecided.push(...batch.waiting)
     } else {
@@ -378,6 +395,15 @@ interface Batch {
   readonly waiting: readonly Waiting[]
   readonly planned: Plan
   readonly settled: Promise<void>
+}
+
+/**
+ * A batch with a command of the leader is stored only under its token. Should a process have commands of two of its
+ * leases, the older token counts: it is over, so its commands fail and the others are decided again.
+ */
+const tokenOf = (waiting: readonly Waiting[]): number | null => {
+  const tokens = waiting.flatMap(({ leaderToken }) => leaderToken ?? [])
+  return tokens.length === 0 ? null : Math.min(...tokens)
 }
 
 const answerAll = ({ waiting, planned }: Batch): void => {

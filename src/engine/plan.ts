@@ -15,6 +15,8 @@ export interface Request {
   readonly traceId: string | null
   /** Recorded in the same batch if the command writes anything: the audit entry, which then costs no second wait. */
   readonly alongside: Command | null
+  /** Of the lease on whose behalf it is made: stored only while no other process leads. Null for those of clients. */
+  readonly leaderToken: number | null
 }
 
 export type ExecuteOptions = Partial<Omit<Request, 'command'>>

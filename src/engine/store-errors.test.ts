@@ -39,7 +39,7 @@ class FaultyLog extends MemoryLog {
   async #appendForeign(): Promise<void> {
     const head = await this.head()
     const { records } = await plan(
-      [{ command: access('foreign'), traceId: null, alongside: null }],
+      [{ command: access('foreign'), traceId: null, alongside: null, leaderToken: null }],
       { state: { ...EMPTY_MEMORY.state, seq: head.seq }, head },
       new Map(),
       {

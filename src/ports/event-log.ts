@@ -7,6 +7,8 @@ export type AppendResult =
   | { readonly status: 'appended' }
   /** The head is elsewhere: another process appended. Nothing was stored. */
   | { readonly status: 'head-moved' }
+  /** The token is that of an earlier leader. Nothing was stored, and nothing will be under this token. */
+  | { readonly status: 'fenced' }
 
 export interface LogQuery {
   /** Exclusive bounds on seq. */
@@ -28,8 +30,9 @@ export interface EventLog {
   /**
    * Stores all records or none, and only if the head is `expected`. Resolves after they are durable.
    * May be called again before that, behind the head that will be: calls are taken in order.
+   * `leaderToken`: of the lease on whose behalf it is made; compared in the same transaction with the newest one.
    */
-  append(records: readonly LogRecord[], expected: Head): Promise<AppendResult>
+  append(records: readonly LogRecord[], expected: Head, leaderToken?: number | null): Promise<AppendResult>
   read(query: LogQuery): Promise<readonly LogRecord[]>
   /** Signals of a domain (`signal.ta`), or of all, newest `ts` first, then newest seq. */
   readByTime(query: {

@@ -37,6 +37,12 @@ export interface RunningService {
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
+/** A service in a process of its own. */
+export interface ServiceProcess extends RunningService {
+  /** Without waiting for what comes of it. */
+  signal(signal: NodeJS.Signals): void
+}
+
 /** A new folder for an installation. Removed by `cleanUp`. */
 export const newHome = async (): Promise<string> => {
   const home = await mkdtemp(join(tmpdir(), 'svc-home-'))
@@ -61,7 +67,7 @@ export const startService = async (
   home: string,
   variables: Variables = {},
   { words = ['serve'], fileKibMax }: StartOptions = {},
-): Promise<RunningService> => {
+): Promise<ServiceProcess> => {
   if (!existsSync(BUILT)) throw new Error('the service is not built: run npm run build')
   // `up` makes a token of its own.
   const token: Variables = words[0] === 'up' ? {} : { SVC_API__AUTH_TOKEN: TOKEN }
@@ -89,6 +95,9 @@ export const startService = async (
       child.kill(signal)
       return ended
     },
+    signal: (signal) => {
+      child.kill(signal)
+    },
   }
 }
 
@@ -115,6 +124,20 @@ export const svc = (
   const env = cleanEnvironment(variables)
   const ended = spawnSync(process.execPath, [SVC, '--home', home, ...words], { env, encoding: 'utf8', input })
   return { exitCode: ended.status, stdout: ended.stdout, stderr: ended.stderr }
+}
+
+/** The same beside what this process serves meanwhile. Gives the exit code. */
+export const svcBeside = async (
+  home: string,
+  words: readonly string[],
+  variables: Variables = {},
+): Promise<number | null> => {
+  const child = spawn(process.execPath, [SVC, '--home', home, ...words], {
+    env: cleanEnvironment(variables),
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  await once(child, 'close')
+  return child.exitCode
 }
 
 /** For `afterAll`: nothing of a test stays behind. */

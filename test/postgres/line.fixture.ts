@@ -14,6 +14,9 @@ export interface Line {
   loseNextAnswer(): void
   /** All connections are gone for the client, while the server believes that they still stand. */
   abandon(): void
+  /** Nothing passes, and no new connection comes about, until `mend`. */
+  cut(): void
+  mend(): void
   close(): Promise<void>
 }
 
@@ -26,8 +29,10 @@ export const openLine = async (serverUrl: string): Promise<Line> => {
   const pairs = new Set<{ readonly client: Socket; readonly server: Socket }>()
   let losing: 'nothing' | 'request' | 'answer' = 'nothing'
   let words = ''
+  let isCut = false
 
   const proxy = createServer((client) => {
+    if (isCut) return void client.destroy()
     const server = connect(serverSocket)
     const pair = { client, server }
     pairs.add(pair)
@@ -70,6 +75,16 @@ export const openLine = async (serverUrl: string): Promise<Line> => {
     },
     abandon: () => {
       for (const { client } of pairs) client.removeAllListeners('end').destroy()
+    },
+    cut: () => {
+      isCut = true
+      for (const { client, server } of pairs) {
+        client.destroy()
+        server.destroy()
+      }
+    },
+    mend: () => {
+      isCut = false
     },
     close: async () => {
       for (const { client, server } of pairs) {

@@ -100,6 +100,7 @@ export const openLiveEngine = async (dependencies: LiveEngineDependencies): Prom
   const router = new OrderRouter({
     engine,
     broker,
+    isLeading: () => true,
     venue: VENUE,
     timer,
     configuration: () => configuration,

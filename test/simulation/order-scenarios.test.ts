@@ -4,7 +4,6 @@ import {
   openBrokerFixture,
   type CcxtBrokerFixture,
 } from '../../src/adapters/brokers/ccxt/ccxt-broker.fixture.ts'
-import { clientOrderId } from '../../src/core/trading/orders.ts'
 import { priceFrom } from '../../src/core/shared/money.ts'
 import { createManualTimer, settle, type ManualTimer } from '../../src/ports/manual-timer.fixture.ts'
 import { createMemoryExchange } from './memory-exchange.fixture.ts'
@@ -74,7 +73,8 @@ const atVenue = async (log: MemoryLog, fixture: CcxtBrokerFixture): Promise<Scen
     },
     fillSome: rest,
     fillRest: async () => {
-      for (const { id } of live.engine.state.trading.orders.open.values()) fixture.fillRest(clientOrderId(id))
+      for (const { clientOrderId } of live.engine.state.trading.orders.open.values())
+        fixture.fillRest(clientOrderId)
       while (live.engine.state.trading.orders.open.size > 0) await fixture.run(nextTurn())
     },
     settle: rest,

@@ -55,6 +55,8 @@ export const systemEvents = {
   /** The last event that this key has anything to do with. */
   'system.key_retired.v1': z.object(nodeKey),
   'system.checkpoint.v1': recordedCheckpoint,
+  /** From now on this node drives feeds, schedule and venues; the token grows with each leader. */
+  'system.leader.v1': z.object({ token: z.int(), node_id: branded<NodeId>() }),
   /** Only the hash of the secret: whoever reads the log cannot use the key. */
   'system.access_key_created.v1': z.object({
     name: z.string(),

@@ -19,6 +19,8 @@ export type OperationsCommand =
   | { readonly kind: 'accept-restore'; readonly restore: PayloadOf<'system.restore.v1'> }
   | { readonly kind: 'record-checkpoint'; readonly checkpoint: PayloadOf<'system.checkpoint.v1'> }
   | { readonly kind: 'record-clock-jump'; readonly jump: ClockJump }
+  /** The first event a leader writes: from then on orders carry its token in their name. */
+  | { readonly kind: 'record-leader'; readonly token: number }
   | { readonly kind: 'admit-key'; readonly key: NodeKey }
   | { readonly kind: 'retire-key'; readonly nodeId: string; readonly reason: string }
   /** The deciding node ends its own key in favour of a new one. */
@@ -48,6 +50,10 @@ export const decideOperations = (
       return accept({ type: 'system.checkpoint.v1', source: 'system', payload: command.checkpoint })
     case 'record-clock-jump':
       return recordClockJump(command.jump)
+    case 'record-leader': {
+      const payload = { token: command.token, node_id: context.nodeId }
+      return accept({ type: 'system.leader.v1', source: 'system', payload })
+    }
     case 'admit-key':
       return admitKey(nodes, command.key)
     case 'retire-key':

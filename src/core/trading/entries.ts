@@ -33,7 +33,7 @@ import { positionsOf } from './book.ts'
 import { destinationOf } from './destination.ts'
 import type { TradingFacts } from './evolve.ts'
 import { isOver, type Intent } from './intents.ts'
-import { clientOrderId, isEntry } from './orders.ts'
+import { isEntry, newClientOrderId } from './orders.ts'
 import { type Fill, filledEvent, levelsOf, paperFill } from './fills.ts'
 import { type EntryFacts, type EntryRules, type OrderPlan, type SizeLimits, planned } from './sizing.ts'
 
@@ -53,6 +53,7 @@ export const enterIntent = (facts: TradingFacts, intentId: IntentId, context: De
     heldInSymbol: positionsOf(facts.trading, symbol).length + entriesUnderWay(facts, symbol),
     destination: destinationOf(facts, symbol, context),
     rules: configuration,
+    leaderToken: facts.trading.leaderToken,
     sha256Hex,
   })
 }
@@ -119,7 +120,7 @@ const rejected = (
 const ordered = (
   { id, intent }: Intent,
   { mid, side, limits, notional, quantity, limitPrice }: OrderPlan,
-  { mark, rules, sha256Hex, now, destination }: EntryFacts,
+  { mark, rules, sha256Hex, now, destination, leaderToken }: EntryFacts,
 ): readonly NewEvent[] => {
   const newOrderId = orderId(derivedId('order', id, sha256Hex))
   const order = {
@@ -143,7 +144,7 @@ const ordered = (
       symbol: intent.symbol,
       size_notional: usdNumber(destination.kind === 'paper' ? notional : notionalOf(mid, quantity)),
       reduce_only: false,
-      idempotency_key: clientOrderId(order.id),
+      idempotency_key: newClientOrderId(order.id, leaderToken),
       quantity: quantityNumber(quantity),
       limit_price: priceNumberOrNull(limitPrice),
       reference_price: priceNumber(mid),

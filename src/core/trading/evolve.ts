@@ -28,6 +28,8 @@ export interface TradingState {
   readonly ledger: Ledger
   readonly risk: Risk
   readonly cycles: CycleFacts
+  /** Of the newest leader; 0 before the first. It is part of the name of every order. */
+  readonly leaderToken: number
 }
 
 /** What trading reads: its own state, prices, and who may report prices. */
@@ -46,6 +48,7 @@ export const INITIAL_TRADING: TradingState = {
   ledger: INITIAL_LEDGER,
   risk: INITIAL_RISK,
   cycles: INITIAL_CYCLES,
+  leaderToken: 0,
 }
 
 export const evolveTrading = (state: TradingState, event: KnownEvent): TradingState => {
@@ -61,5 +64,6 @@ export const evolveTrading = (state: TradingState, event: KnownEvent): TradingSt
     ledger: evolveLedger(state.ledger, event),
     risk: evolveRisk(state.risk, event, before),
     cycles: evolveCycles(state.cycles, event),
+    leaderToken: event.type === 'system.leader.v1' ? event.payload.token : state.leaderToken,
   }
 }

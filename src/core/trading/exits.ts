@@ -29,7 +29,7 @@ import { markNow } from '../signals/prices.ts'
 import { PAPER } from './orders.ts'
 import type { TradingFacts, TradingState } from './evolve.ts'
 import { filledEvent, paperFill, type Fill } from './fills.ts'
-import { cancelEvents, clientOrderId } from './orders.ts'
+import { cancelEvents, newClientOrderId } from './orders.ts'
 import { openPositionsOf, positionsOf } from './book.ts'
 import {
   entryOrderOf,
@@ -141,7 +141,7 @@ export const exitEvents = (
       symbol: position.terms.asset,
       size_notional: usdNumber(notionalOf(basePrice, quantity)),
       reduce_only: true,
-      idempotency_key: clientOrderId(order.id),
+      idempotency_key: newClientOrderId(order.id, facts.trading.leaderToken),
       quantity: quantityNumber(quantity),
       limit_price: null,
       reference_price: priceNumber(basePrice),

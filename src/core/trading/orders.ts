@@ -25,6 +25,8 @@ export const NOT_SENT = 'not_sent'
 
 interface OrderFields {
   readonly id: OrderId
+  /** The name under which a venue knows it: the same however often, and by whichever leader, it is sent. */
+  readonly clientOrderId: string
   readonly positionId: PositionId
   readonly purpose: Purpose
   readonly venue: string
@@ -196,6 +198,7 @@ const submitted = (
   submittedAt: Timestamp,
 ): WorkingOrder => ({
   id: payload.order_id,
+  clientOrderId: payload.idempotency_key,
   positionId: payload.position_id,
   purpose: purposeOf(payload),
   venue: payload.venue,
@@ -300,5 +303,17 @@ export const canceledEvent = (order: Order, reason: string): NewEvent => ({
   },
 })
 
-/** The name under which a venue knows the order: the same however often it is sent. */
-export const clientOrderId = (id: OrderId): string => id.replaceAll('-', '')
+/**
+ * The name under which a venue will know the order: the token of the leader in six digits, then those of the order.
+ * 32 hexadecimal digits are what every venue accepts.
+ */
+export const newClientOrderId = (id: OrderId, leaderToken: number): string => {
+  const digits = id.replaceAll('-', '')
+  // Without a leader, as in a backtest, there is nothing to tell apart.
+  if (leaderToken === 0) return digits
+  return (
+    leaderToken.toString(16).padStart(TOKEN_DIGITS, '0').slice(-TOKEN_DIGITS) + digits.slice(TOKEN_DIGITS)
+  )
+}
+
+const TOKEN_DIGITS = 6

@@ -12,7 +12,7 @@ import type { TradingFacts, TradingState } from './evolve.ts'
 import {
   byId,
   cancelEvents,
-  clientOrderId,
+  newClientOrderId,
   isEntry,
   isProtectiveStop,
   PAPER,
@@ -120,7 +120,7 @@ const stopEvents = (
 ): readonly NewEvent[] => {
   const { wanted, unwanted } = changeOf(trading, position, context)
   return [
-    ...(wanted === null ? [] : [orderedEvent(position, wanted, context)]),
+    ...(wanted === null ? [] : [orderedEvent(position, wanted, trading.leaderToken, context)]),
     ...unwanted.flatMap((order) => cancelEvents(order, 'stop_replaced')),
   ]
 }
@@ -128,6 +128,7 @@ const stopEvents = (
 const orderedEvent = (
   { id: positionId, terms, holding }: OpenPosition,
   level: Price,
+  leaderToken: number,
   { now, sha256Hex }: DecisionContext,
 ): NewEvent => {
   const count = (holding.stop?.count ?? 0) + 1
@@ -145,7 +146,7 @@ const orderedEvent = (
       symbol: terms.asset,
       size_notional: usdNumber(notionalOf(level, holding.quantity)),
       reduce_only: true,
-      idempotency_key: clientOrderId(id),
+      idempotency_key: newClientOrderId(id, leaderToken),
       quantity: quantityNumber(holding.quantity),
       limit_price: null,
       trigger_price: priceNumber(level),

@@ -31,6 +31,8 @@ export interface EntryFacts {
   readonly heldInSymbol: number
   readonly destination: Destination
   readonly rules: EntryRules
+  /** Of the newest leader. */
+  readonly leaderToken: number
   readonly sha256Hex: Sha256Hex
 }
 

@@ -9,14 +9,16 @@ import { openPositionsOf } from '../../core/trading/book.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import type { Broker } from '../../ports/broker.ts'
 import type { Timer } from '../../ports/timer.ts'
-import type { Engine } from '../engine.ts'
+import type { LeadingEngine } from '../leading-engine.ts'
 import { Lookups, nextStep, type Step } from './next-step.ts'
 import { cancelAtVenue, lookUp, sendOrder, type Finding, type VenueConnection } from './venue-calls.ts'
 import { VenueMonitor } from './venue-monitor.ts'
 
 export interface OrderRouterDependencies {
-  readonly engine: Engine
+  readonly engine: LeadingEngine
   readonly broker: Broker
+  /** Whether no other process can lead yet. Nothing is begun before. */
+  readonly isLeading: () => boolean
   /** As configured; orders of other venues are left alone. */
   readonly venue: string
   readonly timer: Timer
@@ -86,7 +88,8 @@ export class OrderRouter {
     this.#unsubscribe()
     await this.#running
     await this.#lanes.settled()
-    await this.#venueMonitor.end()
+    // The next leader begins by recording that nothing was checked yet.
+    if (this.#dependencies.isLeading()) await this.#venueMonitor.end()
   }
 
   async #loop(): Promise<void> {
@@ -101,8 +104,8 @@ export class OrderRouter {
 
   /** Starts the next step in every symbol in which nothing is under way. */
   #startNextSteps(): void {
-    if (this.#closing.signal.aborted) return
-    const { engine, timer } = this.#dependencies
+    const { engine, timer, isLeading } = this.#dependencies
+    if (this.#closing.signal.aborted || !isLeading()) return
     const orders = this.#orders()
     this.#lookups.forgetAllBut(orders)
     this.#forgetSentBut(orders)

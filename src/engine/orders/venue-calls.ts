@@ -1,6 +1,6 @@
 import type { Command } from '../../core/decide.ts'
 import { NO_QUANTITY, type Price } from '../../core/shared/money.ts'
-import { clientOrderId, isEntry, type Order } from '../../core/trading/orders.ts'
+import { isEntry, type Order } from '../../core/trading/orders.ts'
 import type {
   Broker,
   BrokerOrder,
@@ -185,8 +185,8 @@ const NO_STOPS: Desk = {
 }
 
 /** A stop as an order that rests until it is triggered, and has the fills of the order that the trigger sent. */
-const stopReport = ({ clientOrderId: name, venueOrderId, status, order }: StopReport): OrderReport => {
-  const unfilled = { clientOrderId: name, venueOrderId, filledQuantity: NO_QUANTITY, fills: [] }
+const stopReport = ({ clientOrderId, venueOrderId, status, order }: StopReport): OrderReport => {
+  const unfilled = { clientOrderId, venueOrderId, filledQuantity: NO_QUANTITY, fills: [] }
   switch (status) {
     case 'resting':
       return { ...unfilled, status: 'open' }
@@ -198,15 +198,15 @@ const stopReport = ({ clientOrderId: name, venueOrderId, status, order }: StopRe
   }
 }
 
-const canceledReport = ({ id, venueOrderId, filled }: Order): OrderReport => ({
-  clientOrderId: clientOrderId(id),
+const canceledReport = ({ clientOrderId, venueOrderId, filled }: Order): OrderReport => ({
+  clientOrderId,
   venueOrderId: venueOrderId ?? '',
   status: 'canceled',
   filledQuantity: filled,
   fills: [],
 })
 
-const nameOf = ({ id, symbol }: Order, { spelling }: VenueConnection): OrderName => ({
-  clientOrderId: clientOrderId(id),
+const nameOf = ({ clientOrderId, symbol }: Order, { spelling }: VenueConnection): OrderName => ({
+  clientOrderId,
   symbol: spelling(symbol),
 })

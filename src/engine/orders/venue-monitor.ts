@@ -6,10 +6,10 @@ import type { VenueCheck } from '../../core/trading/venue.ts'
 import { isAtRest, PAPER } from '../../core/trading/orders.ts'
 import type { Broker } from '../../ports/broker.ts'
 import type { Timer } from '../../ports/timer.ts'
-import type { Engine } from '../engine.ts'
+import type { LeadingEngine } from '../leading-engine.ts'
 
 export interface VenueMonitorDependencies {
-  readonly engine: Engine
+  readonly engine: LeadingEngine
   readonly broker: Broker
   readonly venue: string
   readonly timer: Timer
@@ -51,8 +51,12 @@ export class VenueMonitor {
     return this.#record([{ name: 'reachable', ok: false, detail: 'not checked yet' }])
   }
 
-  end(): Promise<void> {
-    return this.#record([{ name: 'reachable', ok: false, detail: 'the service stopped' }])
+  async end(): Promise<void> {
+    try {
+      await this.#record([{ name: 'reachable', ok: false, detail: 'the service stopped' }])
+    } catch (error) {
+      this.#dependencies.onError('could not record that no more orders are sent', error)
+    }
   }
 
   /** Ends as soon as the signal aborts: it does not wait for a venue that does not answer. */

@@ -131,6 +131,10 @@ export interface StoreSession extends AsyncDisposable {
   readonly signCheckpoint: () => Promise<CheckpointStep>
 }
 
+export const SERVICE_ROLES = ['all', 'api', 'engine'] as const
+
+export type ServiceRole = (typeof SERVICE_ROLES)[number]
+
 /** What the command line says instead of the configuration. */
 export interface ServiceOptions {
   readonly host?: string | undefined
@@ -140,6 +144,8 @@ export interface ServiceOptions {
   readonly dashboard: boolean
   /** Keep the log in memory and forget it at the end. */
   readonly inMemory?: boolean | undefined
+  /** `api` never leads; `engine` has no API; by default both. */
+  readonly role?: ServiceRole | undefined
 }
 
 export interface RunningService {

@@ -29,6 +29,9 @@ export interface HttpDependencies {
   readonly chainOk: boolean
   /** Of the feed that this process drives; null where it drives none. */
   readonly feedStatus: () => FeedReport | null
+  /** Whether this process drives feeds, schedule and venues. */
+  readonly leads: () => boolean
+  readonly isStarting: () => boolean
 }
 
 export type FeedReport = FeedStatus & { readonly feed: string }

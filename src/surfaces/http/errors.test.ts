@@ -102,7 +102,7 @@ describe('a store that does not answer', () => {
       json: { level: 1, reason: 'x' },
     })
     expect([status, body['code']]).toEqual([503, 'store.unavailable'])
-    expect(headers.get('retry-after')).toBe('5')
+    expect(headers.get('retry-after')).toBe('2')
     expect(text).not.toContain('/var/lib')
     expect(server.logLines.join('')).toContain('/var/lib')
     log.appends = 'work'

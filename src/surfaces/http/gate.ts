@@ -65,6 +65,8 @@ export const prepareReply = (service: Service, request: FastifyRequest, reply: F
     .header('x-content-type-options', 'nosniff')
     .header('cache-control', 'no-store')
     .headers(corsHeaders(service.configuration.current().api.cors_origins, request.headers.origin))
+  // The next request of this client goes to another process.
+  if (service.readiness.isDraining) reply.header('connection', 'close')
 }
 
 /** Before anything else. Urgent requests do not wait behind those that came earlier. */

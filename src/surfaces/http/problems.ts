@@ -50,6 +50,7 @@ const OWN_KINDS = {
   'request.unsupported_media_type': [415, 'the body is not application/json'],
   'route.method_not_allowed': [405, 'the path exists, but not with this method'],
   'route.not_found': [404, 'no such path'],
+  'server.not_ready': [503, 'the service starts, stops or cannot reach its store', { reasons: ['draining'] }],
   'server.shutting_down': [503, 'the service is stopping'],
   'server.timeout': [503, 'the request took too long'],
   'signal.not_found': [404, 'no signal has this id', { signal_id: ID }],
@@ -194,12 +195,19 @@ export const problem = (
   detail: string,
   { extras = {}, headers = {} }: Partial<Pick<Problem, 'extras' | 'headers'>> = {},
 ): Problem => {
-  const wait = code === 'store.busy' ? 1 : 5
+  const wait = RETRY_AFTER_SECONDS[code] ?? 5
   const retry = statusOf(code) === 503 ? { 'retry-after': String(wait) } : {}
   // `errors` are made by `faultsOf`, which shows what was sent as it may be shown.
   const { errors, ...others } = extras
   const shown = { ...echoedObject(others), ...(errors === undefined ? {} : { errors }) }
   return { code, detail: oneLine(detail), extras: shown, headers: { ...retry, ...headers } }
+}
+
+/** A store that is back is found within two seconds. */
+const RETRY_AFTER_SECONDS: Readonly<Partial<Record<ProblemCode, number>>> = {
+  'store.busy': 1,
+  'store.unavailable': 2,
+  'server.not_ready': 1,
 }
 
 /** All faults at once; `detail` is the first one. */

@@ -8,6 +8,7 @@ import type { Caller, Need } from '../caller.ts'
 import type { HttpDependencies } from './dependencies.ts'
 import type { Metrics } from './metrics.ts'
 import type { ProblemCode } from './problems.ts'
+import type { Readiness } from './readiness.ts'
 import type { RouteResult } from './results.ts'
 import type { ProgressStreams } from './stream/progress.ts'
 import type { StreamHub } from './stream/hub.ts'
@@ -16,6 +17,7 @@ import type { Verification } from './verification.ts'
 /** What handlers can use: what the server was given, and what it keeps itself. */
 export interface Service extends HttpDependencies {
   readonly metrics: Metrics
+  readonly readiness: Readiness
   readonly verification: Verification
   /** Whether the newest events verify, as of a moment ago. */
   readonly recentChainOk: () => Promise<boolean>

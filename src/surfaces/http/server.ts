@@ -14,6 +14,7 @@ import { createMetrics } from './metrics.ts'
 import { sendProblem } from './results.ts'
 import { API_PREFIX, type Route, type Service } from './route.ts'
 import { ROUTES } from './routes/all.ts'
+import { Readiness } from './readiness.ts'
 import { ProgressStreams } from './stream/progress.ts'
 import { StreamHub, type StreamLimits } from './stream/hub.ts'
 import { Turns } from './turns.ts'
@@ -22,6 +23,8 @@ import { Verification } from './verification.ts'
 export interface HttpServer {
   /** Resolves once requests are accepted. Port 0 takes any free port. */
   listen(address: { readonly host: string; readonly port: number }): Promise<Listening>
+  /** Not ready from now on, but still answering; resolves when a load balancer has had the time to notice. */
+  drain(): Promise<void>
   /** Accepts no more requests, waits for those under way, then cuts the remaining connections. */
   close(): Promise<void>
 }
@@ -60,6 +63,8 @@ export interface HttpServerOptions {
   readonly limits?: Partial<HttpLimits>
   readonly streamLimits?: Partial<StreamLimits>
   readonly checkResponses?: boolean
+  /** Without the pages that document the API. */
+  readonly docs?: boolean
   /** The OpenAPI document that the build made. Without it the server makes the document on the first request. */
   readonly openApiFile?: URL
 }
@@ -71,6 +76,7 @@ export const createHttpServer = async (
     limits: given = {},
     streamLimits = {},
     checkResponses = false,
+    docs = true,
     openApiFile,
   }: HttpServerOptions = {},
 ): Promise<HttpServer> => {
@@ -100,13 +106,14 @@ export const createHttpServer = async (
       handler: handlerOf(route, { service, audit, turns, handlerTimeoutMs, checkResponses }),
     })
   }
-  addDocs(app, service.openApiText)
+  if (docs) addDocs(app, service.openApiText)
   return {
     listen: async ({ host, port }) => {
       await app.ready()
       await app.listen({ host, port })
       return listeningAt(app.server.address() as AddressInfo)
     },
+    drain: () => service.readiness.drain(dependencies.configuration.current().api.drain_seconds * 1000),
     close: async () => {
       isClosing = true
       service.streams.close()
@@ -171,6 +178,7 @@ const serviceOf = (
   return {
     ...dependencies,
     verification,
+    readiness: new Readiness({ log: dependencies.engine.log, isStarting: dependencies.isStarting }),
     progressStreams: new ProgressStreams(verification),
     recentChainOk: recentCheck(({ n }) => verification.verifyNewest(n), dependencies.clock),
     streams,

@@ -118,6 +118,8 @@ export const startTestServer = async (options: TestServerOptions = {}) => {
     insecureOk: options.insecureOk ?? false,
     chainOk: true,
     feedStatus: () => null,
+    leads: () => false,
+    isStarting: () => false,
     ...options.dependencies,
   }
   const server = await createHttpServer(dependencies, { checkResponses: true, ...options })

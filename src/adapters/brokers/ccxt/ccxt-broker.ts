@@ -41,6 +41,8 @@ export interface CcxtBrokerDependencies {
   readonly rateLimitMs?: number
   /** The exchange refuses requests that arrive later than this; 5 s by default. */
   readonly acceptanceWindowMs?: number
+  /** Asked before every request: whether this process still leads. */
+  readonly maySend?: () => boolean
 }
 
 /** A real exchange. Nothing is loaded or requested before the first call; no call rejects. */

@@ -91,6 +91,7 @@ export interface ExchangeOptions {
   readonly rateLimitMs?: number
   /** The exchange refuses requests that arrive later than this. */
   readonly acceptanceWindowMs?: number
+  readonly maySend?: () => boolean
   readonly timer: Timer
   readonly signal: AbortSignal
 }

@@ -42,8 +42,13 @@ export class MemoryLog implements EventLog {
     return Promise.resolve(this.#head())
   }
 
-  async append(records: readonly LogRecord[], expected: Head): Promise<AppendResult> {
+  async append(
+    records: readonly LogRecord[],
+    expected: Head,
+    leaderToken: number | null = null,
+  ): Promise<AppendResult> {
     assertLinked(records, expected)
+    if (leaderToken !== null && leaderToken !== this.#store.leaderToken) return { status: 'fenced' }
     const head = this.#head()
     if (head.seq !== expected.seq || head.hash !== expected.hash) return { status: 'head-moved' }
     if (records.length === 0) return { status: 'appended' }

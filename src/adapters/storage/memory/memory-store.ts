@@ -7,4 +7,7 @@ export class MemoryStore {
   readonly records: LogRecord[] = []
   readonly snapshots: Snapshot[] = []
   readonly watchers = new Set<() => void>()
+  /** Of the newest leader; 0 before the first. Appends under an earlier one are refused. */
+  leaderToken = 0
+  isLed = false
 }

@@ -6,8 +6,15 @@ import { refsOf } from '../../../core/log/refs.ts'
 /** Where every process hears that the head moved. */
 export const HEAD_CHANNEL = 'signal_engine_head'
 
-/** One statement, so one round trip and one transaction. It answers one row, or none if the head is elsewhere. */
-export const appendStatement = (records: readonly LogRecord[], expected: Head): QueryConfig => {
+/**
+ * One statement, so one round trip and one transaction. It answers one row if the records are stored, none if the head is
+ * elsewhere, and one that says `fenced` if the token is that of an earlier leader.
+ */
+export const appendStatement = (
+  records: readonly LogRecord[],
+  expected: Head,
+  leaderToken: number | null,
+): QueryConfig => {
   const counts = new Map<string, number>()
   const rows = records.map((record) => {
     const dom = domainOf(record.type)
@@ -23,6 +30,7 @@ export const appendStatement = (records: readonly LogRecord[], expected: Head): 
       Buffer.from(expected.hash, 'hex'),
       String(expected.seq + records.length),
       JSON.stringify(rows),
+      leaderToken,
     ],
   }
 }
@@ -31,11 +39,16 @@ export const appendStatement = (records: readonly LogRecord[], expected: Head): 
  * `ready` holds one row if the head is where it is expected, and everything else depends on it. Of two who see the
  * same head at once, the key of `events` lets one through; the other waits for it, is refused and stores nothing.
  * No row is ever updated: a long transaction elsewhere (a dump, a report) keeps the dead versions of a busy row
- * alive, and every append would have to walk past all of them.
+ * alive, and every append would have to walk past all of them. So the token is compared with a table that only grows,
+ * not with the row of the heartbeat. A leader that is replaced while its statement runs either stored before anything
+ * of the new one, whose first append then finds the head moved, or finds it moved itself.
  */
 const APPEND = `
-WITH ready AS MATERIALIZED (
-  SELECT WHERE (($1::bigint = 0 AND $2 = ''::bytea) OR EXISTS (SELECT FROM events WHERE seq = $1 AND hash = $2))
+WITH fence AS MATERIALIZED (
+  SELECT $5::bigint IS NULL OR $5 = (SELECT coalesce(max(token), 0) FROM leaders) AS open
+), ready AS MATERIALIZED (
+  SELECT FROM fence WHERE open
+    AND (($1::bigint = 0 AND $2 = ''::bytea) OR EXISTS (SELECT FROM events WHERE seq = $1 AND hash = $2))
     AND NOT EXISTS (SELECT FROM events WHERE seq = $1 + 1)
 ), batch AS MATERIALIZED (
   SELECT event.* FROM ready, json_to_recordset($4) AS event(seq bigint, id text, type text, dom text, ts text,
@@ -51,4 +64,5 @@ WITH ready AS MATERIALIZED (
 ), referred AS (
   INSERT INTO about (ref, seq) SELECT unnest(refs), seq FROM batch
 )
-SELECT pg_notify('${HEAD_CHANNEL}', $3) FROM ready`
+SELECT pg_notify('${HEAD_CHANNEL}', $3)::text AS outcome FROM ready
+UNION ALL SELECT 'fenced' FROM fence WHERE NOT open`

@@ -5,10 +5,12 @@ import { LogClosedError, unavailable } from './errors.ts'
 export interface Server {
   readonly url: string
   readonly statementTimeoutMs: number
+  /** On top of the server's own limit: it is reached only if the server cannot even say that it gave up. */
+  readonly answerGraceMs?: number
 }
 
-const CONNECT_TIMEOUT_MS = 5_000
-// On top of the server's own limit: it is reached only if the server cannot even say that it gave up.
+// Short, since an attempt that began while the network was away may never be answered.
+const CONNECT_TIMEOUT_MS = 2_000
 const ANSWER_GRACE_MS = 5_000
 const GOODBYE_TIMEOUT_MS = 1_000
 
@@ -56,10 +58,10 @@ export const connectionPool = (server: Server, connectionsMax: number): Pool => 
   return pool
 }
 
-const configOf = ({ url, statementTimeoutMs }: Server): ClientConfig => ({
+const configOf = ({ url, statementTimeoutMs, answerGraceMs = ANSWER_GRACE_MS }: Server): ClientConfig => ({
   connectionString: url,
   connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-  query_timeout: statementTimeoutMs + ANSWER_GRACE_MS,
+  query_timeout: statementTimeoutMs + answerGraceMs,
   keepAlive: true,
 })
 
@@ -84,7 +86,8 @@ SET enable_mergejoin = off;
 `
 
 const PAUSE_MS_MIN = 50
-const PAUSE_MS_MAX = 2_000
+// A server that is back is found within two seconds.
+const PAUSE_MS_MAX = 500
 
 /** One connection that is made again after it was lost: at once for the first time, then with growing pauses. */
 export class ConnectionKeeper {

@@ -1,20 +1,48 @@
-import { afterAll, beforeAll, describe } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { openLine } from '../../../../test/postgres/line.fixture.ts'
 import {
   postgresMissing,
   startPostgres,
   type PostgresServer,
 } from '../../../../test/postgres/server.fixture.ts'
-import { leadershipContract } from '../../../ports/leadership.contract.ts'
+import { leadershipContract, REPLACED_WITHIN_MS } from '../../../ports/leadership.contract.ts'
+import { createSystemTimer } from '../../platform/timer/system-timer.ts'
 import { postgresLeadership } from './postgres-leadership.ts'
+import { openPostgresLog } from './postgres-log.ts'
 
 describe.skipIf(postgresMissing !== null)('leading on a PostgreSQL log', () => {
   let server: PostgresServer
   let url = ''
   beforeAll(async () => {
     server = await startPostgres({ fsync: 'off' })
+  })
+  beforeEach(async () => {
     url = await server.freshDatabase()
   })
   afterAll(() => server?.stop())
 
-  leadershipContract('an advisory lock', () => Promise.resolve(postgresLeadership({ url })))
+  leadershipContract('a lease in the database', async (timer) => ({
+    log: await openPostgresLog({ url }),
+    leadership: postgresLeadership({ url, replacedWithinMs: REPLACED_WITHIN_MS, timer }),
+  }))
+
+  it('a lost connection does not end the lease: it is confirmed over a new one', async () => {
+    const line = await openLine(url)
+    const log = await openPostgresLog({ url })
+    const options = { replacedWithinMs: 2000, timer: createSystemTimer() }
+    const leadership = postgresLeadership({ url: line.url, ...options })
+    const rival = postgresLeadership({ url, ...options })
+    const lease = await leadership.tryToLead(0)
+    expect(lease?.isValid()).toBe(true)
+    const until = performance.now() + 4000
+    while (performance.now() < until) {
+      line.abandon()
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      expect(await rival.tryToLead(0)).toBeNull()
+    }
+    expect(lease?.isValid()).toBe(true)
+    await lease?.release()
+    await Promise.all([leadership.close(), rival.close(), log.close()])
+    await line.close()
+  })
 })

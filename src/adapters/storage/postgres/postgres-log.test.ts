@@ -53,6 +53,22 @@ describe.skipIf(postgresMissing !== null)(`the PostgreSQL log (${postgresMissing
       await Promise.all(logs.map((log) => log.close()))
     })
 
+    it('brings a log without leaders up to date', async () => {
+      const before = await openPostgresLog({ url })
+      await appendTo(before, 3)
+      const head = await before.head()
+      await before.close()
+      await run(
+        url,
+        `DROP TABLE leaders; DROP TABLE lease; UPDATE meta SET value = '4' WHERE name = 'format_version'`,
+      )
+      const after = await openPostgresLog({ url })
+      expect(await after.head()).toEqual(head)
+      expect(await after.append(recordsAfter(head, 1), head, 1)).toEqual({ status: 'fenced' })
+      expect(await after.append(recordsAfter(head, 1), head)).toEqual({ status: 'appended' })
+      await after.close()
+    })
+
     it('refuses a format it does not know', async () => {
       await (await openPostgresLog({ url })).close()
       await run(url, `UPDATE meta SET value = '999' WHERE name = 'format_version'`)

@@ -57,7 +57,7 @@ export const openPostgresLog = async ({
   return {
     kind: 'postgres',
     head: () => readHead(query),
-    append: (records, expected) => writer.append(records, expected),
+    append: (records, expected, leaderToken = null) => writer.append(records, expected, leaderToken),
     read: (request) => readPage(query, request),
     readByTime: (request) => readByTime(query, request),
     count: (typePrefix) => countEvents(query, typePrefix),

@@ -1,8 +1,8 @@
 import type { Client } from 'pg'
 import { TREE_SCHEMA } from './tree.ts'
 
-/** A change of the layout raises the number. Older layouts were never released, so they are refused, not migrated. */
-const FORMAT_VERSION = 4
+/** A change of the layout raises the number. Of older layouts only the last one is brought up to date. */
+const FORMAT_VERSION = 5
 const SERVER_VERSION_MIN = 140_000
 // Any number will do, as long as every process that opens a log takes the same one.
 const SCHEMA_LOCK = 7_304_216_581
@@ -17,6 +17,7 @@ export const ensureSchema = async (client: Client): Promise<void> => {
   try {
     await client.query('SELECT pg_advisory_xact_lock($1)', [SCHEMA_LOCK])
     if (!(await hasTables(client))) await client.query(SCHEMA)
+    else if ((await formatOf(client)) === FORMAT_WITHOUT_LEADERS) await client.query(ADD_LEADERS)
     await assertFormat(client)
     await client.query('COMMIT')
   } catch (error) {
@@ -25,6 +26,25 @@ export const ensureSchema = async (client: Client): Promise<void> => {
     throw error
   }
 }
+
+/** One row per leader there ever was, and the lease of the newest. Neither is part of the log. */
+const LEADER_TABLES = `
+CREATE TABLE leaders (
+  token bigint PRIMARY KEY,
+  holder text NOT NULL,
+  since timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+CREATE TABLE lease (
+  one boolean PRIMARY KEY DEFAULT true CHECK (one),
+  token bigint NOT NULL,
+  holder text NOT NULL,
+  expires_at timestamptz NOT NULL
+);
+INSERT INTO lease (token, holder, expires_at) VALUES (0, '', '-infinity');`
+
+const FORMAT_WITHOUT_LEADERS = '4'
+const ADD_LEADERS = `${LEADER_TABLES}
+UPDATE meta SET value = '${FORMAT_VERSION}' WHERE name = 'format_version'`
 
 // Text that is compared byte by byte sorts the same on every server and faster than any language's order.
 const SCHEMA = `
@@ -72,6 +92,7 @@ CREATE TABLE about (
 );
 
 ${TREE_SCHEMA}
+${LEADER_TABLES}
 
 CREATE TABLE snapshots (
   state_version text COLLATE "C" NOT NULL,
@@ -129,11 +150,15 @@ const hasTables = async (client: Client): Promise<boolean> => {
   return rows[0]?.found === true
 }
 
-const assertFormat = async (client: Client): Promise<void> => {
+const formatOf = async (client: Client): Promise<string | undefined> => {
   const { rows } = await client.query<{ value: string }>(
     `SELECT value FROM meta WHERE name = 'format_version'`,
   )
-  const found = rows[0]?.value
+  return rows[0]?.value
+}
+
+const assertFormat = async (client: Client): Promise<void> => {
+  const found = await formatOf(client)
   if (found !== String(FORMAT_VERSION)) {
     throw new Error(
       `the log has format version ${found}, this release reads version ${FORMAT_VERSION} only; ` +

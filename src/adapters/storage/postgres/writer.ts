@@ -27,14 +27,18 @@ export class Writer {
     })
   }
 
-  async append(records: readonly LogRecord[], expected: Head): Promise<AppendResult> {
+  async append(
+    records: readonly LogRecord[],
+    expected: Head,
+    leaderToken: number | null,
+  ): Promise<AppendResult> {
     assertLinked(records, expected)
     if (this.#waiting >= APPENDS_WAITING_MAX) throw new StoreUnavailableError('too many appends are waiting')
     this.#waiting += 1
     try {
       const last = records.at(-1)
       if (last === undefined) return await this.#compare(expected)
-      return await this.#store(appendStatement(records, expected), expected, last)
+      return await this.#store(appendStatement(records, expected, leaderToken), expected, last)
     } finally {
       this.#waiting -= 1
     }
@@ -58,7 +62,9 @@ export class Writer {
   async #store(statement: QueryConfig, expected: Head, last: LogRecord): Promise<AppendResult> {
     const { client, answer } = await this.#send(statement)
     try {
-      return (await answer).rowCount === 1 ? { status: 'appended' } : { status: 'head-moved' }
+      const [row] = (await answer).rows as readonly { readonly outcome: string }[]
+      if (row === undefined) return { status: 'head-moved' }
+      return { status: row.outcome === 'fenced' ? 'fenced' : 'appended' }
     } catch (error) {
       if (!isRefusedStatement(error)) return this.#clearUp(last, error)
       // Another process may hold the id or the dedupe key; then it also moved the head.

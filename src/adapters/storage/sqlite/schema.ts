@@ -13,8 +13,9 @@ import {
   type Database,
 } from './database.ts'
 
-/** A change of the layout raises the number. Older layouts were never released, so they are refused, not migrated. */
-const FORMAT_VERSION = '3'
+/** A change of the layout raises the number. Of older layouts only the last one is brought up to date. */
+const FORMAT_VERSION = '4'
+const FORMAT_WITHOUT_LEADERS = '3'
 
 /** Marks signals, whose order by time has indexes of its own. Queries repeat it word for word to use them. */
 export const IS_SIGNAL = `substr(type, 1, 7) = 'signal.'`
@@ -105,11 +106,12 @@ const RETRY_EVERY_MS = 20
 
 /** Creates the tables in an empty file. Throws for a file of something else, or of another release. */
 const ensureSchema = (writing: Database, reading: Database): void => {
-  if (isOurs(reading)) return
+  if (stepTo(reading) === null) return
   writing.exec('BEGIN IMMEDIATE')
   try {
     // Another process may have been faster.
-    if (!isOurs(reading)) writing.exec(SCHEMA)
+    const step = stepTo(reading)
+    if (step !== null) writing.exec(step)
     writing.exec('COMMIT')
   } catch (error) {
     if (writing.isTransaction) writing.exec('ROLLBACK')
@@ -117,23 +119,30 @@ const ensureSchema = (writing: Database, reading: Database): void => {
   }
 }
 
-/** False for an empty file. */
-const isOurs = (db: Database): boolean => {
+/** The statements that bring the file to this format; null if it has it. */
+const stepTo = (db: Database): string | null => {
   const tables = firstRow(
     prepareRows(db, `SELECT count(*), total(name = 'meta'), total(name = 'events') FROM sqlite_schema`),
   )
-  if (tables?.[0] === 0) return false
+  if (tables?.[0] === 0) return SCHEMA
   if (tables?.[1] !== 1 || tables[2] !== 1)
     throw new Error('the database holds something else than an event log')
   const version = String(firstRow(prepareRows(db, `SELECT v FROM meta WHERE k = 'format_version'`))?.[0])
+  if (version === FORMAT_WITHOUT_LEADERS) return ADD_LEADERS
   if (version !== FORMAT_VERSION) {
     throw new Error(
       `the event log has format version ${version}, this release reads version ${FORMAT_VERSION} only; ` +
         'move the file away to begin a new log',
     )
   }
-  return true
+  return null
 }
+
+/** One row per leader there ever was. It is no part of the log. */
+const LEADERS_TABLE = `CREATE TABLE leaders (token INTEGER PRIMARY KEY, holder TEXT NOT NULL) STRICT;`
+
+const ADD_LEADERS = `${LEADERS_TABLE}
+UPDATE meta SET v = '${FORMAT_VERSION}' WHERE k = 'format_version';`
 
 const TREE_TABLE = `CREATE TABLE tree_nodes (
   level INTEGER,
@@ -176,6 +185,7 @@ CREATE TRIGGER events_no_delete BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT
 CREATE TABLE about (ref TEXT, seq INTEGER, PRIMARY KEY (ref, seq)) STRICT, WITHOUT ROWID;
 CREATE TABLE counters (dom TEXT PRIMARY KEY, n INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 ${TREE_TABLE}
+${LEADERS_TABLE}
 
 CREATE TABLE snapshots (
   state_version TEXT,

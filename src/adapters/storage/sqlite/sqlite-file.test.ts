@@ -6,8 +6,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { appendTo, headAfter, recordsAfter } from '../../../../test/records.fixture.ts'
 import { EMPTY_HEAD } from '../../../core/log/event.ts'
 import { StoreUnavailableError, type EventLog } from '../../../ports/event-log.ts'
+import { createSystemTimer } from '../../platform/timer/system-timer.ts'
 import { sqliteLeadership } from './sqlite-leadership.ts'
-import { openSqliteLog } from './sqlite-log.ts'
+import { openSqliteLog, type SqliteLog } from './sqlite-log.ts'
 
 let folder: string
 let path: string
@@ -22,7 +23,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-const open = async (at = path): Promise<EventLog> => {
+const open = async (at = path): Promise<SqliteLog> => {
   const log = await openSqliteLog({ path: at })
   opened.push(log)
   return log
@@ -52,7 +53,8 @@ describe('opening', () => {
       const deep = join(folder, 'data', 'events.db')
       const log = await open(deep)
       await appendTo(log, 3)
-      const leading = await sqliteLeadership({ path: deep }).tryToLead()
+      const timer = createSystemTimer()
+      const leading = await sqliteLeadership({ path: deep, log, replacedWithinMs: 5000, timer }).tryToLead(0)
       const modes = Object.fromEntries(
         await Promise.all(
           (await readdir(join(folder, 'data'))).map(async (name) => [
@@ -104,7 +106,19 @@ describe('opening', () => {
   it.each(['1', '99'])('refuses a log of format version %s', async (version) => {
     await (await open()).close()
     withFile((db) => db.exec(`UPDATE meta SET v = '${version}' WHERE k = 'format_version'`))
-    await expect(open()).rejects.toThrow(`format version ${version}, this release reads version 3 only`)
+    await expect(open()).rejects.toThrow(`format version ${version}, this release reads version 4 only`)
+  })
+
+  it('brings a log without leaders up to date, with all its events', async () => {
+    const before = await open()
+    await appendTo(before, 3)
+    const head = await before.head()
+    await before.close()
+    withFile((db) => db.exec(`DROP TABLE leaders; UPDATE meta SET v = '3' WHERE k = 'format_version'`))
+    const after = await open()
+    expect(await after.head()).toEqual(head)
+    expect(await after.lead({ after: 0, above: 0, holder: 'test' })).toBe(1)
+    expect(await after.newestLeader()).toBe(1)
   })
 
   it('refuses a folder, and a folder that is a file', async () => {

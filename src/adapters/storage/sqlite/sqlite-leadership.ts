@@ -1,36 +1,124 @@
-import { mkdir, open } from 'node:fs/promises'
-import { dirname } from 'node:path'
-import { DatabaseSync } from '@photostructure/sqlite'
+import { randomUUID } from 'node:crypto'
+import { readFile, readlink, rename, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import type { Leadership } from '../../../ports/leadership.ts'
-import { isBusyError } from './database.ts'
+import type { Timer } from '../../../ports/timer.ts'
+import { keepLease, moment, validMsOf } from '../../lease.ts'
+import type { SqliteLog } from './sqlite-log.ts'
+
+export interface SqliteLeadershipOptions {
+  /** Of the log. The heartbeat is a file beside it: a write to the database every second would cost a sync each. */
+  readonly path: string
+  readonly log: Pick<SqliteLog, 'newestLeader' | 'lead'>
+  /** A leader that stands still is replaced within this time. */
+  readonly replacedWithinMs: number
+  readonly timer: Timer
+}
 
 /**
- * A lock that the operating system holds for this process, on a file beside the log: whatever ends the process frees
- * it, and no clock has to be right.
+ * The token is a row of the database. The heartbeat is a counter in a file; whoever waits measures by a clock of its own
+ * how long it stands still, so no two clocks are compared. A process that is gone is replaced at once.
  */
-export const sqliteLeadership = ({ path }: { readonly path: string }): Leadership => ({
-  tryToLead: async () => {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-    await (await open(`${path}.leader`, 'a', 0o600)).close()
-    const db = new DatabaseSync(`${path}.leader`, { timeout: 0 })
-    try {
-      db.exec('BEGIN EXCLUSIVE')
-    } catch (error) {
-      db.close()
-      if (isBusyError(error)) return null
-      throw error
-    }
-    const over = new AbortController()
-    const ended = new Promise<void>((resolve) => {
-      over.signal.addEventListener('abort', () => resolve())
-    })
-    return {
-      ended,
-      release: () => {
-        if (db.isOpen) db.close()
-        over.abort()
-        return ended
-      },
-    }
-  },
+export const sqliteLeadership = ({
+  path,
+  log,
+  replacedWithinMs,
+  timer,
+}: SqliteLeadershipOptions): Leadership => {
+  const validMs = validMsOf(replacedWithinMs)
+  const file = `${path}.leader`
+  let seen: { readonly text: string; readonly sinceMs: number } | null = null
+
+  const isOver = async (token: number): Promise<boolean> => {
+    const heartbeat = await readHeartbeat(file)
+    if (heartbeat?.token === token && (heartbeat.isReleased || (await isGone(heartbeat)))) return true
+    // One of another token says nothing about this leader.
+    const text = heartbeat?.token === token ? JSON.stringify(heartbeat) : `no heartbeat of ${token}`
+    if (seen?.text !== text) seen = { text, sinceMs: performance.now() }
+    return performance.now() - seen.sinceMs >= validMs
+  }
+
+  return {
+    tryToLead: async (above) => {
+      const before = await log.newestLeader()
+      if (before > 0 && !(await isOver(before))) return null
+      const holder = await ownProcess()
+      const token = await log.lead({ after: before, above, holder: JSON.stringify(holder) })
+      if (token === null) return null
+      // Others count from the first heartbeat.
+      const takenAt = moment()
+      let count = 0
+      const write = async (isReleased: boolean): Promise<boolean> => {
+        if ((await log.newestLeader()) !== token) return false
+        await writeHeartbeat(file, { token, count, isReleased, ...holder })
+        count += 1
+        return true
+      }
+      if (!(await write(false))) return null
+      const giveUp = async (): Promise<void> => void (await write(true))
+      return keepLease({ token, takenAt, validMs, timer, renew: () => write(false), giveUp })
+    },
+    close: () => Promise.resolve(),
+  }
+}
+
+interface Process {
+  readonly host: string
+  /** Process ids count only inside it. */
+  readonly namespace: string
+  readonly pid: number
+  readonly id: string
+}
+
+interface Heartbeat extends Process {
+  readonly token: number
+  readonly count: number
+  readonly isReleased: boolean
+}
+
+const PROCESS_ID = randomUUID()
+
+const ownProcess = async (): Promise<Process> => ({
+  host: hostname(),
+  // Only Linux has it.
+  namespace: await readlink('/proc/self/ns/pid').catch(() => ''),
+  pid: process.pid,
+  id: PROCESS_ID,
 })
+
+/** Known only of processes of this machine. Where another one has its number by now, it counts as alive. */
+const isGone = async ({ host, namespace, pid, id }: Process): Promise<boolean> => {
+  const own = await ownProcess()
+  if (host !== own.host || namespace !== own.namespace || id === own.id) return false
+  if (pid === own.pid) return true
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH'
+  }
+}
+
+/** Null if there is none that can be read: then it is not known whether the leader is alive. */
+const readHeartbeat = async (file: string): Promise<Heartbeat | null> => {
+  try {
+    const read: unknown = JSON.parse(await readFile(file, 'utf8'))
+    return isHeartbeat(read) ? read : null
+  } catch {
+    return null
+  }
+}
+
+const isHeartbeat = (read: unknown): read is Heartbeat =>
+  typeof read === 'object' &&
+  read !== null &&
+  'token' in read &&
+  'pid' in read &&
+  typeof read.pid === 'number' &&
+  'isReleased' in read
+
+const writeHeartbeat = async (file: string, heartbeat: Heartbeat): Promise<void> => {
+  const draft = `${file}.${process.pid}`
+  await writeFile(draft, JSON.stringify(heartbeat), { mode: 0o600 })
+  await rename(draft, file)
+}

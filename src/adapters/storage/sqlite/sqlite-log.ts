@@ -15,32 +15,33 @@ import {
 } from '../../../ports/event-log.ts'
 import { WorkerLostError, WorkerThread } from '../../worker.ts'
 import { yieldToEventLoop } from '../../../ports/yield-to-event-loop.ts'
-import { unavailable, type Database } from './database.ts'
 import { filesAt, filesFault } from './database-files.ts'
 import { readHeadFile, setHeadFileAside } from './head-file.ts'
+import { firstRow, prepareRows, unavailable, type Database, type Statement } from './database.ts'
 import { Records } from './records.ts'
 import { openDatabase } from './schema.ts'
 import { partsOf, prepareLoadSnapshot } from './snapshots.ts'
 import { prepareTreeNodes } from './tree.ts'
 import { reportOf, SliceVerifier, VERIFY_HERE_MAX, verifyInThreads } from './verify.ts'
 import { Watcher } from './watcher.ts'
-import type { WriterAnswer, WriterRequest } from './writer.ts'
+import { NEWEST_LEADER, type Claim, type WriterAnswer, type WriterRequest } from './writer.ts'
 
 /** Opens the log in this file, and makes file and folder if they are missing. */
-export const openSqliteLog = async ({ path }: { readonly path: string }): Promise<EventLog> =>
+export const openSqliteLog = async ({ path }: { readonly path: string }): Promise<SqliteLog> =>
   new SqliteLog(path, await openDatabase(path))
 
 /**
  * One SQLite file. Several processes may use it at once: each append compares the head under the write lock. One
  * thread writes, so that waiting for the disk does not block the event loop; reads happen here.
  */
-class SqliteLog implements EventLog {
+export class SqliteLog implements EventLog {
   readonly kind = 'sqlite'
   readonly #path: string
   readonly #db: Database
   readonly #records: Records
   readonly #loadSnapshot: (stateVersion: string) => Snapshot | null
   readonly #treeNodes: (range: NodeRange) => readonly Uint8Array[]
+  readonly #newestLeader: Statement
   readonly #verifier: SliceVerifier
   readonly #watcher: Watcher
   readonly #writer: WorkerThread<WriterRequest, WriterAnswer>
@@ -55,6 +56,7 @@ class SqliteLog implements EventLog {
     this.#records = new Records(db)
     this.#loadSnapshot = prepareLoadSnapshot(db)
     this.#treeNodes = prepareTreeNodes(db)
+    this.#newestLeader = prepareRows(db, NEWEST_LEADER)
     this.#verifier = new SliceVerifier(db)
     this.#watcher = new Watcher(db)
     // Read first: then the journal is there.
@@ -88,11 +90,37 @@ class SqliteLog implements EventLog {
     return this.#read(() => this.#records.head())
   }
 
-  async append(records: readonly LogRecord[], expected: Head): Promise<AppendResult> {
-    const result = await this.#write({ kind: 'append', records, expected })
-    if (result.status === 'saved') throw new Error('the writing thread answered another request')
-    if (result.status === 'appended' && records.length > 0) this.#watcher.notify()
-    return result
+  async append(
+    records: readonly LogRecord[],
+    expected: Head,
+    leaderToken: number | null = null,
+  ): Promise<AppendResult> {
+    const result = await this.#write({ kind: 'append', records, expected, leaderToken })
+    switch (result.status) {
+      case 'appended':
+        if (records.length > 0) this.#watcher.notify()
+        return result
+      case 'head-moved':
+      case 'fenced':
+        return result
+      case 'saved':
+      case 'leads':
+      case 'outrun':
+        throw new Error(ANOTHER_REQUEST)
+    }
+  }
+
+  /** The token of the newest leader; 0 before the first. */
+  newestLeader(): Promise<number> {
+    return this.#read(() => Number(firstRow(this.#newestLeader)?.[0]))
+  }
+
+  /** The token of the new leader; null if another process was faster. */
+  async lead(claim: Claim): Promise<number | null> {
+    const result = await this.#write({ kind: 'lead', claim })
+    if (result.status === 'leads') return result.token
+    if (result.status === 'outrun') return null
+    throw new Error(ANOTHER_REQUEST)
   }
 
   read(query: LogQuery): Promise<readonly LogRecord[]> {
@@ -213,7 +241,10 @@ class SqliteLog implements EventLog {
         throw new Error(answer.message)
       case 'appended':
       case 'head-moved':
+      case 'fenced':
       case 'saved':
+      case 'leads':
+      case 'outrun':
         return answer
     }
   }
@@ -233,6 +264,8 @@ class SqliteLog implements EventLog {
 }
 
 const LOOK_EVERY_MS = 1000
+
+const ANOTHER_REQUEST = 'the writing thread answered another request'
 
 /** Read in less than a millisecond. Larger pages save next to nothing and make everything else wait. */
 const SCAN_PAGE = 100

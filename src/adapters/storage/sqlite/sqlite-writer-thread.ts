@@ -49,8 +49,8 @@ const stored = (connected: Connection, work: (connected: Connection) => WriterAn
   return fault === null ? answer : { status: 'lost', message: fault }
 }
 
-const append = (connected: Connection, { records, expected }: AppendRequest): WriterAnswer => {
-  const answer = stored(connected, ({ events }) => events.append(records, expected))
+const append = (connected: Connection, { records, expected, leaderToken }: AppendRequest): WriterAnswer => {
+  const answer = stored(connected, ({ events }) => events.append(records, expected, leaderToken))
   const last = records.at(-1)
   if (answer.status === 'appended' && last !== undefined) connected.head.write(last)
   return answer
@@ -62,6 +62,8 @@ const perform = (request: WriterRequest): WriterAnswer => {
   switch (request.kind) {
     case 'append':
       return attempt((connected) => append(connected, request))
+    case 'lead':
+      return attempt((connected) => stored(connected, ({ events }) => events.lead(request.claim)))
     case 'snapshot':
       return attempt((connected) => stored(connected, ({ snapshots }) => snapshots.save(request.part)))
   }

@@ -7,7 +7,13 @@ import type { SnapshotPart } from './snapshots.ts'
 import { TreeWriter } from './tree.ts'
 
 export type WriterRequest =
-  | { readonly kind: 'append'; readonly records: readonly LogRecord[]; readonly expected: Head }
+  | {
+      readonly kind: 'append'
+      readonly records: readonly LogRecord[]
+      readonly expected: Head
+      readonly leaderToken: number | null
+    }
+  | { readonly kind: 'lead'; readonly claim: Claim }
   | { readonly kind: 'snapshot'; readonly part: SnapshotPart }
 
 export type WriterAnswer =
@@ -15,10 +21,20 @@ export type WriterAnswer =
   | { readonly status: 'saved' }
   /** The files were deleted or exchanged: nothing is stored where it can be found. */
   | { readonly status: 'lost'; readonly message: string }
+  | { readonly status: 'leads'; readonly token: number }
+  /** Another process was faster. */
+  | { readonly status: 'outrun' }
   /** The disk, the file or the lock: it may work later. */
   | { readonly status: 'unavailable'; readonly message: string }
   /** The request itself is wrong: it will never work. */
   | { readonly status: 'refused'; readonly message: string }
+
+/** To lead after the leader with this token, under one that is also larger than `above`. */
+export interface Claim {
+  readonly after: number
+  readonly above: number
+  readonly holder: string
+}
 
 /** Appends to the log. After an error its transaction has to be rolled back before it goes on. */
 export class EventWriter {
@@ -28,6 +44,8 @@ export class EventWriter {
   readonly #insertAbout: Statement
   readonly #count: Statement
   readonly #tree: TreeWriter
+  readonly #leaderToken: Statement
+  readonly #insertLeader: Statement
 
   constructor(db: Database) {
     this.#db = db
@@ -42,13 +60,19 @@ export class EventWriter {
       'INSERT INTO counters VALUES (?, ?) ON CONFLICT (dom) DO UPDATE SET n = n + excluded.n',
     )
     this.#tree = new TreeWriter(db)
+    this.#leaderToken = prepareRows(db, NEWEST_LEADER)
+    this.#insertLeader = prepare(db, 'INSERT INTO leaders VALUES (?, ?)')
   }
 
   /** The head is compared under the write lock: that keeps several processes from forking the chain. */
-  append(records: readonly LogRecord[], expected: Head): AppendResult {
+  append(records: readonly LogRecord[], expected: Head, leaderToken: number | null): AppendResult {
     assertLinked(records, expected)
     records.forEach(assertStorable)
     this.#db.exec('BEGIN IMMEDIATE')
+    if (leaderToken !== null && firstRow(this.#leaderToken)?.[0] !== leaderToken) {
+      this.#db.exec('ROLLBACK')
+      return { status: 'fenced' }
+    }
     const [seq, hash] = firstRow(this.#head) ?? [0, '']
     if (seq !== expected.seq || hash !== expected.hash) {
       this.#db.exec('ROLLBACK')
@@ -64,6 +88,18 @@ export class EventWriter {
     this.#tree.grow(expected.seq, expected.seq + records.length)
     this.#db.exec('COMMIT')
     return { status: 'appended' }
+  }
+
+  lead({ after, above, holder }: Claim): Extract<WriterAnswer, { status: 'leads' | 'outrun' }> {
+    this.#db.exec('BEGIN IMMEDIATE')
+    if (firstRow(this.#leaderToken)?.[0] !== after) {
+      this.#db.exec('ROLLBACK')
+      return { status: 'outrun' }
+    }
+    const token = Math.max(after, above) + 1
+    this.#insertLeader.run(token, holder)
+    this.#db.exec('COMMIT')
+    return { status: 'leads', token }
   }
 
   #insert(record: LogRecord, domain: string): void {
@@ -88,6 +124,9 @@ export class EventWriter {
     for (const ref of refsIn(record)) this.#insertAbout.run(ref, record.seq)
   }
 }
+
+/** 0 before the first one. */
+export const NEWEST_LEADER = 'SELECT coalesce(max(token), 0) FROM leaders'
 
 /** Parsing a payload costs as much as storing the event, so it is parsed only if its text names something. */
 const refsIn = (record: LogRecord): readonly string[] =>

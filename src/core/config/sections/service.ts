@@ -42,6 +42,7 @@ export const api = group('The HTTP API', {
     .default([])
     .describe('web origins that may call the API (empty = none)'),
   rate_limit_per_minute: whole(0, 0, 100_000, 'requests per token or address (0 = no limit)'),
+  drain_seconds: whole(5, 0, 300, 'after SIGTERM, while a load balancer asks for /ready'),
 })
 
 export const dashboard = group('The web dashboard', {
@@ -75,6 +76,7 @@ export const store = group('The event store', {
   checkpoint_every_events: whole(1000, 1, 1_000_000, 'events between checkpoints'),
   checkpoint_every_seconds: whole(10, 1, 3600, 'or this much time'),
   snapshot_every_events: whole(10_000, 1, 100_000_000, 'events between snapshots of the state'),
+  lease_seconds: whole(5, 1, 300, 'a leader that stands still is replaced within this time'),
 })
 
 export const identity = group("This node's identity", {

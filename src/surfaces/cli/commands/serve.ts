@@ -1,8 +1,8 @@
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
 import { numberFrom } from '../arguments.ts'
 import { examples, type DefineCommand, type Invocation } from '../command.ts'
 import { openConfiguration, requireToken, tokenPlaceOf } from '../configuration.ts'
-import type { ServiceOptions } from '../dependencies.ts'
+import { SERVICE_ROLES, type ServiceOptions } from '../dependencies.ts'
 import { fields, good, quiet } from '../table.ts'
 import type { Text } from '../terminal.ts'
 import { operatorRows } from './init.ts'
@@ -10,7 +10,10 @@ import { operatorRows } from './init.ts'
 export const define: DefineCommand = (command, run) => {
   withServeOptions(command)
     .description('Runs the API, the event stream and the dashboard until SIGINT (Ctrl-C) or SIGTERM.')
-    .addHelpText('after', examples('svc serve', 'svc serve --port 6060 --no-dashboard'))
+    .addHelpText(
+      'after',
+      examples('svc serve', 'svc serve --port 6060 --no-dashboard', 'svc serve --role api'),
+    )
     .action(run((invocation, options: ServiceOptions) => runService(invocation, options, [])))
 }
 
@@ -22,6 +25,11 @@ export const withServeOptions = (command: Command): Command =>
     .option('--port <number>', 'instead of api.port; 0 takes any free port', parsePort)
     .option('--dashboard-port <number>', 'instead of dashboard.port', parsePort)
     .option('--no-dashboard', 'without the web dashboard')
+    .addOption(
+      new Option('--role <role>', 'api: without feeds and orders; engine: without the API')
+        .choices(SERVICE_ROLES)
+        .default('all'),
+    )
     .option('--in-memory', 'keep the log in memory: nothing is stored, all is forgotten at the end')
 
 /** Starts, prints where it listens, and runs until it is stopped. */
@@ -38,6 +46,7 @@ export const runService = async (
   const { baseUrl, dashboardUrl } = service
   const rows = fields([
     ['Created', created.length === 0 ? null : good(created.join(', '))],
+    ['Role', options.role === undefined || options.role === 'all' ? null : options.role],
     ['Dashboard', dashboardUrl ?? quiet('off')],
     ['Token', token],
     ...operatorRows(operatorToken, configuration.describe().path),

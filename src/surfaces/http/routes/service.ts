@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ok, okJsonText, okText } from '../results.ts'
+import { ok, okJsonText, okText, refused } from '../results.ts'
 import { route, routes, type Service } from '../route.ts'
 import { withinTime } from '../time-limit.ts'
 
@@ -22,6 +22,35 @@ export const serviceRoutes = routes('Service', {
       })
     },
   }),
+  getLiveness: route('GET', '/live', 'public', {
+    atRoot: true,
+    isUrgent: true,
+    reducesRisk: true,
+    summary: 'Whether the process answers at all',
+    description: 'For whoever restarts processes that hang.',
+    response: z.object({ live: z.literal(true) }),
+    example: { live: true },
+    handler: () => ok({ live: true }),
+  }),
+  getReadiness: route('GET', '/ready', 'public', {
+    atRoot: true,
+    isUrgent: true,
+    reducesRisk: true,
+    summary: 'Whether requests should be sent here',
+    description:
+      'For load balancers. 503 with `reasons` while the service starts (`starting`), stops (`draining`) or cannot reach ' +
+      'its store (`store_unavailable`). `leading`: whether this process drives feeds, schedule and venues.',
+    response: z.object({ ready: z.literal(true), leading: z.boolean() }),
+    example: { ready: true, leading: true },
+    problems: ['server.not_ready'],
+    handler: async (_input, { readiness, leads }) => {
+      const reasons = await readiness.reasons()
+      if (reasons.length === 0) return ok({ ready: true, leading: leads() })
+      return refused('server.not_ready', 'Send requests to another process', {
+        extras: { reasons: [...reasons] },
+      })
+    },
+  }),
   getMetrics: route('GET', '/metrics', 'read', {
     atRoot: true,
     publicWhile: ({ metrics }) => metrics.public,
@@ -40,6 +69,9 @@ export const serviceRoutes = routes('Service', {
     handler: async (_input, { openApiText }) => okJsonText(await openApiText()),
   }),
 })
+
+/** All that a process without an API answers: whether it runs, and how. */
+export const probeRoutes = serviceRoutes.filter(({ operationId }) => operationId !== 'getOpenApi')
 
 /** A slow store must not make the service look dead. */
 const SIZE_TIMEOUT_MS = 1000

@@ -27,6 +27,8 @@ export interface Chunk {
 }
 
 export const RETRY = Buffer.from('retry: 2000\n\n')
+/** Before the service ends a stream: the client reconnects, and another process answers. */
+export const GOODBYE = Buffer.from(': the service is stopping\nretry: 1000\n\n')
 export const KEEP_ALIVE = Buffer.from(': keep-alive\n\n')
 export const UNKNOWN_ID = Buffer.from(': unknown event id, live events only\n\n')
 

@@ -7,7 +7,7 @@ import { SHUTTING_DOWN } from '../errors.ts'
 import { problem, type Problem } from '../problems.ts'
 import type { StreamConnection } from '../results.ts'
 import { StreamClient } from './client.ts'
-import { readChunk, RETRY, UNKNOWN_ID, type StreamFilter } from './frames.ts'
+import { GOODBYE, readChunk, RETRY, UNKNOWN_ID, type StreamFilter } from './frames.ts'
 import { RecentEvents, type RecentEventsLimits } from './recent-events.ts'
 
 export interface StreamDependencies {
@@ -95,14 +95,15 @@ export class StreamHub {
     return null
   }
 
-  /** Sends live clients what is left, and ends all streams. */
+  /** Sends live clients what is left and when to come back, and ends all streams. */
   close(): void {
     this.#isClosed = true
     for (const client of this.#clients) {
       const recent = this.#session?.recent
       const isAhead = recent === undefined || client.cursor >= recent.newest
       const isBehind = recent !== undefined && client.cursor + 1 < recent.oldest
-      client.end(isAhead || isBehind ? undefined : recent.chunkAfter(client.cursor, client.filter).bytes)
+      const rest = isAhead || isBehind ? [] : [recent.chunkAfter(client.cursor, client.filter).bytes]
+      client.end(Buffer.concat([...rest, GOODBYE]))
       this.#remove(client)
     }
   }

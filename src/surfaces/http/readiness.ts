@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { EventLog } from '../../ports/event-log.ts'
+import { withinTime } from './time-limit.ts'
+
+/** Why requests should go to another process for now. */
+export type NotReady = 'starting' | 'draining' | 'store_unavailable'
+
+export interface ReadinessDependencies {
+  readonly log: Pick<EventLog, 'head'>
+  readonly isStarting: () => boolean
+}
+
+/** Whoever asked within this time will see that the service is draining. */
+const ASKED_WITHIN_MS = 30_000
+/** Everybody may ask, so the store is asked less often. */
+const STORE_CHECK_MS = 250
+const STORE_TIMEOUT_MS = 1000
+
+/** What a load balancer asks for. */
+export class Readiness {
+  readonly #dependencies: ReadinessDependencies
+  #askedMs = Number.NEGATIVE_INFINITY
+  #drainingSinceMs: number | null = null
+  #store: { readonly atMs: number; readonly answers: Promise<boolean> } | null = null
+
+  constructor(dependencies: ReadinessDependencies) {
+    this.#dependencies = dependencies
+  }
+
+  get isDraining(): boolean {
+    return this.#drainingSinceMs !== null
+  }
+
+  /** Empty when requests are welcome. */
+  async reasons(): Promise<readonly NotReady[]> {
+    this.#askedMs = performance.now()
+    const reasons: NotReady[] = []
+    if (this.#dependencies.isStarting()) reasons.push('starting')
+    if (this.isDraining) reasons.push('draining')
+    if (!(await this.#storeAnswers())) reasons.push('store_unavailable')
+    return reasons
+  }
+
+  /**
+   * From now on not ready, while requests are still answered. Resolves when a load balancer has had `forMs` to notice;
+   * at once where none has asked.
+   */
+  async drain(forMs: number): Promise<void> {
+    const nowMs = performance.now()
+    this.#drainingSinceMs ??= nowMs
+    if (nowMs - this.#askedMs <= ASKED_WITHIN_MS) await sleep(forMs)
+  }
+
+  #storeAnswers(): Promise<boolean> {
+    const nowMs = performance.now()
+    if (this.#store === null || nowMs - this.#store.atMs >= STORE_CHECK_MS)
+      this.#store = { atMs: nowMs, answers: this.#askStore() }
+    return this.#store.answers
+  }
+
+  async #askStore(): Promise<boolean> {
+    try {
+      const head = this.#dependencies.log.head()
+      return (await withinTime(head, STORE_TIMEOUT_MS, () => undefined)).status === 'done'
+    } catch {
+      // Whatever the reason: requests fail with it too, and say more.
+      return false
+    }
+  }
+}

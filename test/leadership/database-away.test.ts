@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cleanUp, newHome, startService } from '../interface/service.ts'
+import { openLine } from '../postgres/line.fixture.ts'
+import { postgresMissing, startPostgres, type PostgresServer } from '../postgres/server.fixture.ts'
+import { eventsAfter, leads, readinessOf, repeatedIn, until } from './leading.fixture.ts'
+
+const BACK_WITHIN_MS = 2000
+/** What the requests of the test take on a busy machine, on top. */
+const NOTICED_WITHIN_MS = 1000
+
+const WORDS = { words: ['serve', '--no-dashboard'] }
+
+describe.skipIf(postgresMissing !== null)('while the database is away', () => {
+  let server: PostgresServer
+  beforeAll(async () => {
+    server = await startPostgres()
+  })
+  afterAll(async () => {
+    await cleanUp()
+    await server?.stop()
+  })
+
+  it(
+    'requests are answered with 503 and Retry-After, and with 200 within 2 s of its return',
+    {
+      timeout: 120_000,
+    },
+    async () => {
+      const url = await server.freshDatabase()
+      const service = await startService(await newHome(), { SVC_STORE__URL: url, SVC_DEV_MODE: '1' }, WORDS)
+      await until(async () => (await readinessOf(service)).ready === true)
+      const raise = () => service.call('POST', '/kill-switch', { body: { level: 1, reason: 'a test' } })
+      expect((await raise()).status).toBe(200)
+      await server.kill()
+      const untilMs = performance.now() + 12_000
+      while (performance.now() < untilMs) {
+        for (const answer of [await raise(), await service.call('GET', '/events')]) {
+          expect(answer.status).toBe(503)
+          expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+        }
+        await sleep(200)
+      }
+      expect(await readinessOf(service)).toMatchObject({ reasons: ['store_unavailable'] })
+      expect((await service.call('GET', '//live')).status).toBe(200)
+      await server.restart()
+      const backMs = performance.now()
+      await until(async () => (await raise()).status === 200)
+      expect(performance.now() - backMs).toBeLessThan(BACK_WITHIN_MS + NOTICED_WITHIN_MS)
+      expect((await service.call('GET', '/events')).status).toBe(200)
+      // Its lease is confirmed again: nobody else took it.
+      await until(() => leads(service))
+      await service.stop()
+    },
+  )
+
+  it(
+    'of the leader alone, another process leads in time, and the first one stores nothing as leader',
+    {
+      timeout: 120_000,
+    },
+    async () => {
+      const url = await server.freshDatabase()
+      const line = await openLine(url)
+      const settings = {
+        SVC_DEV_MODE: '1',
+        SVC_MARKET__FEED: 'simulated',
+        SVC_MARKET__WARMUP_HOURS: '1',
+        SVC_BRAIN__CYCLE_INTERVAL_SECONDS: '2',
+      }
+      const home = await newHome()
+      const first = await startService(home, { ...settings, SVC_STORE__URL: line.url }, WORDS)
+      const second = await startService(home, { ...settings, SVC_STORE__URL: url }, WORDS)
+      expect([await leads(first), await leads(second)]).toEqual([true, false])
+      line.cut()
+      const cutMs = performance.now()
+      await until(() => leads(second))
+      expect(performance.now() - cutMs).toBeLessThan(5000 + NOTICED_WITHIN_MS)
+      expect(await leads(first)).toBe(false)
+      await sleep(8000)
+      line.mend()
+      await until(() => first.output().includes('leadership lost'))
+      await until(async () => (await readinessOf(first)).ready === true)
+      await sleep(3000)
+      expect([await leads(first), await leads(second)]).toEqual([false, true])
+      const all = await eventsAfter(second, 0)
+      expect(all.filter(({ type }) => type === 'system.leader.v1')).toHaveLength(2)
+      expect(repeatedIn(all)).toEqual([])
+      await Promise.all([first.stop(), second.stop()])
+      await line.close()
+    },
+  )
+})

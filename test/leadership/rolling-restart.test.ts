@@ -1,0 +1,130 @@
+import { createServer, request as httpRequest, Agent } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { newHome, startService, TOKEN, type ServiceProcess } from '../interface/service.ts'
+import { onEveryStore } from '../interface/stores.ts'
+import { readinessOf, until } from './leading.fixture.ts'
+
+const WORDS = { words: ['serve', '--no-dashboard'] }
+const CLIENTS = 8
+
+onEveryStore('a rolling restart of three processes behind a proxy', (store) => {
+  it('fails no request under constant load, and streams say goodbye', { timeout: 300_000 }, async () => {
+    const home = await newHome()
+    const variables = { ...(await store()), SVC_DEV_MODE: '1', SVC_API__DRAIN_SECONDS: '3' }
+    const started = (): Promise<ServiceProcess> => startService(home, variables, WORDS)
+    const proxy = await startProxy()
+    const services = [await started(), await started(), await started()]
+    for (const service of services) proxy.add(service)
+    await until(() => proxy.readyCount() === 3)
+
+    const load = startLoad(proxy.url)
+    const stream = await openStream(services[0]!)
+    for (const service of services.slice(0, 3)) {
+      const stopped = service.stop('SIGTERM')
+      await until(() => proxy.readyCount() === 2)
+      expect(await readinessOf(service)).toMatchObject({ reasons: ['draining'] })
+      expect(await stopped).toBe(0)
+      const next = await started()
+      proxy.remove(service)
+      proxy.add(next)
+      services.push(next)
+      await until(() => proxy.readyCount() === 3)
+    }
+    const { answered, failed } = await load.stop()
+    expect(failed).toEqual([])
+    expect(answered).toBeGreaterThan(100)
+    expect(await stream.text).toContain(': the service is stopping\nretry: 1000\n\n')
+    proxy.close()
+    await Promise.all(services.slice(3).map((service) => service.stop('SIGINT')))
+  })
+})
+
+/** Reads until the service ends the stream. */
+const openStream = async ({ baseUrl }: ServiceProcess): Promise<{ readonly text: Promise<string> }> => {
+  const headers = { Authorization: `Bearer ${TOKEN}` }
+  const response = await fetch(`${baseUrl}/events/stream`, { headers })
+  return { text: response.text() }
+}
+
+/** Sends requests to the processes that are ready, over connections that it keeps, as load balancers do. */
+const startProxy = async () => {
+  const backends = new Map<ServiceProcess, { isReady: boolean; readonly agent: Agent }>()
+  let turn = 0
+  const check = setInterval(() => {
+    for (const [service, backend] of backends) {
+      fetch(new URL('/ready', service.baseUrl), { signal: AbortSignal.timeout(500) }).then(
+        ({ status }) => (backend.isReady = status === 200),
+        () => (backend.isReady = false),
+      )
+    }
+  }, 100)
+  const server = createServer((incoming, outgoing) => {
+    const ready = [...backends].filter(([, { isReady }]) => isReady)
+    turn += 1
+    const [service, backend] = ready[turn % ready.length] ?? []
+    if (service === undefined || backend === undefined)
+      return void outgoing.writeHead(502).end('nobody is ready')
+    const { method, headers, url } = incoming
+    const forwarded = httpRequest(
+      new URL(url ?? '/', service.baseUrl),
+      { method: method ?? 'GET', headers, agent: backend.agent },
+      (response) => {
+        outgoing.writeHead(response.statusCode ?? 502, response.headers)
+        response.pipe(outgoing)
+      },
+    )
+    // Not tried again elsewhere: a request may not be lost in the first place.
+    forwarded.on('error', (error) => outgoing.headersSent || outgoing.writeHead(502).end(error.message))
+    incoming.pipe(forwarded)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    add: (service: ServiceProcess) =>
+      backends.set(service, { isReady: false, agent: new Agent({ keepAlive: true }) }),
+    remove: (service: ServiceProcess) => backends.delete(service),
+    readyCount: () => [...backends.values()].filter(({ isReady }) => isReady).length,
+    close: () => {
+      clearInterval(check)
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+/** Clients that read and write without rest. */
+const startLoad = (url: string) => {
+  let isOver = false
+  let answered = 0
+  const failed: string[] = []
+  const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' }
+  const ask = async (index: number): Promise<void> => {
+    const isWrite = index % 2 === 0
+    const response = isWrite
+      ? await fetch(`${url}/api/v1/kill-switch`, {
+          method: 'POST',
+          headers,
+          body: JSON.stringify({ level: index % 4 === 0 ? 1 : 2, reason: 'a test' }),
+        })
+      : await fetch(`${url}/api/v1/events?limit=5`, { headers })
+    const text = await response.text()
+    if (response.status === 200) answered += 1
+    else failed.push(`${response.status} ${text.slice(0, 200)}`)
+  }
+  const client = async (from: number): Promise<void> => {
+    for (let index = from; !isOver; index += 1) {
+      await ask(index).catch((error: unknown) => failed.push(String(error)))
+      await sleep(10)
+    }
+  }
+  const clients = Array.from({ length: CLIENTS }, (_, index) => client(index))
+  return {
+    stop: async () => {
+      isOver = true
+      await Promise.all(clients)
+      return { answered, failed }
+    },
+  }
+}
