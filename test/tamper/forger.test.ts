@@ -191,7 +191,12 @@ describe('a forged snapshot', () => {
       report: { ok: false, checks: { projections: 'fail' } },
     })
     const after = await startService(home, SAVED)
-    expect(await levelOf(after)).toBeGreaterThanOrEqual(2)
+    expect(await levelOf(after)).toBe(3)
+    for (const mode of ['fast', 'full'])
+      expect((await after.call('GET', `/integrity?mode=${mode}`)).body).toMatchObject({
+        ok: false,
+        reason: 'snapshot',
+      })
     await after.stop()
   }, 120_000)
 })

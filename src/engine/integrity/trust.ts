@@ -10,6 +10,7 @@ import {
 } from '../../core/operations/keys.ts'
 import { chainFaultOf, type EventLog, type Snapshot } from '../../ports/event-log.ts'
 import type { Signatures } from '../../ports/signatures.ts'
+import { yieldToEventLoop } from '../../ports/yield-to-event-loop.ts'
 import { sha256Hex } from '../sha256.ts'
 
 /** What a reader of the log believes beyond the log itself. */
@@ -32,6 +33,9 @@ export interface CheckedRecords {
   readonly records: readonly LogRecord[]
   readonly unsigned: ReadonlySet<number>
 }
+
+/** Events between two yields to the event loop: less than a millisecond of work. */
+const HASHED_AT_ONCE = 100
 
 /** Follows the log batch by batch and checks the signature of each. */
 export class BatchCheck {
@@ -87,7 +91,8 @@ export class BatchCheck {
     })
     for (const index of await this.#trust.signatures.verifyAll(claims)) reject(batches[index]?.records ?? [])
     const records = piece.flatMap(recordsOf)
-    for (const record of records) {
+    for (const [index, record] of records.entries()) {
+      if (index % HASHED_AT_ONCE === HASHED_AT_ONCE - 1) await yieldToEventLoop()
       // The signature of a batch covers the hashes; that an event still has its hash is for each to show.
       if (chainFaultOf(this.#previous, record, sha256Hex) !== null) unsigned.add(record.seq)
       this.#previous = headOf(record)
