@@ -136,14 +136,17 @@ export class Engine implements Executor {
   }
 
   /** Decides, stores and folds. Resolves when everything is durable; a refusal resolves, an error rejects. */
-  execute(command: Command, { traceId = null, alongside = null }: ExecuteOptions = {}): Promise<Outcome> {
+  execute(
+    command: Command,
+    { traceId = null, alongside = null, expects }: ExecuteOptions = {},
+  ): Promise<Outcome> {
     if (this.#closed) return Promise.reject(new EngineClosedError())
     // What a retired key signs counts for nobody.
     if (this.#isRetired) return Promise.reject(new KeyRetiredError(this.nodeId))
     if (this.#queue.lengthBefore(command) >= this.#limits.queueMax)
       return Promise.reject(new QueueFullError())
     return new Promise((resolve, reject) => {
-      this.#queue.push({ command, traceId, alongside, resolve, reject })
+      this.#queue.push({ command, traceId, alongside, expects, resolve, reject })
       this.#work()
       this.#wake()
     })

@@ -14,6 +14,8 @@ export interface Request {
   readonly traceId: string | null
   /** Recorded in the same batch if the command writes anything: the audit entry, which then costs no second wait. */
   readonly alongside: Command | null
+  /** Must hold of the very state that the command is decided on; otherwise it is refused with `confirmation.stale`. */
+  readonly expects?: ((state: State) => boolean) | undefined
 }
 
 export type ExecuteOptions = Partial<Omit<Request, 'command'>>
@@ -74,8 +76,12 @@ export const plan = async (
   for (const [index, request] of requests.entries()) {
     const isTurnOver = index > 0 && index % turns.requestsMax === 0
     if (isTurnOver && !(await turns.next(request))) break
-    const { command, traceId, alongside } = request
+    const { command, traceId, alongside, expects } = request
     if (traceId !== current.traceId) current = { ...context, traceId }
+    if (expects !== undefined && !expects(state)) {
+      answers.push({ status: 'refused', refusal: STALE })
+      continue
+    }
     const tried = tryRun(state, head.hash, command, current, alongside)
     if (tried.status !== 'accepted') {
       answers.push(tried)
@@ -97,6 +103,12 @@ export const plan = async (
     if (last !== undefined) head = { seq: last.seq, hash: last.hash, recordedAt: last.recordedAt }
   }
   return { answers, events, records, after: { state, head } }
+}
+
+const STALE: Refusal = {
+  code: 'confirmation.stale',
+  detail: 'what the caller was shown has changed since',
+  extras: {},
 }
 
 type Tried =

@@ -6,13 +6,15 @@ import { fill } from '../../../test/tamper/signed-log.fixture.ts'
 import { openSqliteLog } from '../../adapters/storage/sqlite/sqlite-log.ts'
 import { catchUp, EMPTY_MEMORY, snapshotOf } from '../memory.ts'
 
+type Raw = InstanceType<typeof DatabaseSync>
+
 const fixture = useIntegrityFixture()
 const { verify } = fixture
 
 const logFile = (): string => join(dirname(fixture.path()), 'events.db')
 
 /** A log of 600 events, checkpoints at 300 and 600, and what was done to its file since. */
-const edited = async (edit: (raw: DatabaseSync) => void) => {
+const edited = async (edit: (raw: Raw) => void) => {
   const records = await wellSigned(600)
   const log = await openSqliteLog({ path: logFile() })
   await fill(log, records)
