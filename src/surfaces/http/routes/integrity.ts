@@ -65,7 +65,8 @@ export const integrityRoutes = routes('Events', {
     description:
       '`full` recomputes the whole log, and the state and the tree that are stored beside it. What takes longer than a second is answered with 202 and a job: follow it at ' +
       '`/integrity/progress` or `/integrity/stream`. One job runs at a time, and everybody who asks for the same ' +
-      `shares it; a check of more than ${QUICK_EVENTS_MAX} of the newest events may then cover more than \`n\`. ` +
+      `shares it; up to ${QUICK_EVENTS_MAX} of the newest events are checked beside it, one check at a time. A shared ` +
+      'check may cover more than `n` events. ' +
       'A broken chain is also answered with 200.',
     query: z.object({
       mode: z.enum(['fast', 'full']).default('fast').meta({ description: 'the newest events, or all' }),
