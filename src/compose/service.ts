@@ -82,6 +82,7 @@ export const startService = (
         configuration,
         integrity: { verify },
         prove: running.prove,
+        proveGrowth: running.proveGrowth,
         mcp,
         logger,
         clock,

@@ -4,13 +4,14 @@ import { asKnown } from './events/catalogue.ts'
 import type { Stamped } from './log/event.ts'
 import { evolveMarket, INITIAL_MARKET, type Market } from './market/evolve.ts'
 import { evolveOperations, INITIAL_OPERATIONS, type OperationsState } from './operations/evolve.ts'
+import { UNSIGNED_TYPE, withUnsigned } from './operations/unsigned.ts'
 import { evolveReputation, INITIAL_REPUTATION, type ReputationState } from './reputation/evolve.ts'
 import { evolveSignals, INITIAL_SIGNALS, type SignalsState } from './signals/evolve.ts'
 import { evolveTrading, INITIAL_TRADING, type TradingState } from './trading/evolve.ts'
 import { evolveTreasury, INITIAL_TREASURY, type TreasuryState } from './treasury/evolve.ts'
 
 /** Changes with every change of the fold: a snapshot of another version is not used. */
-export const STATE_VERSION = '14'
+export const STATE_VERSION = '15'
 
 /** All of memory, as one fold over the log: one member per context. */
 export interface State {
@@ -41,6 +42,15 @@ export const INITIAL_STATE: State = {
 export const evolve = (state: State, event: Stamped): State => {
   const known = asKnown(event)
   const { seq, recordedAt } = event
+  if (event.type === UNSIGNED_TYPE) {
+    const { operations } = state
+    return {
+      ...state,
+      seq,
+      recordedAt,
+      operations: { ...operations, unsigned: withUnsigned(operations.unsigned, seq) },
+    }
+  }
   // Types of a later release change nothing here.
   if (known === null) return { ...state, seq, recordedAt }
   return {

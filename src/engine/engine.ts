@@ -5,6 +5,7 @@ import type { Command } from '../core/decide.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
 import { stampedFrom, type Head, type Stamped } from '../core/log/event.ts'
+import { stretchOf, UNSIGNED_TYPE } from '../core/operations/unsigned.ts'
 import type { State } from '../core/state.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
@@ -19,6 +20,7 @@ import {
   QueueFullError,
   type EngineLimits,
 } from './command-queue.ts'
+import { believedLog } from './believed-log.ts'
 import { CommitLine, type Stored } from './commit-line.ts'
 import { EventBus } from './event-bus.ts'
 import type { Trust } from './integrity/trust.ts'
@@ -61,7 +63,10 @@ export interface EngineDependencies {
  * next one is decided ahead of it; if storing fails, what was decided ahead is decided again.
  */
 export class Engine implements Executor {
+  /** As readers are shown it: without what nobody who may write here has signed. */
   readonly log: EventLog
+  /** As it is stored. */
+  readonly storedLog: EventLog
   readonly nodeId: NodeId
   readonly sign: Signer['sign']
   readonly eventBus = new EventBus()
@@ -94,7 +99,8 @@ export class Engine implements Executor {
 
   private constructor(dependencies: EngineDependencies, memory: Memory, snapshotSeq: number) {
     const { log, signer, snapshotEveryEvents, limits } = dependencies
-    this.log = log
+    this.storedLog = log
+    this.log = believedLog(log, this)
     this.nodeId = signer.nodeId
     this.sign = (text) => signer.sign(text)
     this.#dependencies = dependencies
@@ -126,7 +132,7 @@ export class Engine implements Executor {
 
   /** The fold including events that other processes have stored by now. */
   async fresh(): Promise<State> {
-    const { seq } = await this.log.head()
+    const { seq } = await this.storedLog.head()
     while (this.#durable.head.seq < seq && !this.#closed) {
       const advanced = new Promise<void>((resolve, reject) => this.#advanceWaiters.push({ resolve, reject }))
       this.#work()
@@ -249,9 +255,15 @@ export class Engine implements Executor {
     const planned = await plan(requests, before, known, context, turns)
     const keys = planned.events.flatMap(({ dedupeKey }) => dedupeKey ?? [])
     if (keys.length === 0) return planned
-    const stored = await this.log.findByDedupeKeys(keys)
+    const stored = await this.storedLog.findByDedupeKeys(keys)
     if (stored.size === 0) return planned
-    for (const record of stored.values()) remember(known, stampedFrom(record))
+    const unsigned = before.state.operations.unsigned
+    for (const record of stored.values()) {
+      const event = stampedFrom(record)
+      // What nobody has signed answers for nothing: its key is taken, by another content.
+      const isUnsigned = stretchOf(unsigned, record.seq) !== undefined
+      remember(known, isUnsigned ? { ...event, type: UNSIGNED_TYPE } : event)
+    }
     // Keys of requests that were left for later were not looked up.
     return plan(requests.slice(0, planned.answers.length), before, known, context, turns)
   }
@@ -287,10 +299,10 @@ export class Engine implements Executor {
 
   /** Folds what other processes stored. Only while no batch of this process is in flight. */
   async #foldForeign(): Promise<void> {
-    const { seq } = await this.log.head()
+    const { seq } = await this.storedLog.head()
     if (seq === this.#durable.head.seq) return
     const { trust = null, onUnsigned } = this.#dependencies
-    const memory = await catchUp(this.log, this.#durable, {
+    const memory = await catchUp(this.storedLog, this.#durable, {
       trust,
       onUnsigned,
       onPage: (page) => this.#take(page),

@@ -10,6 +10,7 @@ import {
   type LogRecord,
   type Stamped,
 } from '../core/log/event.ts'
+import { UNSIGNED_TYPE } from '../core/operations/unsigned.ts'
 import { evolve, INITIAL_STATE, STATE_VERSION, type State } from '../core/state.ts'
 import type { EventLog, Snapshot } from '../ports/event-log.ts'
 import type { Signer } from '../ports/signer.ts'
@@ -151,8 +152,8 @@ const fold = (state: State, event: Stamped): State => {
   }
 }
 
-/** Nobody vouches for it, so it changes nothing; verification reports it. */
-const unsignedFrom = (record: LogRecord): Stamped => ({ ...readable(record), type: 'damaged' })
+/** Nobody vouches for it, so it changes nothing but what is known to be unsigned; verification reports it. */
+const unsignedFrom = (record: LogRecord): Stamped => ({ ...readable(record), type: UNSIGNED_TYPE })
 
 /** A payload that is no JSON was damaged: it is folded as an empty one, and verification reports it. */
 const readable = (record: LogRecord): Stamped => {

@@ -46,6 +46,10 @@ export const eventRecordView = z.object({
   signer: z.string().nullable(),
   recorded_at: z.string(),
   batch_signature: z.string().nullable(),
+  verified: z
+    .literal(false)
+    .optional()
+    .meta({ description: 'present, and false, if no accepted key has signed the event where it stands' }),
 })
 
 export const viewEventRecord = (record: LogRecord): z.infer<typeof eventRecordView> =>
@@ -58,13 +62,13 @@ export const shownPayload = (record: Pick<LogRecord, 'payload'>): JsonObject | s
   payloadOf(record) ?? record.payload
 
 /** The same as JSON text. */
-export const eventRecordText = (record: LogRecord): string =>
+export const eventRecordText = (record: LogRecord, { isUnsigned = false } = {}): string =>
   `{"seq":${record.seq},"id":${quote(record.id)},"type":${quote(record.type)},"ts":${quote(record.ts)}` +
   `,"schema_version":${quote(record.schemaVersion)},"source":${quote(record.source)}` +
   `,"trace_id":${quote(record.traceId)},"dedupe_key":${quote(record.dedupeKey)},"payload":${payloadText(record)}` +
   `,"prev_hash":${quote(record.prevHash)},"hash":${quote(record.hash)},"signature":${quote(record.signature)}` +
   `,"signer":${quote(record.signer)},"recorded_at":${quote(record.recordedAt)}` +
-  `,"batch_signature":${quote(record.batchSignature)}}`
+  `,"batch_signature":${quote(record.batchSignature)}${isUnsigned ? ',"verified":false' : ''}}`
 
 const quote = (text: string | null): string => JSON.stringify(text)
 

@@ -129,13 +129,26 @@ const KEY_TYPES = ['system.key_admitted.v1', 'system.key_retired.v1']
 const STARTED = 'system.started.v1'
 const PAGE_SIZE = 100
 
+/** Whether somebody who may write here has signed this event where it stands. */
+export const isSignedInPlace = async (
+  log: Pick<EventLog, 'read'>,
+  { seq }: LogRecord,
+  trust: Trust,
+): Promise<boolean> => {
+  const batch = await batchAround(log, seq)
+  // The batch itself may retire the key that signs it.
+  return isSignedIn(batch, seq, await keysUpTo(log, (batch[0]?.seq ?? seq) - 1, trust), trust)
+}
+
 /** Whether the batch that holds this event is signed by a key that counted before it. */
 const isCovered = async (
   log: Pick<EventLog, 'read'>,
   { seq }: LogRecord,
   keys: Keys,
   trust: Trust,
-): Promise<boolean> => {
+): Promise<boolean> => isSignedIn(await batchAround(log, seq), seq, keys, trust)
+
+const batchAround = async (log: Pick<EventLog, 'read'>, seq: number): Promise<readonly LogRecord[]> => {
   // A batch ends with its signature; it begins as many events before that as it says.
   const behind = await recordsUntilSigned(log, seq)
   const count = Number(behind.at(-1)?.batchSignature?.split(':')[0] ?? 0)
@@ -144,10 +157,19 @@ const isCovered = async (
     missing <= 0
       ? []
       : await log.read({ after: seq - 1 - missing, before: seq, order: 'asc', limit: missing })
-  const [first] = [...before, ...behind]
+  return [...before, ...behind]
+}
+
+const isSignedIn = async (
+  batch: readonly LogRecord[],
+  seq: number,
+  keys: Keys,
+  trust: Trust,
+): Promise<boolean> => {
+  const [first] = batch
   if (first === undefined) return false
   const check = new BatchCheck(trust, { seq: first.seq - 1, hash: first.prevHash, recordedAt: '' })
-  for await (const { unsigned } of check.checked([...before, ...behind], { isLast: true, keys: () => keys }))
+  for await (const { unsigned } of check.checked(batch, { isLast: true, keys: () => keys }))
     if (unsigned.has(seq)) return false
   return true
 }

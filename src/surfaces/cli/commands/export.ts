@@ -72,7 +72,7 @@ const EVENTS: Exportable<LogRecord> = {
     }
   },
   timestampOf: ({ ts }) => ts,
-  jsonOf: eventRecordText,
+  jsonOf: (record) => eventRecordText(record),
   columns: Object.keys(EVENT_COLUMNS),
   cellsOf: (record) => Object.values(EVENT_COLUMNS).map((member) => record[member]),
 }
