@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { LogRecord } from '../log/event.ts'
+import { payloadOf } from '../log/payload.ts'
 import { isJsonObject } from '../shared/json-object.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { picked, shown } from './members.ts'
@@ -11,17 +12,6 @@ const storedPayload = z
     z.string(),
   ])
   .meta({ description: 'the stored text itself if it was damaged and is no JSON object any more' })
-
-/** Null if the stored text is not a JSON object: it was changed outside the engine. */
-export const payloadOf = (record: Pick<LogRecord, 'payload'>): JsonObject | null => {
-  try {
-    const payload: unknown = JSON.parse(record.payload)
-    return isJsonObject(payload) ? payload : null
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    return null
-  }
-}
 
 /**
  * The stored text as it is, for splicing: a third of the time of writing it anew, and numbers keep the form that was

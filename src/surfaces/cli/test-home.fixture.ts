@@ -226,6 +226,7 @@ export const openTestHome = async () => {
     run,
     /** What services were asked to be. */
     services,
+    clock,
     log: () => log,
     /** The key of the command that wrote last. */
     signer: (): Signer => {

@@ -1,6 +1,6 @@
 import { hasTypePrefix, type LogRecord } from '../../core/log/event.ts'
 import { refsOf, sourceRef, symbolRef } from '../../core/log/refs.ts'
-import { payloadOf } from '../../core/views/log.ts'
+import { payloadOf } from '../../core/log/payload.ts'
 import type { EventLog, LogQuery } from '../../ports/event-log.ts'
 
 export interface EventPageQuery {
