@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
@@ -357,8 +357,18 @@ describe('the identity', () => {
     expect(refused.exitCode).not.toBe(0)
     expect(refused.stderr).toContain('does not accept the key of')
     expect(refused.stderr).toContain('svc identity admit')
+    // A command says the same as the service.
+    const command = svc(home, ['kill-switch', 'set', '1'], SAVED)
+    expect([command.exitCode, command.stderr]).toEqual([
+      1,
+      expect.stringContaining('does not accept the key of'),
+    ])
     rmSync(path, { force: true })
     renameSync(`${path}.kept`, path)
+    chmodSync(path, 0o644)
+    const open = svc(home, ['kill-switch', 'set', '1'], SAVED)
+    expect([open.exitCode, open.stderr]).toEqual([1, expect.stringContaining('chmod 600')])
+    chmodSync(path, 0o600)
     await (await startService(home, SAVED)).stop()
   }, 120_000)
 

@@ -25,7 +25,8 @@ export const createNodeCheck = (log: Pick<EventLog, 'treeNodes'>, findings: Find
   const levels: { nodes: Uint8Array[]; tiles: number }[] = []
 
   const push = async (level: number, node: Uint8Array): Promise<void> => {
-    const current = (levels[level] ??= { nodes: [], tiles: 0 })
+    const current = levels[level] ?? { nodes: [], tiles: 0 }
+    levels[level] = current
     current.nodes.push(node)
     if (current.nodes.length < TILE_WIDTH) return
     const parent = perfectRoot(current.nodes, sha256)

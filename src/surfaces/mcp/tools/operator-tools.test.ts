@@ -182,8 +182,9 @@ describe('a tool for operators', () => {
     engine.execute = (command, options) => {
       engine.execute = execute
       // First in the queue, so that both are decided in one batch.
-      void execute({ kind: 'set-kill-switch', move })
-      return execute(command, options)
+      const raised = execute({ kind: 'set-kill-switch', move })
+      const lowered = execute(command, options)
+      return raised.then(() => lowered)
     }
     expect((await call('set_kill_switch', { ...lower, confirm })).value).toMatchObject({
       error: 'confirmation_stale',
