@@ -15,7 +15,7 @@ import type { PayloadOf } from '../core/events/catalogue.ts'
 import type { SignedCheckpoint } from '../core/log/checkpoint.ts'
 import type { CheckpointStore } from '../ports/checkpoints.ts'
 import { RECORD_EVERY_MS } from '../engine/integrity/recorded-checkpoint.ts'
-import { proveEvent, type Proved } from '../engine/proofs/prove.ts'
+import { proveEvent, proveGrowth, type Proved, type ProvedGrowth } from '../engine/proofs/prove.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Signatures } from '../ports/signatures.ts'
@@ -37,6 +37,8 @@ export interface RunningEngine {
   readonly integrity: IntegrityReport
   /** Proves that a stored event is in the log, for those who know only the public key. */
   readonly prove: (record: LogRecord) => Promise<Proved>
+  /** Proves that the log of a later checkpoint begins with that of an earlier one. */
+  readonly proveGrowth: (from: number, to: number | null) => Promise<ProvedGrowth>
   /** One step towards a checkpoint of the log as it is now. */
   readonly signCheckpoint: () => Promise<CheckpointStep>
   /** Finishes waiting commands and makes a last checkpoint. The store stays open. */
@@ -157,7 +159,7 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
     }
     // A log that was exchanged stays the other one until an operator accepts it.
     if (place !== null && !signer.ephemeral && trust.firstHash === null) await pinFirst(log, home, place)
-    const prover = { log, checkpoints: kept, signatures, signer, signCheckpoint }
+    const prover = { log, checkpoints: kept, signatures, trust, signer, signCheckpoint }
     return {
       engine,
       signatures,
@@ -165,6 +167,7 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
       trust,
       integrity,
       prove: (record) => proveEvent(prover, record),
+      proveGrowth: (from, to) => proveGrowth(prover, from, to),
       signCheckpoint,
       close: () => closers.closeAll(),
     }

@@ -90,6 +90,7 @@ export const startService = (
         configuration,
         integrity: { verify },
         prove: running.prove,
+        proveGrowth: running.proveGrowth,
         mcp,
         logger,
         clock,

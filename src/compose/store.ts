@@ -122,7 +122,9 @@ export const openSession = async (
     openEngine: async () => (await open()).engine,
     signCheckpoint: async () => (await open()).signCheckpoint(),
     [Symbol.asyncDispose]: async () => {
-      await (await running)?.close()
+      // An engine that did not open has said so to whoever asked for it; thrown again here, it would hide that error.
+      const opened = await running?.catch(() => null)
+      await opened?.close()
       await store.log.close()
     },
   }

@@ -4,6 +4,7 @@ import { asKnown } from './events/catalogue.ts'
 import type { Stamped } from './log/event.ts'
 import { evolveMarket, INITIAL_MARKET, type Market } from './market/evolve.ts'
 import { evolveOperations, INITIAL_OPERATIONS, type OperationsState } from './operations/evolve.ts'
+import { UNSIGNED_TYPE, withUnsigned } from './operations/unsigned.ts'
 import { evolveReputation, INITIAL_REPUTATION, type ReputationState } from './reputation/evolve.ts'
 import { evolveSignals, INITIAL_SIGNALS, type SignalsState } from './signals/evolve.ts'
 import { isFromFuture } from './shared/time.ts'
@@ -47,6 +48,15 @@ export const INITIAL_STATE: State = {
 
 export const evolve = (state: State, event: Stamped): State => {
   const { seq, recordedAt } = event
+  if (event.type === UNSIGNED_TYPE) {
+    const { operations } = state
+    return {
+      ...state,
+      seq,
+      recordedAt,
+      operations: { ...operations, unsigned: withUnsigned(operations.unsigned, seq) },
+    }
+  }
   const { decidedAt, standsAt } = timesAfter(state, event)
   const known = asKnown(decidedAt === recordedAt ? event : { ...event, recordedAt: decidedAt })
   // Types of a later release change nothing here.

@@ -6,6 +6,7 @@ import type { Command } from '../core/decide.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
 import { stampedFrom, type Head, type Stamped } from '../core/log/event.ts'
+import { stretchOf, UNSIGNED_TYPE } from '../core/operations/unsigned.ts'
 import type { State } from '../core/state.ts'
 import type { Clock } from '../ports/clock.ts'
 import { StoreLostError, type EventLog } from '../ports/event-log.ts'
@@ -21,6 +22,7 @@ import {
   QueueFullError,
   type EngineLimits,
 } from './command-queue.ts'
+import { believedLog } from './believed-log.ts'
 import { CommitLine, type Stored } from './commit-line.ts'
 import { EventBus } from './event-bus.ts'
 import type { Trust } from './integrity/trust.ts'
@@ -65,7 +67,10 @@ export interface EngineDependencies {
  * next one is decided ahead of it; if storing fails, what was decided ahead is decided again.
  */
 export class Engine implements Executor {
+  /** As readers are shown it: without what nobody who may write here has signed. */
   readonly log: EventLog
+  /** As it is stored. */
+  readonly storedLog: EventLog
   readonly nodeId: NodeId
   readonly sign: Signer['sign']
   readonly eventBus = new EventBus()
@@ -102,7 +107,8 @@ export class Engine implements Executor {
 
   private constructor(dependencies: EngineDependencies, memory: Memory, snapshotSeq: number) {
     const { log, signer, snapshotEveryEvents, limits } = dependencies
-    this.log = log
+    this.storedLog = log
+    this.log = believedLog(log, this)
     this.nodeId = signer.nodeId
     this.sign = (text) => signer.sign(text)
     this.#dependencies = dependencies
@@ -140,7 +146,7 @@ export class Engine implements Executor {
 
   /** The fold including events that other processes have stored by now. */
   async fresh(): Promise<State> {
-    const { seq } = await this.log.head()
+    const { seq } = await this.storedLog.head()
     while (this.#durable.head.seq < seq && !this.#closed) {
       const advanced = new Promise<void>((resolve, reject) => this.#advanceWaiters.push({ resolve, reject }))
       this.#work()
@@ -152,7 +158,7 @@ export class Engine implements Executor {
   /** Decides, stores and folds. Resolves when everything is durable; a refusal resolves, an error rejects. */
   execute(
     command: Command,
-    { traceId = null, alongside = null, leaderToken = null }: ExecuteOptions = {},
+    { traceId = null, alongside = null, leaderToken = null, expects }: ExecuteOptions = {},
   ): Promise<Outcome> {
     if (this.#closed) return Promise.reject(new EngineClosedError())
     if (this.#lost !== null) return Promise.reject(this.#lost)
@@ -161,7 +167,7 @@ export class Engine implements Executor {
     if (this.#queue.lengthBefore(command) >= this.#limits.queueMax)
       return Promise.reject(new QueueFullError())
     return new Promise((resolve, reject) => {
-      this.#queue.push({ command, traceId, alongside, leaderToken, resolve, reject })
+      this.#queue.push({ command, traceId, alongside, leaderToken, expects, resolve, reject })
       this.#work()
       this.#wake()
     })
@@ -280,9 +286,15 @@ export class Engine implements Executor {
     const planned = await plan(requests, before, known, context, turns)
     const keys = planned.events.flatMap(({ dedupeKey }) => dedupeKey ?? [])
     if (keys.length === 0) return planned
-    const stored = await this.log.findByDedupeKeys(keys)
+    const stored = await this.storedLog.findByDedupeKeys(keys)
     if (stored.size === 0) return planned
-    for (const record of stored.values()) remember(known, stampedFrom(record))
+    const unsigned = before.state.operations.unsigned
+    for (const record of stored.values()) {
+      const event = stampedFrom(record)
+      // What nobody has signed answers for nothing: its key is taken, by another content.
+      const isUnsigned = stretchOf(unsigned, record.seq) !== undefined
+      remember(known, isUnsigned ? { ...event, type: UNSIGNED_TYPE } : event)
+    }
     // Keys of requests that were left for later were not looked up.
     return plan(requests.slice(0, planned.answers.length), before, known, context, turns)
   }
@@ -321,10 +333,10 @@ export class Engine implements Executor {
 
   /** Folds what other processes stored. Only while no batch of this process is in flight. */
   async #foldForeign(): Promise<void> {
-    const { seq } = await this.log.head()
+    const { seq } = await this.storedLog.head()
     if (seq === this.#durable.head.seq) return
     const { trust = null, onUnsigned } = this.#dependencies
-    const memory = await catchUp(this.log, this.#durable, {
+    const memory = await catchUp(this.storedLog, this.#durable, {
       trust,
       onUnsigned,
       onPage: (page) => this.#take(page),

@@ -10,9 +10,11 @@ import {
   type LogRecord,
   type Stamped,
 } from '../core/log/event.ts'
+import { UNSIGNED_TYPE } from '../core/operations/unsigned.ts'
 import { evolve, INITIAL_STATE, STATE_VERSION, type State } from '../core/state.ts'
 import type { EventLog, Snapshot } from '../ports/event-log.ts'
 import type { Signer } from '../ports/signer.ts'
+import { yieldToEventLoop } from '../ports/yield-to-event-loop.ts'
 import { BatchCheck, snapshotFaultOf, snapshotText, type Trust } from './integrity/trust.ts'
 import { sha256Hex } from './sha256.ts'
 
@@ -26,6 +28,9 @@ export const EMPTY_MEMORY: Memory = { state: INITIAL_STATE, head: EMPTY_HEAD }
 
 const CATCH_UP_PAGE = 1000
 
+/** Events between two yields to the event loop: about a millisecond of work. */
+const FOLDED_AT_ONCE = 50
+
 /** Stored events that were just folded, and the memory that includes them. */
 export interface Page {
   readonly memory: Memory
@@ -36,6 +41,8 @@ export interface Page {
 export interface CatchUpOptions {
   /** Null where nobody else can write: then no signature is checked. */
   readonly trust: Trust | null
+  /** The last event to fold, the end of a batch; all there are without it. */
+  readonly upTo?: number
   readonly onPage?: (page: Page) => void
   /** Stored events that change nothing, since nobody who may write here has signed them where they stand. */
   readonly onUnsigned?: ((records: readonly LogRecord[]) => void) | undefined
@@ -45,13 +52,14 @@ export interface CatchUpOptions {
 export const catchUp = async (
   log: EventLog,
   memory: Memory,
-  { trust, onPage, onUnsigned }: CatchUpOptions,
+  { trust, upTo, onPage, onUnsigned }: CatchUpOptions,
 ): Promise<Memory> => {
   let { state, head } = memory
   const check = trust === null ? null : new BatchCheck(trust, head)
   let readUpTo = head.seq
   for (;;) {
-    const records = await log.read({ after: readUpTo, order: 'asc', limit: CATCH_UP_PAGE })
+    const end = upTo === undefined ? {} : { before: upTo + 1 }
+    const records = await log.read({ after: readUpTo, ...end, order: 'asc', limit: CATCH_UP_PAGE })
     readUpTo = records.at(-1)?.seq ?? readUpTo
     const isLast = records.length < CATCH_UP_PAGE
     const checked =
@@ -61,10 +69,13 @@ export const catchUp = async (
     for await (const { records: some, unsigned } of checked) {
       const last = some.at(-1)
       if (last === undefined) continue
-      const events = some.map((record) =>
-        unsigned.has(record.seq) ? unsignedFrom(record) : readable(record),
-      )
-      for (const event of events) state = fold(state, event)
+      const events: Stamped[] = []
+      for (const record of some) {
+        const event = unsigned.has(record.seq) ? unsignedFrom(record) : readable(record)
+        events.push(event)
+        state = fold(state, event)
+        if (events.length % FOLDED_AT_ONCE === 0) await yieldToEventLoop()
+      }
       head = headOf(last)
       if (unsigned.size > 0) onUnsigned?.(some.filter(({ seq }) => unsigned.has(seq)))
       onPage?.({ memory: { state, head }, records: some, events })
@@ -141,8 +152,8 @@ const fold = (state: State, event: Stamped): State => {
   }
 }
 
-/** Nobody vouches for it, so it changes nothing; verification reports it. */
-const unsignedFrom = (record: LogRecord): Stamped => ({ ...readable(record), type: 'damaged' })
+/** Nobody vouches for it, so it changes nothing but what is known to be unsigned; verification reports it. */
+const unsignedFrom = (record: LogRecord): Stamped => ({ ...readable(record), type: UNSIGNED_TYPE })
 
 /** A payload that is no JSON was damaged: it is folded as an empty one, and verification reports it. */
 const readable = (record: LogRecord): Stamped => {

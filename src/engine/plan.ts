@@ -17,6 +17,8 @@ export interface Request {
   readonly alongside: Command | null
   /** Of the lease on whose behalf it is made: stored only while no other process leads. Null for those of clients. */
   readonly leaderToken: number | null
+  /** Must hold of the very state that the command is decided on; otherwise it is refused with `confirmation.stale`. */
+  readonly expects?: ((state: State) => boolean) | undefined
 }
 
 export type ExecuteOptions = Partial<Omit<Request, 'command'>>
@@ -77,8 +79,12 @@ export const plan = async (
   for (const [index, request] of requests.entries()) {
     const isTurnOver = index > 0 && index % turns.requestsMax === 0
     if (isTurnOver && !(await turns.next(request))) break
-    const { command, traceId, alongside } = request
+    const { command, traceId, alongside, expects } = request
     if (traceId !== current.traceId) current = { ...context, traceId }
+    if (expects !== undefined && !expects(state)) {
+      answers.push({ status: 'refused', refusal: STALE })
+      continue
+    }
     const tried = tryRun(state, head.hash, command, current, alongside)
     if (tried.status !== 'accepted') {
       answers.push(tried)
@@ -100,6 +106,12 @@ export const plan = async (
     if (last !== undefined) head = { seq: last.seq, hash: last.hash, recordedAt: last.recordedAt }
   }
   return { answers, events, records, after: { state, head } }
+}
+
+const STALE: Refusal = {
+  code: 'confirmation.stale',
+  detail: 'what the caller was shown has changed since',
+  extras: {},
 }
 
 type Tried =

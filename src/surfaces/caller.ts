@@ -49,6 +49,12 @@ export const holderOfKey = (key: AccessKey): Caller => ({
   key,
 })
 
+/** The same key where it acts in a session: an operator action asks for it again, as it does for the operator token. */
+export const withoutOperator = (caller: Caller): Caller =>
+  caller.kind === 'key'
+    ? { ...caller, rights: new Set([...caller.rights].filter((right) => right !== 'operator')) }
+    : caller
+
 const RIGHTS_OF_SCOPE: ReadonlyMap<AccessScope, readonly Right[]> = new Map([
   ['read', ['read']],
   ['submit', ['submit']],

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,7 +13,7 @@ import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
 import { EMPTY_HEAD, headOf, type Head, type LogRecord } from '../../src/core/log/event.ts'
 import { catchUp, EMPTY_MEMORY, snapshotOf } from '../../src/engine/memory.ts'
 import { register, submit } from '../interface/acts.ts'
-import { cleanUp, newHome, startService, svc } from '../interface/service.ts'
+import { cleanUp, newHome, startService, svc, TOKEN } from '../interface/service.ts'
 import { nodeOf, rechained, recordsOf, resigned, started } from './signed-log.fixture.ts'
 
 /*
@@ -65,6 +65,23 @@ const replayed = (
 const isLowering = ({ type, payload }: LogRecord): boolean =>
   type === 'system.kill_switch.v1' && payload.includes('"level":0')
 
+/** What a client of the event stream receives. */
+const openStream = async (service: Awaited<ReturnType<typeof startService>>, query = '') => {
+  const abort = new AbortController()
+  const response = await fetch(`${service.baseUrl}/events/stream${query}`, {
+    headers: { authorization: `Bearer ${TOKEN}` },
+    signal: abort.signal,
+  })
+  expect(response.status).toBe(200)
+  let text = ''
+  const read = async (): Promise<void> => {
+    for await (const chunk of response.body ?? []) text += Buffer.from(chunk).toString()
+  }
+  // It ends when it is aborted.
+  read().catch(() => undefined)
+  return { text: () => text, close: () => abort.abort() }
+}
+
 afterAll(cleanUp)
 
 describe('an old signed event, appended again under a new id', () => {
@@ -95,6 +112,54 @@ describe('an old signed event, appended again under a new id', () => {
     const after = await startService(home, SAVED)
     expect(await levelOf(after)).toBe(3)
     await after.stop()
+  }, 120_000)
+})
+
+describe('a forged signal', () => {
+  it('is listed as what it is, and shown, streamed and proved to nobody, also after a restart', async () => {
+    const home = await newHome()
+    let service = await startService(home, SAVED)
+    await register(service, 'n1')
+    const call = { symbol: 'BTC', direction: 'bullish', conviction: 7 } as const
+    const id = await submit(service, 'n1', call)
+    const stream = await openStream(service)
+    const records = await readAll(home)
+    await smuggle(
+      home,
+      replayed(records, (record) => record.id === id),
+      headOf(records.at(-1)!),
+    )
+    await expect.poll(() => levelOf(service), { timeout: 30_000 }).toBe(3)
+    const honest = await register(service, 'n2')
+    await expect.poll(() => stream.text(), { timeout: 30_000 }).toContain(honest)
+    stream.close()
+    expect(stream.text()).not.toContain('replayed')
+
+    for (const round of ['running', 'restarted']) {
+      const events = (await service.call('GET', '/events?type=signal')).body as {
+        items: { id: string; verified?: boolean }[]
+      }
+      const shown = events.items.map(({ id: eventId, verified }) => [eventId, verified])
+      expect(shown, round).toEqual([
+        ['replayed', false],
+        [id, undefined],
+      ])
+      expect((await service.call('GET', '/events/replayed')).body).toMatchObject({ verified: false })
+      const signals = JSON.stringify((await service.call('GET', '/signals')).body)
+      expect([signals.includes(id), signals.includes('replayed')]).toEqual([true, false])
+      expect((await service.call('GET', '/signals/replayed/attribution')).status).toBe(404)
+      const resumed = await openStream(service, `?since=${id}`)
+      await expect.poll(() => resumed.text(), { timeout: 30_000 }).toContain(honest)
+      resumed.close()
+      expect([resumed.text().includes(id), resumed.text().includes('replayed')]).toEqual([true, false])
+      expect((await service.call('GET', '/events/replayed/proof')).body).toMatchObject({
+        code: 'proof.unavailable',
+      })
+      await service.stop()
+      if (round === 'running') service = await startService(home, SAVED)
+    }
+    expect(svc(home, ['prove', 'replayed'], SAVED)).toMatchObject({ exitCode: 1 })
+    expect(svc(home, ['prove', id], SAVED)).toMatchObject({ exitCode: 0 })
   }, 120_000)
 })
 
@@ -191,7 +256,12 @@ describe('a forged snapshot', () => {
       report: { ok: false, checks: { projections: 'fail' } },
     })
     const after = await startService(home, SAVED)
-    expect(await levelOf(after)).toBeGreaterThanOrEqual(2)
+    expect(await levelOf(after)).toBe(3)
+    for (const mode of ['fast', 'full'])
+      expect((await after.call('GET', `/integrity?mode=${mode}`)).body).toMatchObject({
+        ok: false,
+        reason: 'snapshot',
+      })
     await after.stop()
   }, 120_000)
 })
@@ -287,8 +357,18 @@ describe('the identity', () => {
     expect(refused.exitCode).not.toBe(0)
     expect(refused.stderr).toContain('does not accept the key of')
     expect(refused.stderr).toContain('svc identity admit')
+    // A command says the same as the service.
+    const command = svc(home, ['kill-switch', 'set', '1'], SAVED)
+    expect([command.exitCode, command.stderr]).toEqual([
+      1,
+      expect.stringContaining('does not accept the key of'),
+    ])
     rmSync(path, { force: true })
     renameSync(`${path}.kept`, path)
+    chmodSync(path, 0o644)
+    const open = svc(home, ['kill-switch', 'set', '1'], SAVED)
+    expect([open.exitCode, open.stderr]).toEqual([1, expect.stringContaining('chmod 600')])
+    chmodSync(path, 0o600)
     await (await startService(home, SAVED)).stop()
   }, 120_000)
 

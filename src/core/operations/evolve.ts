@@ -1,6 +1,7 @@
 import type { KnownEvent } from '../events/catalogue.ts'
 import { evolveAccessKeys, INITIAL_ACCESS_KEYS, type AccessKeys } from './access-keys.ts'
 import { evolveKeys, NO_KEYS, type Keys } from './keys.ts'
+import type { UnsignedEvents } from './unsigned.ts'
 
 interface Nodes extends Keys {
   /** How often a process started on this store. */
@@ -12,12 +13,14 @@ export interface OperationsState {
   /** Of the configuration that was changed last; null if it never was. */
   readonly configHash: string | null
   readonly accessKeys: AccessKeys
+  readonly unsigned: UnsignedEvents
 }
 
 export const INITIAL_OPERATIONS: OperationsState = {
   nodes: { ...NO_KEYS, starts: 0 },
   configHash: null,
   accessKeys: INITIAL_ACCESS_KEYS,
+  unsigned: [],
 }
 
 export const evolveOperations = (state: OperationsState, event: KnownEvent): OperationsState => {

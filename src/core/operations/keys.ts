@@ -1,6 +1,7 @@
 import { Map as PersistentMap } from 'immutable'
 import { CATALOGUE, type EventType, type PayloadOf } from '../events/catalogue.ts'
 import type { LogRecord } from '../log/event.ts'
+import { payloadOf } from '../log/payload.ts'
 
 /**
  * Whose signatures count. A log is open until the first saved identity starts on it: identities that end with their
@@ -73,7 +74,7 @@ export const keyOfBatch = (
 export const keyEventIn = ({ type, payload }: Pick<LogRecord, 'type' | 'payload'>): KeyEvent | null => {
   const known = KEY_EVENTS.find((name) => name === type)
   if (known === undefined) return null
-  const parsed = CATALOGUE[known].safeParse(jsonOf(payload))
+  const parsed = CATALOGUE[known].safeParse(payloadOf({ payload }))
   // The type and the schema of its payload belong together, which the compiler cannot follow through a variable.
   return parsed.success ? ({ type: known, payload: parsed.data } as KeyEvent) : null
 }
@@ -90,12 +91,3 @@ const withKey = (keys: Keys, nodeId: string, publicKey: string): Keys => ({
   publicKeys: keys.publicKeys.set(nodeId, publicKey),
   retired: keys.retired.filter((retired) => retired !== nodeId),
 })
-
-const jsonOf = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // That the payload is damaged is found where payloads are checked.
-    return null
-  }
-}

@@ -228,7 +228,8 @@ const eventOf = ({ type, source, ts, payload, dedupeKey }: SignalFields, id: str
 })
 
 /** Idempotency keys are scoped to the contributor. */
-const submissionKey = (contributorId: ContributorId, key: string): string => `submit:${contributorId}:${key}`
+export const submissionKey = (contributorId: ContributorId, key: string): string =>
+  `submit:${contributorId}:${key}`
 
 /** The contributor of a submission key; null for other keys. */
 export const contributorOfKey = (dedupeKey: string | null): ContributorId | null => {

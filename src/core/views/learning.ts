@@ -6,7 +6,7 @@ import type { LogRecord } from '../log/event.ts'
 import { type Learning, weightsInForce } from '../brain/learning.ts'
 import type { Configuration } from '../config/schema.ts'
 import { byDomain, type DomainWeights } from '../shared/domains.ts'
-import { payloadOf } from './log.ts'
+import { payloadOf } from '../log/payload.ts'
 import { picked, shown } from './members.ts'
 import type { FeedbackEntry } from '../reputation/feedback.ts'
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { LogRecord } from '../log/event.ts'
+import { payloadOf } from '../log/payload.ts'
 import { isJsonObject } from '../shared/json-object.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { picked, shown } from './members.ts'
@@ -11,17 +12,6 @@ const storedPayload = z
     z.string(),
   ])
   .meta({ description: 'the stored text itself if it was damaged and is no JSON object any more' })
-
-/** Null if the stored text is not a JSON object: it was changed outside the engine. */
-export const payloadOf = (record: Pick<LogRecord, 'payload'>): JsonObject | null => {
-  try {
-    const payload: unknown = JSON.parse(record.payload)
-    return isJsonObject(payload) ? payload : null
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    return null
-  }
-}
 
 /**
  * The stored text as it is, for splicing: a third of the time of writing it anew, and numbers keep the form that was
@@ -46,6 +36,10 @@ export const eventRecordView = z.object({
   signer: z.string().nullable(),
   recorded_at: z.string(),
   batch_signature: z.string().nullable(),
+  verified: z
+    .literal(false)
+    .optional()
+    .meta({ description: 'present, and false, if no accepted key has signed the event where it stands' }),
 })
 
 export const viewEventRecord = (record: LogRecord): z.infer<typeof eventRecordView> =>
@@ -58,13 +52,13 @@ export const shownPayload = (record: Pick<LogRecord, 'payload'>): JsonObject | s
   payloadOf(record) ?? record.payload
 
 /** The same as JSON text. */
-export const eventRecordText = (record: LogRecord): string =>
+export const eventRecordText = (record: LogRecord, { isUnsigned = false } = {}): string =>
   `{"seq":${record.seq},"id":${quote(record.id)},"type":${quote(record.type)},"ts":${quote(record.ts)}` +
   `,"schema_version":${quote(record.schemaVersion)},"source":${quote(record.source)}` +
   `,"trace_id":${quote(record.traceId)},"dedupe_key":${quote(record.dedupeKey)},"payload":${payloadText(record)}` +
   `,"prev_hash":${quote(record.prevHash)},"hash":${quote(record.hash)},"signature":${quote(record.signature)}` +
   `,"signer":${quote(record.signer)},"recorded_at":${quote(record.recordedAt)}` +
-  `,"batch_signature":${quote(record.batchSignature)}}`
+  `,"batch_signature":${quote(record.batchSignature)}${isUnsigned ? ',"verified":false' : ''}}`
 
 const quote = (text: string | null): string => JSON.stringify(text)
 

@@ -8,6 +8,8 @@ export type IntegrityReason =
   | 'checkpoint'
   | 'truncated'
   | 'snapshot'
+  | 'tree'
+  | 'projections'
 
 export interface Fault {
   readonly reason: IntegrityReason
@@ -24,6 +26,8 @@ export interface Checks {
   readonly sequence: CheckResult
   readonly signatures: CheckResult
   readonly checkpoint: CheckResult
+  /** What is stored beside the events follows from them: snapshot and tree. An export has none. */
+  readonly projections?: CheckResult
 }
 
 export type CheckResult = 'pass' | 'fail'
@@ -50,6 +54,7 @@ export const createFindings = (): Findings => {
       sequence: resultOf('sequence'),
       signatures: resultOf('signatures'),
       checkpoint: resultOf('checkpoint'),
+      projections: resultOf('projections'),
     }),
   }
 }
@@ -64,7 +69,9 @@ const CHECK_OF: Readonly<Record<IntegrityReason, keyof Checks>> = {
   signature: 'signatures',
   checkpoint: 'checkpoint',
   truncated: 'checkpoint',
-  snapshot: 'signatures',
+  snapshot: 'projections',
+  tree: 'projections',
+  projections: 'projections',
 }
 
 /** Of several faults in one event the one that explains the others: a changed text also breaks its signature. */
@@ -79,6 +86,8 @@ const STRENGTH: readonly IntegrityReason[] = [
   'checkpoint',
   'truncated',
   'snapshot',
+  'tree',
+  'projections',
 ]
 
 const comesBefore = (fault: Fault, other: Fault): boolean => {

@@ -62,15 +62,19 @@ export const verifyExport = async (
     const detail = `the export ends at ${end.last.seq}, but the log had ${newest.frontier.size} events on ${newest.time}`
     findings.add({ reason: 'truncated', seq, id: null, shownAt: seq, detail })
   }
+  const report = reportOf(findings, {
+    mode: 'offline',
+    checked: end.checked,
+    eventCount: end.checked,
+    head: end.last,
+    elapsedMs: clock.now() - startedAt,
+    remarks: remarksOn(start, end, notes.length),
+  })
+  // Nothing is stored beside the events of an export.
+  const { projections: _none, ...checks } = report.checks
   return {
-    ...reportOf(findings, {
-      mode: 'offline',
-      checked: end.checked,
-      eventCount: end.checked,
-      head: end.last,
-      elapsedMs: clock.now() - startedAt,
-      remarks: remarksOn(start, end, notes.length),
-    }),
+    ...report,
+    checks,
     first_seq: end.checked === 0 ? 0 : start.seq + 1,
     partial,
     unchecked_signatures: partial ? end.unknownSigners : 0,

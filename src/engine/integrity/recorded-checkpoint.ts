@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { CATALOGUE } from '../../core/events/catalogue.ts'
 import type { SignedCheckpoint } from '../../core/log/checkpoint.ts'
 import type { Head, LogRecord } from '../../core/log/event.ts'
+import { payloadOf } from '../../core/log/payload.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Fault } from './findings.ts'
 
@@ -56,7 +57,7 @@ const PAGE_SIZE = 50
 type RecordedCheckpoint = z.infer<(typeof CATALOGUE)['system.checkpoint.v1']>
 
 const checkpointIn = ({ type, payload }: LogRecord): RecordedCheckpoint | null => {
-  const json = jsonOf(payload)
+  const json = payloadOf({ payload })
   if (type === 'system.checkpoint.v1') return CATALOGUE[type].safeParse(json).data ?? null
   if (type !== 'system.started.v1') return null
   return CATALOGUE[type].safeParse(json).data?.checkpoint ?? null
@@ -66,13 +67,4 @@ const isFirstBatch = async (log: Pick<EventLog, 'read'>, head: Head): Promise<bo
   const [newest] = await log.read({ order: 'desc', limit: 1 })
   const size = Number(newest?.batchSignature?.split(':')[0] ?? 0)
   return newest?.seq === head.seq && size >= head.seq
-}
-
-const jsonOf = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // Damage is found where payloads are checked.
-    return null
-  }
 }

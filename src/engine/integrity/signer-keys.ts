@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { LogRecord } from '../../core/log/event.ts'
+import { payloadOf } from '../../core/log/payload.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 
 /** Public keys (64 hex digits) by node id. */
@@ -13,7 +14,7 @@ export interface SignerKey {
 /** The key that this event introduces, if it does: the first event of every process carries its key. */
 export const keyIn = (record: Pick<LogRecord, 'type' | 'payload'>): SignerKey | null => {
   if (record.type !== STARTED) return null
-  const started = startedPayload.safeParse(jsonOf(record.payload))
+  const started = startedPayload.safeParse(payloadOf(record))
   if (!started.success) return null
   const { node_id: nodeId, public_key: publicKey } = started.data
   // A node id ends with the start of its key, so no other key can be introduced under a name that is taken.
@@ -72,12 +73,3 @@ const KEY_DIGITS_IN_NODE_ID = 16
 const PAGE_SIZE = 100
 
 const startedPayload = z.object({ node_id: z.string(), public_key: z.string().regex(/^[0-9a-f]{64}$/) })
-
-const jsonOf = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // A payload that is no JSON introduces no key; that it is damaged is found where payloads are checked.
-    return null
-  }
-}

@@ -10,6 +10,7 @@ import {
 } from '../../core/operations/keys.ts'
 import { chainFaultOf, type EventLog, type Snapshot } from '../../ports/event-log.ts'
 import type { Signatures } from '../../ports/signatures.ts'
+import { yieldToEventLoop } from '../../ports/yield-to-event-loop.ts'
 import { sha256Hex } from '../sha256.ts'
 
 /** What a reader of the log believes beyond the log itself. */
@@ -32,6 +33,9 @@ export interface CheckedRecords {
   readonly records: readonly LogRecord[]
   readonly unsigned: ReadonlySet<number>
 }
+
+/** Events between two yields to the event loop: less than a millisecond of work. */
+const HASHED_AT_ONCE = 100
 
 /** Follows the log batch by batch and checks the signature of each. */
 export class BatchCheck {
@@ -87,7 +91,8 @@ export class BatchCheck {
     })
     for (const index of await this.#trust.signatures.verifyAll(claims)) reject(batches[index]?.records ?? [])
     const records = piece.flatMap(recordsOf)
-    for (const record of records) {
+    for (const [index, record] of records.entries()) {
+      if (index % HASHED_AT_ONCE === HASHED_AT_ONCE - 1) await yieldToEventLoop()
       // The signature of a batch covers the hashes; that an event still has its hash is for each to show.
       if (chainFaultOf(this.#previous, record, sha256Hex) !== null) unsigned.add(record.seq)
       this.#previous = headOf(record)
@@ -124,13 +129,26 @@ const KEY_TYPES = ['system.key_admitted.v1', 'system.key_retired.v1']
 const STARTED = 'system.started.v1'
 const PAGE_SIZE = 100
 
+/** Whether somebody who may write here has signed this event where it stands. */
+export const isSignedInPlace = async (
+  log: Pick<EventLog, 'read'>,
+  { seq }: LogRecord,
+  trust: Trust,
+): Promise<boolean> => {
+  const batch = await batchAround(log, seq)
+  // The batch itself may retire the key that signs it.
+  return isSignedIn(batch, seq, await keysUpTo(log, (batch[0]?.seq ?? seq) - 1, trust), trust)
+}
+
 /** Whether the batch that holds this event is signed by a key that counted before it. */
 const isCovered = async (
   log: Pick<EventLog, 'read'>,
   { seq }: LogRecord,
   keys: Keys,
   trust: Trust,
-): Promise<boolean> => {
+): Promise<boolean> => isSignedIn(await batchAround(log, seq), seq, keys, trust)
+
+const batchAround = async (log: Pick<EventLog, 'read'>, seq: number): Promise<readonly LogRecord[]> => {
   // A batch ends with its signature; it begins as many events before that as it says.
   const behind = await recordsUntilSigned(log, seq)
   const count = Number(behind.at(-1)?.batchSignature?.split(':')[0] ?? 0)
@@ -139,10 +157,19 @@ const isCovered = async (
     missing <= 0
       ? []
       : await log.read({ after: seq - 1 - missing, before: seq, order: 'asc', limit: missing })
-  const [first] = [...before, ...behind]
+  return [...before, ...behind]
+}
+
+const isSignedIn = async (
+  batch: readonly LogRecord[],
+  seq: number,
+  keys: Keys,
+  trust: Trust,
+): Promise<boolean> => {
+  const [first] = batch
   if (first === undefined) return false
   const check = new BatchCheck(trust, { seq: first.seq - 1, hash: first.prevHash, recordedAt: '' })
-  for await (const { unsigned } of check.checked([...before, ...behind], { isLast: true, keys: () => keys }))
+  for await (const { unsigned } of check.checked(batch, { isLast: true, keys: () => keys }))
     if (unsigned.has(seq)) return false
   return true
 }

@@ -7,9 +7,11 @@ import { checkEnds, checkLast } from './ends-check.ts'
 import { createFindings, type Findings } from './findings.ts'
 import { checkIndex } from './index-check.ts'
 import { eventAt, newestFaultOf } from './newest-checkpoint.ts'
+import { checkNodesAt, createNodeCheck } from './node-check.ts'
 import { faultFrom } from './record-check.ts'
 import { reportOf, type IntegrityReport } from './report.ts'
 import { missingCheckpointFault } from './recorded-checkpoint.ts'
+import { checkState } from './state-check.ts'
 import { keysUpTo, snapshotFaultOf, type Trust } from './trust.ts'
 import { NO_KEYS } from '../../core/operations/keys.ts'
 import { STATE_VERSION } from '../../core/state.ts'
@@ -25,15 +27,19 @@ export interface VerifyOptions {
   readonly onProgress?: (progress: VerifyProgress) => void
 }
 
+/** Of a full verification, in this order; each goes through all events. Fast has the second only. */
+export const VERIFY_STEPS = ['hashes', 'signatures', 'state'] as const
+
 export interface VerifyProgress {
-  readonly step: 'hashes' | 'signatures'
+  readonly step: (typeof VERIFY_STEPS)[number]
   readonly checked: number
   readonly total: number
 }
 
 /**
  * Fast: the newest events, their link to the one before them, and the newest checkpoint. Full: everything, from the
- * first event with nothing before it. Memory stays flat, and a log that grows meanwhile is verified as it was.
+ * first event with nothing before it, and what is stored beside the events: snapshot and tree. Memory stays flat, and a
+ * log that grows meanwhile is verified as it was.
  */
 export const verifyLog = async (log: EventLog, options: VerifyOptions): Promise<IntegrityReport> => {
   const startedAt = options.clock.now()
@@ -88,9 +94,11 @@ const verifyAll = async (
     findings,
     keys: NO_KEYS,
   })
+  const nodes = createNodeCheck(log, findings)
   let checked = 0
   for await (const page of log.scan({ after: 0, upTo: total })) {
     await audit.add(page)
+    await nodes.add(page)
     checked += page.length
     onProgress?.({ step: 'signatures', checked, total })
   }
@@ -104,6 +112,9 @@ const verifyAll = async (
     const fault = await newestFaultOf(log, newest, head, trust.signatures)
     if (fault !== null) findings.add(fault)
   }
+  await checkState(log, trust, head, findings, (folded) =>
+    onProgress?.({ step: 'state', checked: folded, total }),
+  )
   return end
 }
 
@@ -138,6 +149,7 @@ const verifyNewest = async (
   const newest = notes.at(-1)
   const fault = newest === undefined ? null : await newestFaultOf(log, newest, head, trust.signatures)
   if (fault !== null) findings.add(fault)
+  else if (newest !== undefined) await checkNodesAt(log, newest, findings)
   return { ...end, checked: Math.min(end.checked, head.seq - asked) }
 }
 

@@ -33,6 +33,7 @@ const proverOf = (log: EventLog, dependencies: Partial<ProverDependencies> = {})
     log,
     checkpoints: fixture.store(),
     signatures: fixture.signatures,
+    trust: { signatures: fixture.signatures, own: null, firstHash: null },
     signer: node,
     signCheckpoint: () => checkpointer.step('now'),
     ...dependencies,

@@ -11,6 +11,7 @@ import type { Signatures } from '../../ports/signatures.ts'
 import type { CheckpointStep } from '../integrity/checkpointer.ts'
 import { sha256 } from '../integrity/sha256-bytes.ts'
 import { findKeys, type SignerKey } from '../integrity/signer-keys.ts'
+import { isSignedInPlace, type Trust } from '../integrity/trust.ts'
 import { sha256Hex } from '../sha256.ts'
 import { storedHashes } from './stored-tree.ts'
 
@@ -18,6 +19,7 @@ export interface ProverDependencies {
   readonly log: EventLog
   readonly checkpoints: CheckpointStore
   readonly signatures: Signatures
+  readonly trust: Trust
   /** The key whose checkpoints are preferred: outsiders know it. */
   readonly signer: SignerKey | null
   /** One step towards a checkpoint of the log as it is now; null where no key is at hand. */
@@ -35,6 +37,9 @@ export const proveEvent = async (dependencies: ProverDependencies, record: LogRe
   const index = record.seq - 1
   if (hashOf(record.prevHash, record, sha256Hex) !== record.hash)
     return unavailable(`event ${record.seq} does not have the hash of its content`)
+  // A checkpoint covers whatever stands in the log, also what somebody smuggled into it.
+  if (!(await isSignedInPlace(log, record, dependencies.trust)))
+    return unavailable(`event ${record.seq} is not signed by a key that this log accepts`)
   const found = await checkpointCovering(dependencies, record.seq)
   if (found.status === 'unavailable') return found
   const { note, size, root } = found
@@ -56,6 +61,36 @@ export const proveConsistency = async (
   if (path === null || !isConsistent({ ...claim, path }, sha256)) return damaged(newer.size)
   return proved(consistencyProofText({ path, older: older.note, newer: newer.note }))
 }
+
+export type ProvedGrowth =
+  | Proved
+  /** No checkpoint of a size is kept; `kept` are the newest sizes that are. */
+  | { readonly status: 'not-kept'; readonly size: number | null; readonly kept: readonly number[] }
+
+/** The same for two kept checkpoints, named by their sizes in any order; null is the newest. */
+export const proveGrowth = async (
+  { log, checkpoints }: Pick<ProverDependencies, 'log' | 'checkpoints'>,
+  from: number,
+  to: number | null,
+): Promise<ProvedGrowth> => {
+  const one = await keptCheckpoint(checkpoints, from)
+  if (one.status === 'not-kept') return one
+  const other = await keptCheckpoint(checkpoints, to)
+  if (other.status === 'not-kept') return other
+  return one.size <= other.size ? proveConsistency(log, one, other) : proveConsistency(log, other, one)
+}
+
+/** By its size; null is the newest. */
+export const keptCheckpoint = async (
+  checkpoints: Pick<CheckpointStore, 'read'>,
+  size: number | null,
+): Promise<UsableCheckpoint | Extract<ProvedGrowth, { status: 'not-kept' }>> => {
+  const kept = usableCheckpoints((await checkpoints.read('all')).notes)
+  const found = size === null ? kept.at(-1) : kept.find((checkpoint) => checkpoint.size === size)
+  return found ?? { status: 'not-kept', size, kept: kept.slice(-SIZES_SHOWN).map((one) => one.size) }
+}
+
+const SIZES_SHOWN = 10
 
 export interface UsableCheckpoint {
   readonly status: 'found'

@@ -1,7 +1,7 @@
 import type { PayloadOf } from '../../core/events/catalogue.ts'
 import { hasTypePrefix, stampedFrom, type Stamped } from '../../core/log/event.ts'
 import { isPlainText } from '../../core/shared/text.ts'
-import { payloadOf } from '../../core/views/log.ts'
+import { payloadOf } from '../../core/log/payload.ts'
 import {
   producerOf,
   viewAttribution,

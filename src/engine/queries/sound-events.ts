@@ -1,6 +1,6 @@
 import { CATALOGUE, type EventType, type PayloadOf } from '../../core/events/catalogue.ts'
 import { domainOf, type LogRecord } from '../../core/log/event.ts'
-import { payloadOf } from '../../core/views/log.ts'
+import { payloadOf } from '../../core/log/payload.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 
 /** A stored event that has the payload its type promises. */

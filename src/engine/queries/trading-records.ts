@@ -10,7 +10,7 @@ import { INITIAL_PORTFOLIO } from '../../core/trading/book.ts'
 import { evolveIntents, INITIAL_INTENTS, type Intent } from '../../core/trading/intents.ts'
 import { evolveOrders, INITIAL_ORDERS, type Order } from '../../core/trading/orders.ts'
 import type { Position } from '../../core/trading/positions.ts'
-import { payloadOf } from '../../core/views/log.ts'
+import { payloadOf } from '../../core/log/payload.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Outcome } from '../plan.ts'
 

@@ -19,6 +19,7 @@ export const FAILURE_STATUS = {
   'checkpoint.not_found': 404,
   'config.invalid': 400,
   'config.not_saved': 503,
+  'confirmation.stale': 409,
   'contributor.duplicate': 409,
   'contributor.key_protected': 403,
   'contributor.not_found': 404,

@@ -3,6 +3,7 @@ import type { Command as EngineCommand } from '../../core/decide.ts'
 import type { Stamped } from '../../core/log/event.ts'
 import { faultsOf, sentenceOf } from '../../core/shared/faults.ts'
 import { INITIAL_STATE, type State } from '../../core/state.ts'
+import { believedLog } from '../../engine/believed-log.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { catchUp, recall } from '../../engine/memory.ts'
 import { knownRefusal } from '../../engine/queries/trading-records.ts'
@@ -32,6 +33,21 @@ export const withLog = async <Result>(
   await using session = await openExistingStore()
   return session === null ? otherwise : await read(session.log, session.trust)
 }
+
+/** The same for what is shown as true: without the events that nobody who may write here has signed. */
+export const withBelievedLog = <Result>(
+  invocation: Invocation,
+  read: (log: EventLog) => Promise<Result>,
+  otherwise: Result,
+): Promise<Result> =>
+  withLog(
+    invocation,
+    async (log, trust) => {
+      const state = await stateOf(log, trust)
+      return read(believedLog(log, { state, fresh: () => stateOf(log, trust) }))
+    },
+    otherwise,
+  )
 
 export const readState = (invocation: Invocation): Promise<State> =>
   withLog(invocation, stateOf, INITIAL_STATE)
@@ -66,7 +82,7 @@ export const write = async (
       await using session = await invocation.openStore()
       await recordAccess(await session.openEngine(), invocation, name, 'kill_switch_active')
     }
-    throw failureOf(await withLog(invocation, (log) => knownRefusal(log, refusal), refusal))
+    throw failureOf(await withBelievedLog(invocation, (log) => knownRefusal(log, refusal), refusal))
   }
   await using session = await invocation.openStore()
   const engine = await session.openEngine()

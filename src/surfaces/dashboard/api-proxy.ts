@@ -82,9 +82,12 @@ export const forward = (
 }
 
 const headersFor = (request: IncomingMessage, token: string | null): Record<string, string> => {
-  const bearer = latin1(operatorTokenOf(request.headers['x-operator-token']) ?? token)
+  const operatorToken = operatorTokenOf(request.headers['x-operator-token'])
+  const bearer = latin1(operatorToken ?? token)
   return {
     ...pick(request.headers, REQUEST_HEADERS),
+    // The access key of a session is no operator: each operator action asks for it again.
+    ...(operatorToken === null ? { 'x-act-without': 'operate' } : {}),
     ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
   }
 }

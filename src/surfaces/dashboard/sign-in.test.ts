@@ -233,6 +233,36 @@ describe('signing in with the operator token', () => {
   })
 })
 
+describe('signing in with an access key that operates', () => {
+  it('asks for the key, or the operator token, at each operator action', async () => {
+    const guarded = await startTestDashboard({
+      api: { settings: { api: { operator_token: OPERATOR_TOKEN } } },
+    })
+    const created = await guarded.api.call('POST', '/access-keys', {
+      token: OPERATOR_TOKEN,
+      json: { name: 'desk', scopes: ['read', 'operate'] },
+    })
+    const { secret } = created.body as { secret: string }
+    const cookie = await guarded.signIn(secret)
+    const move = async (level: number, headers = {}) => {
+      const answer = await guarded.ask('POST', '/api/v1/kill-switch', {
+        ...json({ level, reason: 'x' }, { cookie, 'sec-fetch-site': 'same-origin', ...headers }),
+      })
+      return [answer.status, (JSON.parse(answer.text) as { code?: string }).code]
+    }
+    expect((await guarded.ask('GET', '/api/v1/signals', { headers: { cookie } })).status).toBe(200)
+    expect(await move(2)).toEqual([200, undefined])
+    expect(await move(1)).toEqual([403, 'auth.forbidden'])
+    const close = await guarded.ask('POST', '/api/v1/positions/close-all', {
+      ...json({}, { cookie, 'sec-fetch-site': 'same-origin' }),
+    })
+    expect([close.status, (JSON.parse(close.text) as { code: string }).code]).toEqual([403, 'auth.forbidden'])
+    expect(await move(1, { 'x-operator-token': secret })).toEqual([200, undefined])
+    expect(await move(0)).toEqual([403, 'auth.forbidden'])
+    await guarded.close()
+  })
+})
+
 describe('signing out', () => {
   const sessionFor = async (on: TestDashboard, cookie: string): Promise<boolean> =>
     (JSON.parse((await on.ask('GET', '/session', { headers: { cookie } })).text) as { signed_in: boolean })

@@ -11,6 +11,7 @@ import {
   OPERATOR,
   scopeFor,
   visitor,
+  withoutOperator,
   type Caller,
   type Need,
 } from '../caller.ts'
@@ -29,7 +30,7 @@ type AuthDependencies = Pick<Service, 'configuration' | 'insecureOk' | 'engine' 
  * against the current configuration and state, so a changed token and a revoked key count at once.
  */
 export const authenticate = (
-  { headers: { authorization } }: FastifyRequest,
+  { headers: { authorization, [ACT_WITHOUT]: without } }: FastifyRequest,
   route: Route | undefined,
   service: AuthDependencies,
 ): AuthResult => {
@@ -43,9 +44,13 @@ export const authenticate = (
     const caller = visitor(digests.operator !== null)
     return isOpen && mayDo(caller, need) ? { status: 'admitted', caller } : known
   }
-  if (mayDo(known.caller, need)) return known
-  return { status: 'denied', problem: forbidden(known.caller, need), caller: known.caller }
+  const caller = without === 'operate' ? withoutOperator(known.caller) : known.caller
+  if (mayDo(caller, need)) return { status: 'admitted', caller }
+  return { status: 'denied', problem: forbidden(caller, need), caller }
 }
+
+/** A client may give up a right: the dashboard sends this with the access key of a session. */
+const ACT_WITHOUT = 'x-act-without'
 
 /** Keys are events: those that another process created or revoked count too. */
 export const awaitNewestKeys = async (
@@ -60,7 +65,7 @@ export const isValidKey = (key: AccessKey, service: Pick<AuthDependencies, 'engi
 
 const forbidden = (caller: Caller, need: Need): Problem => {
   if (need === 'access') return problem('auth.forbidden', ACCESS_NEEDS)
-  if (caller.kind !== 'key')
+  if (caller.key === null || (need === 'operator' && caller.key.scopes.includes('operate')))
     return problem('auth.forbidden', 'This needs the operator token (api.operator_token)')
   const scope = scopeFor(need)
   return problem('auth.scope_missing', `The access key does not have the scope ${scope}`, {

@@ -2,7 +2,7 @@ import type { LogRecord } from '../../core/log/event.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { IntegrityReport } from '../../engine/integrity/report.ts'
 import type { VerifyProgress } from '../../engine/integrity/verify.ts'
-import type { Proved } from '../../engine/proofs/prove.ts'
+import type { Proved, ProvedGrowth } from '../../engine/proofs/prove.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ConfigurationStore } from '../../ports/config-file.ts'
 import type { FeedStatus } from '../../ports/market-feed.ts'
@@ -16,6 +16,8 @@ export interface HttpDependencies {
   readonly integrity: IntegrityCheck
   /** Proves that a stored event is in the log, for those who know only the public key. */
   readonly prove: (record: LogRecord) => Promise<Proved>
+  /** Proves that the log of a later checkpoint begins with that of an earlier one. Null is the newest. */
+  readonly proveGrowth: (from: number, to: number | null) => Promise<ProvedGrowth>
   /** Answers the messages that are posted to `/mcp`. */
   readonly mcp: McpEndpoint
   readonly logger: Logger

@@ -1,7 +1,7 @@
 import { firstSeqFrom } from '../../engine/queries/first-seq-from.ts'
 import { hasTypePrefix, type LogRecord } from '../../core/log/event.ts'
 import { refsOf, sourceRef, symbolRef } from '../../core/log/refs.ts'
-import { payloadOf } from '../../core/views/log.ts'
+import { payloadOf } from '../../core/log/payload.ts'
 import type { EventLog, LogQuery } from '../../ports/event-log.ts'
 
 export interface EventPageQuery {

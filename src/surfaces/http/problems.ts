@@ -33,10 +33,11 @@ const OWN_KINDS = {
   'cors.origin_denied': [403, 'the web origin is not in api.cors_origins'],
   'decision.not_found': [404, 'no cycle and no conviction has this id', { id: ID }],
   'event.not_found': [404, 'no event has this id', { event_id: ID }],
+  'checkpoint.not_found': [404, 'no checkpoint of this size is kept', { size: 5, kept: [8] }],
   'internal.error': [500, 'something unexpected happened; the log names the request id'],
   'proof.unavailable': [
     503,
-    'no signed checkpoint covers the event and none can be signed now',
+    'no signed checkpoint covers the event and none can be signed now, or no accepted key has signed the event',
     { event_id: ID },
   ],
   'rate.limited': [429, 'more requests per minute than api.rate_limit_per_minute', { retry_after: 12 }],
@@ -72,6 +73,7 @@ const REFUSAL_KINDS: Readonly<Record<RefusalCode, ProblemKind>> = {
   'access_key.not_found': [404, 'no such access key', { name: 'k1' }],
   'access_key.too_many': [409, 'there are as many access keys as there may be'],
   'auth.forbidden': [403, 'the operator token is needed'],
+  'confirmation.stale': [409, 'what the confirmation code was given for has changed since'],
   'contributor.duplicate': [409, 'the node_id is registered already', { node_id: 'n1' }],
   'contributor.key_protected': [
     403,

@@ -15,7 +15,7 @@ import { Engine } from '../../engine/engine.ts'
 import { CHECKPOINT_PACE, createCheckpointer } from '../../engine/integrity/checkpointer.ts'
 import { recentCheck } from '../../engine/integrity/recent-check.ts'
 import { verifyLog } from '../../engine/integrity/verify.ts'
-import { proveEvent } from '../../engine/proofs/prove.ts'
+import { proveEvent, proveGrowth } from '../../engine/proofs/prove.ts'
 import type { ConfigurationStore } from '../../ports/config-file.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { createMcpEndpoint } from '../mcp/endpoint.ts'
@@ -79,14 +79,9 @@ export const startTestServer = async (options: TestServerOptions = {}) => {
     integrity: { ok: true, reason: null, first_bad_seq: null },
   }
   await engine.execute({ kind: 'start', started })
+  const trust = { signatures, own: signer, firstHash: null }
   const integrity: IntegrityCheck = {
-    verify: (request) =>
-      verifyLog(log, {
-        ...request,
-        checkpoints: null,
-        trust: { signatures, own: signer, firstHash: null },
-        clock,
-      }),
+    verify: (request) => verifyLog(log, { ...request, checkpoints: null, trust, clock }),
   }
   const checkpoints = memoryCheckpoints()
   const checkpointer = createCheckpointer({
@@ -102,7 +97,8 @@ export const startTestServer = async (options: TestServerOptions = {}) => {
     engine,
     configuration,
     integrity,
-    prove: (record) => proveEvent({ log, checkpoints, signatures, signer, signCheckpoint }, record),
+    prove: (record) => proveEvent({ log, checkpoints, signatures, trust, signer, signCheckpoint }, record),
+    proveGrowth: (from, to) => proveGrowth({ log, checkpoints }, from, to),
     mcp: createMcpEndpoint({
       engine,
       configuration: () => configuration.current(),

@@ -27,8 +27,8 @@ export const QUICK_EVENTS_MAX = 1000
 export class Verification {
   readonly #check: IntegrityCheck
   readonly #newId: () => string
-  readonly #quick = new Map<number, Promise<IntegrityReport>>()
-  #quickEnd: Promise<unknown> = Promise.resolve()
+  #quickRunning: QuickCheck | null = null
+  #quickWaiting: QuickCheck | null = null
   #running: Job | null = null
   #waiting: readonly Job[] = []
   #finished: readonly Job[] = []
@@ -62,17 +62,32 @@ export class Verification {
     return () => this.#listeners.delete(listener)
   }
 
-  /** A few of the newest events: at once, and one check at a time. */
+  /**
+   * A few of the newest events: at once, beside a job. One such check at a time, and one that waits for everybody else,
+   * so that callers who all ask for another number make no more work than one.
+   */
   verifyNewest(n: number): Promise<IntegrityReport> {
-    const shared = this.#quick.get(n)
-    if (shared !== undefined) return shared
-    const started = this.#quickEnd.then(() => this.#verify({ mode: 'fast', n }))
-    this.#quick.set(n, started)
-    this.#quickEnd = started.then(
-      () => this.#quick.delete(n),
-      () => this.#quick.delete(n),
-    )
-    return started
+    const running = this.#quickRunning
+    if (running !== null && running.n >= n) return running.report
+    const waiting = this.#quickWaiting
+    if (waiting !== null) {
+      waiting.n = Math.max(waiting.n, n)
+      return waiting.report
+    }
+    const before = running?.report.catch(() => undefined) ?? Promise.resolve()
+    const check: QuickCheck = { n, report: before.then(() => this.#runQuick(check)) }
+    this.#quickWaiting = check
+    return check.report
+  }
+
+  async #runQuick(check: QuickCheck): Promise<IntegrityReport> {
+    this.#quickWaiting = null
+    this.#quickRunning = check
+    try {
+      return await this.#verify({ mode: 'fast', n: check.n })
+    } finally {
+      this.#quickRunning = null
+    }
   }
 
   /** The job that verifies what is asked for, a new one or one that others asked for. */
@@ -141,6 +156,12 @@ export class Verification {
   #changed(): void {
     for (const listener of this.#listeners) listener()
   }
+}
+
+/** `n` grows while it waits, by what others ask for. */
+interface QuickCheck {
+  n: number
+  readonly report: Promise<IntegrityReport>
 }
 
 type Mutable<T> = { -readonly [Member in keyof T]: T[Member] }

@@ -4,6 +4,7 @@ import {
   type CycleView,
   type ExplanationView,
 } from '../../../core/views/brain.ts'
+import { believedLog } from '../../../engine/believed-log.ts'
 import { explain } from '../../../engine/queries/explanation.ts'
 import { defaultCommand, examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
 import { settingsOf } from '../configuration.ts'
@@ -69,10 +70,12 @@ const showExplanation = async (
   await using session = await openExisting(invocation)
   const { log, trust } = session
   const fresh = () => stateOf(log, trust)
-  const id = wanted ?? (await fresh()).brain.lastCycle?.id
+  const state = await fresh()
+  const id = wanted ?? state.brain.lastCycle?.id
   if (id === undefined)
     throw new Failure('decision.not_found', 'no cycle has run yet', { advice: 'Run one with "svc brain".' })
-  const found = await explain({ log, fresh }, { id, symbol }, configuration)
+  const reader = { log: believedLog(log, { state, fresh }), fresh }
+  const found = await explain(reader, { id, symbol }, configuration)
   if (found === null) throw new Failure('decision.not_found', `no cycle and no conviction has the id ${id}`)
   return { document: found, text: explanationText(found) }
 }

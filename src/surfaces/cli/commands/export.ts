@@ -1,7 +1,8 @@
 import { Option, type Command } from 'commander'
 import type { LogRecord } from '../../../core/log/event.ts'
 import type { Json, JsonObject } from '../../../core/shared/json.ts'
-import { eventRecordText, payloadOf } from '../../../core/views/log.ts'
+import { payloadOf } from '../../../core/log/payload.ts'
+import { eventRecordText } from '../../../core/views/log.ts'
 import { shareAccrualView } from '../../../core/views/treasury.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
 import { parseFrom, parseTo } from '../arguments.ts'
@@ -72,7 +73,7 @@ const EVENTS: Exportable<LogRecord> = {
     }
   },
   timestampOf: ({ ts }) => ts,
-  jsonOf: eventRecordText,
+  jsonOf: (record) => eventRecordText(record),
   columns: Object.keys(EVENT_COLUMNS),
   cellsOf: (record) => Object.values(EVENT_COLUMNS).map((member) => record[member]),
 }

@@ -4,18 +4,14 @@ import { Option } from 'commander'
 import { parseSignedCheckpoint, type SignedCheckpoint } from '../../../core/log/checkpoint.ts'
 import { EMPTY_HEAD } from '../../../core/log/event.ts'
 import { acceptLoss } from '../../../engine/integrity/accept-loss.ts'
-import type { CheckResult, Checks } from '../../../engine/integrity/findings.ts'
+import type { CheckResult } from '../../../engine/integrity/findings.ts'
 import { verifyExport } from '../../../engine/integrity/offline.ts'
 import type { IntegrityReport } from '../../../engine/integrity/report.ts'
-import { verifyLog } from '../../../engine/integrity/verify.ts'
-import { STATE_VERSION } from '../../../core/state.ts'
-import { snapshotFaultOf, type Trust } from '../../../engine/integrity/trust.ts'
+import { VERIFY_STEPS, verifyLog } from '../../../engine/integrity/verify.ts'
 import type { CheckpointStore } from '../../../ports/checkpoints.ts'
-import type { EventLog } from '../../../ports/event-log.ts'
 import { linesOf, numberFrom } from '../arguments.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
 import { EXIT_FAILED, EXIT_OK, Failure, UsageError } from '../failure.ts'
-import { refold } from '../refold.ts'
 import { execute, openExisting, recordAccess } from '../store.ts'
 import { bad, fields, good, quiet, type Cell, type Row } from '../table.ts'
 
@@ -58,12 +54,6 @@ interface IntegrityOptions {
   readonly reason?: string
 }
 
-/** What `svc integrity` prints, for a store and for an export. */
-interface ShownReport extends Omit<IntegrityReport<string>, 'checks' | 'reason'> {
-  readonly reason: IntegrityReport['reason'] | 'projections'
-  readonly checks: Checks & { readonly projections?: CheckResult }
-}
-
 /** `n`: how many of the newest events; null = all. */
 type VerifiedEvents = number | null
 
@@ -94,7 +84,7 @@ const checkCombination = ({ fast, file, checkpoints, reason, ...rest }: Integrit
 }
 
 /** For a home without a store. */
-const EMPTY_REPORT: ShownReport = {
+const EMPTY_REPORT: IntegrityReport<string> = {
   ok: true,
   mode: 'full',
   checked: 0,
@@ -115,30 +105,26 @@ const EMPTY_REPORT: ShownReport = {
   detail: 'there is nothing to verify yet',
 }
 
-/** The log and what was folded from it; null when there is no store. */
+/** The log and what is stored beside it; null when there is no store. */
 const verifyStore = async (
   invocation: Invocation,
   n: VerifiedEvents,
   elsewhere: readonly SignedCheckpoint[],
-): Promise<ShownReport | null> => {
+): Promise<IntegrityReport<string> | null> => {
   await using session = await invocation.openExistingStore()
   if (session === null) return null
   const { clock } = invocation
   const { log, checkpoints, trust } = session
   const bar = invocation.progress('verifying')
   try {
-    const report = await verifyLog(log, {
+    return await verifyLog(log, {
       ...(n === null ? { mode: 'full', n: 0 } : { mode: 'fast', n }),
       checkpoints: elsewhere.length === 0 ? checkpoints : withNotes(checkpoints, elsewhere),
       trust,
       clock,
       onProgress: ({ step, checked, total }) =>
-        bar.update(checked + (step === 'signatures' ? total : 0), STEPS * total),
+        bar.update(checked + VERIFY_STEPS.indexOf(step) * total, VERIFY_STEPS.length * total),
     })
-    const projections = await checkProjections(log, trust, n, report.ok, (done, total) =>
-      bar.update(done + (STEPS - 1) * total, STEPS * total),
-    )
-    return withProjections(report, projections)
   } finally {
     bar.end()
   }
@@ -178,40 +164,11 @@ const withNotes = (
   },
 })
 
-/** Hashes, signatures, projections. */
-const STEPS = 3
-
-const checkProjections = async (
-  log: EventLog,
-  trust: Trust,
-  n: VerifiedEvents,
-  logIsIntact: boolean,
-  onProgress: (done: number, total: number) => void,
-): Promise<CheckResult> => {
-  const snapshot = await log.loadSnapshot(STATE_VERSION)
-  if (snapshot !== null && (await snapshotFaultOf(log, snapshot, trust)) !== null) return 'fail'
-  if (n !== null) return 'pass'
-  try {
-    return (await refold(log, trust, { hashAtSeq: null, onProgress })).identical ? 'pass' : 'fail'
-  } catch (error) {
-    // A changed event may not even fold; on an intact log the same error is a bug of ours.
-    if (logIsIntact) throw error
-    return 'fail'
-  }
-}
-
-const withProjections = (report: IntegrityReport, projections: CheckResult): ShownReport => {
-  const checks = { ...report.checks, projections }
-  if (!report.ok || projections === 'pass') return { ...report, checks }
-  const detail = 'the events are intact, but the saved snapshot does not follow from them'
-  return { ...report, ok: false, reason: 'projections', detail, checks }
-}
-
 const verifyExportFile = async (
   { signatures, clock, checkpointsIn, progress }: Invocation,
   file: string,
   checkpointFile: string | undefined,
-): Promise<ShownReport> => {
+): Promise<IntegrityReport<string>> => {
   const bar = progress('verifying')
   const checkpoints =
     checkpointFile === undefined ? {} : { checkpoints: await checkpointsIn(checkpointFile).read('all') }
@@ -281,7 +238,7 @@ const acceptLossOf = async (invocation: Invocation, reason: string): Promise<str
   return accepted?.movedTo ?? null
 }
 
-const answerOf = (report: ShownReport, remarks: readonly Row[] = []): Answer => {
+const answerOf = (report: IntegrityReport<string>, remarks: readonly Row[] = []): Answer => {
   const { ok, reason, checked, event_count, mode, elapsed_ms, head_seq, head_hash, detail, checks } = report
   const text = fields([
     ['Integrity', ok ? good('intact') : bad(`broken (${reason})`)],
@@ -303,7 +260,7 @@ const checkCell = (result: CheckResult | undefined): Cell | null => {
   return result === 'pass' ? good(result) : bad(result)
 }
 
-const firstBad = ({ first_bad_seq, first_bad_id }: ShownReport): Cell => {
+const firstBad = ({ first_bad_seq, first_bad_id }: IntegrityReport<string>): Cell => {
   if (first_bad_seq === null) return quiet('no single event')
   return bad(`event ${first_bad_seq}${first_bad_id === null ? '' : `, ${first_bad_id}`}`)
 }

@@ -6,7 +6,7 @@ import { completeId, numberFrom, parseReason, textUpTo } from '../arguments.ts'
 import { defaultCommand, examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
 import { settingsOf } from '../configuration.ts'
 import { Failure, UsageError } from '../failure.ts'
-import { readState, withLog, write } from '../store.ts'
+import { readState, withBelievedLog, write } from '../store.ts'
 import {
   age,
   bad,
@@ -100,7 +100,7 @@ const showReceipts = async (
   invocation: Invocation,
   { limit }: { readonly limit: number },
 ): Promise<Answer> => {
-  const views = await withLog(invocation, (log) => karmaReceipts(log, { limit, offset: 0 }), [])
+  const views = await withBelievedLog(invocation, (log) => karmaReceipts(log, { limit, offset: 0 }), [])
   const text = table(
     views,
     [
@@ -128,10 +128,14 @@ const settle = async (
   const { treasury: before } = await readState(invocation)
   const pendingIds = viewPendingAccruals(before).map(({ id }) => id)
   const request = { intentIds: typedIds.map((id) => accrualId(completeId(id, pendingIds))), txHash }
-  const status = await withLog(invocation, (log) => settlementStatus(log, before, request), NOTHING_SETTLED)
+  const status = await withBelievedLog(
+    invocation,
+    (log) => settlementStatus(log, before, request),
+    NOTHING_SETTLED,
+  )
   await write(invocation, 'karma settle', () => ({ kind: 'settle-shares', request, status }))
   const { treasury: after } = await readState(invocation)
-  const settled = await withLog(invocation, (log) => settlementOf(log, after, request), null)
+  const settled = await withBelievedLog(invocation, (log) => settlementOf(log, after, request), null)
   if (settled === null) throw new Failure('karma.settlement_rejected', 'nothing was settled')
   const view = viewSettlement(settled)
   const { receipt, skipped } = view

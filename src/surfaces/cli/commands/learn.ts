@@ -8,7 +8,7 @@ import {
 import { numberFrom } from '../arguments.ts'
 import { defaultCommand, examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
 import { settingsOf } from '../configuration.ts'
-import { readState, withLog, write } from '../store.ts'
+import { readState, withBelievedLog, write } from '../store.ts'
 import {
   age,
   bad,
@@ -62,7 +62,7 @@ const history = async (invocation: Invocation, { limit }: { readonly limit: numb
   const configuration = await settingsOf(invocation)
   const { learning } = (await readState(invocation)).brain
   const query = { types: ['learning.weight_adjustment'], order: 'desc', limit } as const
-  const runs = await withLog(invocation, (log) => log.read(query), [])
+  const runs = await withBelievedLog(invocation, (log) => log.read(query), [])
   const nowMs = invocation.clock.now()
   const view = viewWeights(learning, configuration, { nowMs, runs })
   return { document: view, text: weightsText(view, nowMs) }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { parseProof, parseTreeHead, type SignedTreeHead } from '../../../core/log/proof.ts'
-import { proveConsistency, proveEvent, usableCheckpoints, type Proved } from '../../../engine/proofs/prove.ts'
+import { proveConsistency, proveEvent, keptCheckpoint, type Proved } from '../../../engine/proofs/prove.ts'
 import type { CheckpointStore } from '../../../ports/checkpoints.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
 import type { StoreSession } from '../dependencies.ts'
@@ -81,7 +81,8 @@ const inclusionOf = async (
     signer !== null && (encrypted === false || (environment['SVC_MASTER_PASSWORD'] ?? '') !== '')
   const signCheckpoint = canSign ? session.signCheckpoint : null
   const checkpoints = checkpointsOf(session)
-  return proveEvent({ log: session.log, checkpoints, signatures, signer, signCheckpoint }, record)
+  const { log, trust } = session
+  return proveEvent({ log, checkpoints, signatures, trust, signer, signCheckpoint }, record)
 }
 
 const consistencyOf = async (session: StoreSession, from: string, to: string | null): Promise<Proved> => {
@@ -99,23 +100,19 @@ const checkpointNamed = async (
 ): Promise<Pick<SignedTreeHead, 'size' | 'root' | 'note'>> => {
   const isSize = name === null || /^[0-9]+$/.test(name)
   if (!isSize) return checkpointIn(name)
-  const kept = usableCheckpoints((await checkpointsOf(session).read('all')).notes)
-  const found = name === null ? kept.at(-1) : kept.find(({ size }) => size === Number(name))
-  if (found !== undefined) return found
-  const sizes = kept.map(({ size }) => size)
+  const found = await keptCheckpoint(checkpointsOf(session), name === null ? null : Number(name))
+  if (found.status === 'found') return found
   throw new Failure(
     'checkpoint.not_found',
     name === null ? 'there is no checkpoint yet' : `no checkpoint of ${name} events is kept`,
     {
       advice:
-        sizes.length === 0
+        found.kept.length === 0
           ? 'A running service signs one at least every store.checkpoint_every_seconds.'
-          : `Kept sizes: ${sizes.slice(-SIZES_SHOWN).join(', ')}. An older one can be named by the file that holds it.`,
+          : `Kept sizes: ${found.kept.join(', ')}. An older one can be named by the file that holds it.`,
     },
   )
 }
-
-const SIZES_SHOWN = 10
 
 /** A proof ends with the checkpoint it leads to; a checkpoint may also be alone in its file. */
 const checkpointIn = async (file: string): Promise<SignedTreeHead> => {

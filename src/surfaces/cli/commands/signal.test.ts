@@ -145,6 +145,28 @@ describe('with a key', () => {
     expect(await home.records()).toEqual(before)
   })
 
+  it('is stored once by a node that signs its submissions, however late it is repeated', async () => {
+    await home.run(['signal', 'BTC'])
+    const [own] = JSON.parse((await home.run(['contributors', 'list', '--json'])).stdout)
+    const { public_key } = JSON.parse((await home.run(['identity', 'show', '--json'])).stdout)
+    await home.run(['contributors', 'remove', own.id])
+    const words = ['--node-id', own.node_id, '--name', 'me', '--role', 'curator', '--public-key', public_key]
+    expect((await home.run(['contributors', 'register', ...words])).exitCode).toBe(0)
+    const first = JSON.parse((await keyed('BTC and ETH up')).stdout)
+    const before = await home.records()
+    home.clock.advance(3_600_000)
+    const again = await keyed('BTC and ETH up')
+    expect([again.exitCode, again.stderr]).toEqual([0, ''])
+    expect(JSON.parse(again.stdout)).toMatchObject({
+      event_id: first.event_id,
+      events: [{ replayed: true }, { replayed: true }],
+    })
+    expect(JSON.parse((await keyed('BTC and ETH down')).stderr)).toMatchObject({
+      code: 'idempotency.conflict',
+    })
+    expect(await home.records()).toEqual(before)
+  })
+
   it('stores nothing of another opinion', async () => {
     const first = JSON.parse((await keyed('BTC up')).stdout)
     const before = await home.records()

@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander'
 import { z } from 'zod'
+import { canonicalJson } from '../../../core/log/canonical-json.ts'
 import { CURATOR_TYPE, curatorPayload } from '../../../core/signal-types/curator.ts'
 import { DIRECTIONS } from '../../../core/signal-types/declare.ts'
 import { assert } from '../../../core/shared/assert.ts'
@@ -8,7 +9,8 @@ import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import { plainText, trimmedText } from '../../../core/shared/text.ts'
 import { activeByNode } from '../../../core/signals/contributors.ts'
 import { submissionText } from '../../../core/signals/signed-submissions.ts'
-import type { Submission } from '../../../core/signals/signals.ts'
+import { submissionKey, type Submission } from '../../../core/signals/signals.ts'
+import { payloadOf } from '../../../core/log/payload.ts'
 import { viewSubmission } from '../../../core/views/signals.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
@@ -122,10 +124,30 @@ const submitAll = async (
 }
 
 const submit = async (engine: Engine, { symbol, ...submission }: Draft, clock: Clock): Promise<Submitted> => {
+  const before = await storedBefore(engine, submission)
+  if (before !== null) return { ...before, symbol, replayed: true }
   const signed = signedByNode(engine, { ...submission, nodeId: engine.nodeId }, clock)
   const outcome = await engine.execute({ kind: 'submit-signal', submission: signed })
   if (outcome.status === 'refused') throw failureOf(outcome.refusal)
   return { ...viewSubmission(outcome.events), symbol, replayed: outcome.replayed }
+}
+
+/**
+ * What was stored the first time, if this is the same again. A signature covers the time, so a repeated submission of a
+ * contributor with a public key cannot be told from another one by the log alone.
+ */
+const storedBefore = async (
+  engine: Engine,
+  { dedupeKey, source, payload }: Omit<Submission, 'nodeId'>,
+): Promise<Pick<Submitted, 'event_id' | 'contributor_id'> | null> => {
+  const contributor = activeByNode(engine.state.signals.contributors, engine.nodeId)
+  if (dedupeKey === null || contributor === null || contributor.publicKey === null) return null
+  const key = submissionKey(contributor.id, dedupeKey)
+  const record = (await engine.log.findByDedupeKeys([key])).get(key)
+  const stored = record === undefined ? null : await engine.log.get(record.id)
+  if (stored === null || stored.source !== (source ?? engine.nodeId)) return null
+  const isSame = canonicalJson(payloadOf(stored) ?? {}) === canonicalJson(payload)
+  return isSame ? { event_id: stored.id, contributor_id: contributor.id } : null
 }
 
 /** Signed as the node of this home, if it is registered with a public key; with the key of another it is refused. */

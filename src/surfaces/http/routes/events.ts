@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import { eventRecordText, eventRecordView } from '../../../core/views/log.ts'
 import { isPlainText } from '../../../core/shared/text.ts'
+import type { LogRecord } from '../../../core/log/event.ts'
+import { unsignedAmong } from '../../../engine/believed-log.ts'
+import type { Engine } from '../../../engine/engine.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
 import { okJsonText, refused, stream, type Refused } from '../results.ts'
 import { EVENT_ID, EVENT_RECORD, SIGNAL } from '../examples.ts'
@@ -35,19 +38,21 @@ export const eventRoutes = routes('Events', {
     summary: 'Stored events with hashes and signatures',
     description:
       '`next_seq` is the `after_seq` (ascending) or `before_seq` (descending) of the next page, null at the end. ' +
+      'An event that no accepted key has signed is listed as it is stored, with `verified` false; nothing else shows it. ' +
       'With two or more of `type`, `symbol` and `about` a page may have fewer items than `limit` and still be followed by another.',
     query: listQuery,
     response: z.object({ items: z.array(eventRecord), limit: z.int(), next_seq: z.int().nullable() }),
     example: { items: [EVENT_RECORD], limit: 100, next_seq: null },
     problems: ['event.not_found'],
-    handler: async ({ query: asked }, { engine: { log } }) => {
+    handler: async ({ query: asked }, { engine }) => {
+      const { storedLog: log } = engine
       const { since, after_seq, before_seq, from, to, ...filter } = asked
       const first = since === undefined ? undefined : await log.get(since)
       if (since !== undefined && !first) return unknownEvent(since)
       const after = first ? Math.max(first.seq - 1, after_seq ?? 0) : after_seq
       const bounds = await seqBoundsWithin(log, { after, before: before_seq }, { from, to })
       const page = await readEventPage(log, { ...filter, ...bounds })
-      const items = page.records.map(eventRecordText).join(',')
+      const items = (await recordTexts(page.records, engine)).join(',')
       return okJsonText(`{"items":[${items}],"limit":${filter.limit},"next_seq":${page.nextSeq}}`)
     },
   }),
@@ -57,9 +62,11 @@ export const eventRoutes = routes('Events', {
     response: eventRecord,
     example: EVENT_RECORD,
     problems: ['event.not_found'],
-    handler: async ({ params: { id } }, { engine: { log } }) => {
-      const record = await findEvent(log, id)
-      return record === null ? unknownEvent(id) : okJsonText(eventRecordText(record))
+    handler: async ({ params: { id } }, { engine }) => {
+      const record = await findEvent(engine.storedLog, id)
+      if (record === null) return unknownEvent(id)
+      const [text = ''] = await recordTexts([record], engine)
+      return okJsonText(text)
     },
   }),
   streamEvents: route('GET', '/events/stream', 'read', {
@@ -67,6 +74,7 @@ export const eventRoutes = routes('Events', {
     summary: 'Events as they are stored, as server-sent events',
     description:
       'Each message has the event’s id and one line of data: JSON with `id`, `type`, `ts`, `source` and `payload`. ' +
+      'Events that no accepted key has signed are not sent. ' +
       'Without `since` and `Last-Event-ID` only new events are sent; with both, the later position counts. ' +
       'An unknown id is answered with a comment and new events. ' +
       'A client with more than `stream.buffer_events` unread events is disconnected, and may reconnect.',
@@ -81,12 +89,18 @@ export const eventRoutes = routes('Events', {
     responseType: 'text/event-stream',
     example: `retry: 2000\n\nid: ${SIGNAL.id}\ndata: ${JSON.stringify(SIGNAL)}\n\n`,
     problems: ['stream.too_many_clients'],
-    handler: async ({ query: { domain, since }, headers: given }, { engine: { log }, streams }) => {
-      const start = await findStart(log, since, given['last-event-id'])
+    handler: async ({ query: { domain, since }, headers: given }, { engine, streams }) => {
+      const start = await findStart(engine.storedLog, since, given['last-event-id'])
       return stream((connection) => streams.open(connection, { start, filter: filterOf(domain) }))
     },
   }),
 })
+
+/** As they are stored, for those who look into what happened: those that nobody has signed say so. */
+const recordTexts = async (records: readonly LogRecord[], engine: Engine): Promise<readonly string[]> => {
+  const unsigned = await unsignedAmong(records, engine)
+  return records.map((record) => eventRecordText(record, { isUnsigned: unsigned.has(record.seq) }))
+}
 
 /** What cannot be an id is not looked for. */
 const findEvent = async (log: EventLog, id = '') => (isPlainText(id) ? log.get(id) : null)

@@ -110,6 +110,23 @@ describe('GET /integrity', () => {
     await expect.poll(() => jobOf(`?job=${id}`)).toMatchObject({ status: 'done', n: 2039, mode: 'fast' })
   })
 
+  it('checks few events once at a time, and once more for all who asked meanwhile', async () => {
+    const { integrity, finish } = heldVerifications()
+    server = await startTestServer({ dependencies: { integrity } })
+    const first = server.call('GET', '/integrity?n=500')
+    await expect.poll(() => [...finish.keys()]).toEqual(['fast:500'])
+    // Those who ask for no more than what is checked share it; all others wait for one check.
+    const many = Array.from({ length: 40 }, (_, index) => server.call('GET', `/integrity?n=${481 + index}`))
+    const asked = server.call('GET', '/kill-switch')
+    expect((await asked).status).toBe(200)
+    expect([...finish.keys()]).toEqual(['fast:500'])
+    finish.get('fast:500')?.()
+    await expect.poll(() => [...finish.keys()]).toEqual(['fast:500', 'fast:520'])
+    finish.get('fast:520')?.()
+    for (const { status } of [await first, ...(await Promise.all(many))]) expect(status).toBe(200)
+    expect(finish.size).toBe(2)
+  })
+
   it('answers with a job after a second, without a time-out, and the job has the report', async () => {
     const { integrity, finish, report: reportProgress } = heldVerifications()
     server = await startTestServer({ dependencies: { integrity }, limits: { handlerTimeoutMs: 50 } })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { VERIFY_STEPS } from '../../../engine/integrity/verify.ts'
 import { integrityView, viewIntegrity } from '../../../core/views/log.ts'
 import { EVENT_ID, EVENT_RECORD } from '../examples.ts'
 import { integer, textFilter } from '../fields.ts'
@@ -14,7 +15,7 @@ const WAIT_MS = 1000
 const integrity = integrityView.meta({ id: 'Integrity' })
 
 const progress = z.object({
-  step: z.enum(['hashes', 'signatures']),
+  step: z.enum(VERIFY_STEPS),
   checked: z.int().min(0),
   total: z.int().min(0),
 })
@@ -62,9 +63,10 @@ export const integrityRoutes = routes('Events', {
   verifyIntegrity: route('GET', '/integrity', 'read', {
     summary: 'Verify the hash chain and the signatures',
     description:
-      '`full` recomputes the whole log. What takes longer than a second is answered with 202 and a job: follow it at ' +
+      '`full` recomputes the whole log, and the state and the tree that are stored beside it. What takes longer than a second is answered with 202 and a job: follow it at ' +
       '`/integrity/progress` or `/integrity/stream`. One job runs at a time, and everybody who asks for the same ' +
-      `shares it; a check of more than ${QUICK_EVENTS_MAX} of the newest events may then cover more than \`n\`. ` +
+      `shares it; up to ${QUICK_EVENTS_MAX} of the newest events are checked beside it, one check at a time. A shared ` +
+      'check may cover more than `n` events. ' +
       'A broken chain is also answered with 200.',
     query: z.object({
       mode: z.enum(['fast', 'full']).default('fast').meta({ description: 'the newest events, or all' }),
@@ -95,7 +97,7 @@ export const integrityRoutes = routes('Events', {
   getVerificationProgress: route('GET', '/integrity/progress', 'read', {
     summary: 'Progress of a verification, and its result',
     description:
-      'Hashes first, then signatures; each step checks `total` events. Both are null while no job runs. The newest ' +
+      'Hashes first, then signatures, then the state folded from the events; each step checks `total` events. Both are null while no job runs. The newest ' +
       '20 jobs can be asked for by their id.',
     query: jobQuery,
     response: z.object({ progress: progress.nullable(), job: jobView.nullable() }),

@@ -66,3 +66,53 @@ describe('GET /events/{id}/proof', () => {
     expect((await server.call('GET', '/events/x/proof', { token: null })).status).toBe(401)
   })
 })
+
+describe('GET /proofs/consistency', () => {
+  /** Leaves a checkpoint of each size that the log has on the way. */
+  const grow = async (times: number): Promise<readonly number[]> => {
+    const sizes: number[] = []
+    for (let time = 0; time < times; time += 1) {
+      await server.call('POST', '/kill-switch', { json: { level: (time % 3) + 1, reason: 'x' } })
+      const [newest] = await server.log.read({ order: 'desc', limit: 1 })
+      await server.call('GET', `/events/${newest!.id}/proof`)
+      sizes.push((await server.checkpoints.read('newest')).notes.at(-1)!.frontier.size)
+    }
+    return sizes
+  }
+
+  it('proves that a later checkpoint only adds events, for any two that are kept', async () => {
+    const sizes = await grow(4)
+    for (const from of sizes)
+      for (const to of sizes.filter((size) => size >= from)) {
+        const { status, headers, text } = await server.call(
+          'GET',
+          `/proofs/consistency?from=${from}&to=${to}`,
+        )
+        expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8'])
+        expect(await verifyProof(text, keyOf(server), signatures)).toMatchObject({
+          status: 'consistent',
+          older: { size: from },
+          newer: { size: to },
+        })
+      }
+    const [first] = sizes
+    const newest = await server.call('GET', `/proofs/consistency?from=${first}`)
+    expect(newest.text).toBe(
+      (await server.call('GET', `/proofs/consistency?from=${first}&to=${sizes.at(-1)}`)).text,
+    )
+  })
+
+  it('names the kept sizes where one is not kept, and refuses what is no size', async () => {
+    expect(await server.call('GET', '/proofs/consistency?from=1')).toMatchObject({
+      status: 404,
+      body: { code: 'checkpoint.not_found', size: 1, kept: [] },
+    })
+    const sizes = await grow(2)
+    expect(await server.call('GET', '/proofs/consistency?from=1')).toMatchObject({
+      status: 404,
+      body: { code: 'checkpoint.not_found', size: 1, kept: sizes },
+    })
+    for (const query of ['', '?from=x', '?from=0', `?from=${sizes[0]}&to=-1`])
+      expect((await server.call('GET', `/proofs/consistency${query}`)).status, query).toBe(422)
+  })
+})

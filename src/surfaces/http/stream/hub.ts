@@ -1,3 +1,4 @@
+import { UNSIGNED_TYPE } from '../../../core/operations/unsigned.ts'
 import { yieldToEventLoop } from '../../../ports/yield-to-event-loop.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Committed } from '../../../engine/event-bus.ts'
@@ -121,7 +122,7 @@ export class StreamHub {
     return { recent, stop }
   }
 
-  #publish(recent: RecentEvents, { records }: Committed): void {
+  #publish(recent: RecentEvents, { records, events }: Committed): void {
     const next = records[0]?.seq
     if (next !== undefined && next !== recent.newest + 1) {
       const fields = { published: next, expected: recent.newest + 1 }
@@ -130,7 +131,8 @@ export class StreamHub {
       for (const client of this.#clients) this.#disconnect(client, 'stream client disconnected')
       return
     }
-    for (const record of records) recent.push(record)
+    for (const [index, record] of records.entries())
+      recent.push(record, { isHidden: events[index]?.type === UNSIGNED_TYPE })
     this.#deliverSoon()
   }
 

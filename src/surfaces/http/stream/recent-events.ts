@@ -10,6 +10,8 @@ export interface RecentEventsLimits {
   readonly writeBytesMax: number
 }
 
+const HIDDEN: Frame = { category: '', bytes: Buffer.alloc(0) }
+
 /** The newest events as finished frames. Seqs have no gaps, so a seq is a position. */
 export class RecentEvents {
   readonly #limits: RecentEventsLimits
@@ -40,9 +42,10 @@ export class RecentEvents {
     return this.#oldest
   }
 
-  push(record: LogRecord): void {
+  /** A hidden event keeps its position, and no client gets it. */
+  push(record: LogRecord, { isHidden = false } = {}): void {
     assert(record.seq === this.#newest + 1, `event ${record.seq} must not follow ${this.#newest}`)
-    const frame = frameOf(record)
+    const frame = isHidden ? HIDDEN : frameOf(record)
     this.#frames.set(record.seq, frame)
     this.#newest = record.seq
     this.#bytes += frame.bytes.length
@@ -54,7 +57,8 @@ export class RecentEvents {
   count(after: number, { wants }: StreamFilter): number {
     let count = 0
     for (let seq = Math.max(after + 1, this.#oldest); seq <= this.#newest; seq += 1) {
-      if (wants(this.#at(seq).category)) count += 1
+      const frame = this.#at(seq)
+      if (frame !== HIDDEN && wants(frame.category)) count += 1
     }
     return count
   }
@@ -80,7 +84,7 @@ export class RecentEvents {
     while (seq < this.#newest && bytes < this.#limits.writeBytesMax) {
       seq += 1
       const frame = this.#at(seq)
-      if (!wants(frame.category)) continue
+      if (frame === HIDDEN || !wants(frame.category)) continue
       frames.push(frame)
       bytes += frame.bytes.length
     }

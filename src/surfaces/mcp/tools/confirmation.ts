@@ -14,7 +14,10 @@ export interface Confirmed {
 }
 
 /** `stale`: what the caller was shown has changed since. */
-export type ConfirmationCheck = 'valid' | 'invalid' | 'expired' | 'used' | 'stale'
+export type ConfirmationCheck =
+  | { readonly status: 'invalid' | 'expired' | 'used' | 'stale' }
+  /** `isCurrent` is for the decision itself: the state may move before it is made. */
+  | { readonly status: 'valid'; readonly isCurrent: (state: State) => boolean }
 
 interface Issued {
   readonly call: string
@@ -46,12 +49,13 @@ export const useConfirmation = (
   nowMs: number,
 ): ConfirmationCheck => {
   const found = issued.get(code)
-  if (found === undefined || found.call !== textOf(call)) return 'invalid'
-  if (found.isUsed) return 'used'
-  if (nowMs >= found.expiresMs) return 'expired'
-  if (found.shown !== shownTo(call, state)) return 'stale'
+  if (found === undefined || found.call !== textOf(call)) return { status: 'invalid' }
+  if (found.isUsed) return { status: 'used' }
+  if (nowMs >= found.expiresMs) return { status: 'expired' }
+  const isCurrent = (now: State): boolean => found.shown === shownTo(call, now)
+  if (!isCurrent(state)) return { status: 'stale' }
   found.isUsed = true
-  return 'valid'
+  return { status: 'valid', isCurrent }
 }
 
 const textOf = (call: Confirmed): string => canonicalJson({ ...call })

@@ -172,6 +172,26 @@ describe('a tool for operators', () => {
     })
   })
 
+  it('refuses a code if the kill switch is raised between its check and the decision', async () => {
+    const lower = { level: 0, reason: 'all clear' }
+    await server.call('POST', '/kill-switch', { json: { level: 1, reason: 'x' } })
+    const confirm = await codeFor('set_kill_switch', lower)
+    const { engine } = server
+    const execute = engine.execute.bind(engine)
+    const move = { level: 3, reason: 'worse', operator: 'somebody', surface: 'api' } as const
+    engine.execute = (command, options) => {
+      engine.execute = execute
+      // First in the queue, so that both are decided in one batch.
+      const raised = execute({ kind: 'set-kill-switch', move })
+      const lowered = execute(command, options)
+      return raised.then(() => lowered)
+    }
+    expect((await call('set_kill_switch', { ...lower, confirm })).value).toMatchObject({
+      error: 'confirmation_stale',
+    })
+    expect((await server.call('GET', '/kill-switch')).body).toMatchObject({ level: 3 })
+  })
+
   it('refuses a code once what it is about has changed', async () => {
     const btc = await server.open(INTENT_IDS.BTC)
     const all = { reason: 'out' }

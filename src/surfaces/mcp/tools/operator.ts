@@ -145,27 +145,21 @@ const callInTwoSteps = async <Input extends z.ZodObject>(
   const command = commandOf(given, engine.nodeId, call.caller)
   if (code === undefined) return ask(command, about, call)
   const check = useConfirmation(code, about, await engine.fresh(), dependencies.clock.now())
-  switch (check) {
+  switch (check.status) {
     case 'invalid':
       return failed('confirmation_invalid', { detail: 'the code was given for something else' })
     case 'expired':
       return failed('confirmation_expired', { detail: 'call again without confirm' })
     case 'used':
       return failed('confirmation_used', { detail: 'a code confirms one call; call again without confirm' })
-    case 'stale': {
-      // Where the call would be refused now, that says more.
-      const now = await ask(command, about, call)
-      if (now.status !== 'failed') {
-        const detail = 'what would be stored has changed since the code was given; call again without confirm'
-        return failed('confirmation_stale', { detail })
-      }
-      if (now.error['error'] === 'kill_switch_active') await recordDenial(name, 'kill_switch_active', call)
-      return now
-    }
+    case 'stale':
+      return stale(command, about, call)
     case 'valid': {
-      const outcome = await withLogChecked(engine.log, await engine.execute(command, { traceId }))
+      const executed = await engine.execute(command, { traceId, expects: check.isCurrent })
+      const outcome = await withLogChecked(engine.log, executed)
       if (outcome.status === 'refused') {
         const { code: reason } = outcome.refusal
+        if (reason === 'confirmation.stale') return stale(command, about, call)
         if (reason === 'kill_switch.active') await recordDenial(name, 'kill_switch_active', call)
         if (reason === 'auth.forbidden') await recordDenial(name, reason, call)
         return refusedBy(outcome.refusal)
@@ -177,6 +171,17 @@ const callInTwoSteps = async <Input extends z.ZodObject>(
       }
     }
   }
+}
+
+/** Where the call would be refused now, that says more than the code. */
+const stale = async (command: Command, about: Confirmed, call: CallContext): Promise<ToolOutcome> => {
+  const now = await ask(command, about, call)
+  if (now.status !== 'failed') {
+    const detail = 'what would be stored has changed since the code was given; call again without confirm'
+    return failed('confirmation_stale', { detail })
+  }
+  if (now.error['error'] === 'kill_switch_active') await recordDenial(about.tool, 'kill_switch_active', call)
+  return now
 }
 
 const ask = async (command: Command, about: Confirmed, call: CallContext): Promise<ToolOutcome> => {
