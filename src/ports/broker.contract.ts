@@ -220,6 +220,23 @@ export const brokerContract = (name: string, open: () => Promise<BrokerFixture>)
     })
   })
 
+  describe(`${name} tells what symbols trade at`, () => {
+    it('in the spelling of the configuration, without those that it does not trade', async () => {
+      const { broker, run, setPrice } = await openFixture()
+      setPrice('BTC', units(61_234.5))
+      const quotes = await run(broker.quotes(['btc-perp', 'ETH', 'NOPE']))
+      expect(quotes.map(({ symbol }) => symbol)).toEqual(['btc-perp', 'ETH'])
+      expect(quotes[0]?.price).toBe(units(61_234.5))
+    })
+
+    it('or nothing, and does not reject', async () => {
+      const { broker, run, addFault } = await openFixture()
+      await run(broker.preflight(['BTC']))
+      addFault('any', 'drop_before')
+      expect(await run(broker.quotes(['BTC']))).toEqual([])
+    })
+  })
+
   it(`${name} sends nothing after it was closed, and still returns results`, async () => {
     const fixture = await openFixture()
     const { broker, run } = fixture
@@ -230,6 +247,7 @@ export const brokerContract = (name: string, open: () => Promise<BrokerFixture>)
     expect((await run(broker.lookup(entryOf('entry-1')))).status).toBe('unclear')
     expect((await run(broker.cancel(entryOf('entry-1')))).status).toBe('unclear')
     expect(await run(broker.account())).toBeNull()
+    expect(await run(broker.quotes(['BTC']))).toEqual([])
     expect(fixture.orders()).toEqual([])
   })
 

@@ -90,7 +90,8 @@ const NO_DEADLINE: Deadline = { signal: new AbortController().signal, isOver: ()
 export const deadlineIn = (timer: Timer, ms: number): Deadline => {
   const over = new AbortController()
   const overMs = timer.now() + ms
-  void timer.wait(ms, new AbortController().signal).then(() => over.abort())
+  const end = (): void => over.abort()
+  void timer.wait(ms, new AbortController().signal).then(end, end)
   return { signal: over.signal, isOver: () => timer.now() >= overMs }
 }
 

@@ -54,9 +54,11 @@ export const startExchangeServer = async ({
   const later = (waitMs: number, act: () => void): void => {
     const ended = new AbortController()
     waiting.set(ended, act)
-    void timer.wait(waitMs, ended.signal).then(() => {
+    const end = (): void => {
       if (waiting.delete(ended)) act()
-    })
+    }
+    // A wait never rejects.
+    void timer.wait(waitMs, ended.signal).then(end, end)
   }
 
   const answer = (response: ServerResponse, request: ExchangeRequest, fault: Fault | null): void => {

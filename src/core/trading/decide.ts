@@ -5,6 +5,7 @@ import type { KillSwitchLevel } from '../shared/level.ts'
 import type { Direction } from '../shared/money.ts'
 import { riskFactsOf } from './account.ts'
 import { compareAccount, resumeLive, type AccountSweep } from './account-sweep.ts'
+import { recordVenueQuotes, type VenueQuotes } from './live-prices.ts'
 import {
   acknowledgedBy,
   assessRisk,
@@ -17,14 +18,7 @@ import {
   type OperatorMove,
 } from './kill-switch.ts'
 import { cancelEntries } from './orders.ts'
-import {
-  confirmLive,
-  recordVenueCheck,
-  recordVenueQuotes,
-  type LiveConfirmation,
-  type VenueCheck,
-  type VenueQuotes,
-} from './venue.ts'
+import { confirmLive, recordVenueCheck, type LiveConfirmation, type VenueCheck } from './venue.ts'
 import { enterIntent } from './entries.ts'
 import type { TradingFacts } from './evolve.ts'
 import { closeAll, closePosition, exitSymbol, type Operator, retryExits } from './exits.ts'
@@ -187,7 +181,7 @@ export const decideTrading = (
     case 'record-venue-check':
       return recordVenueCheck(trading.venue, command.check)
     case 'record-venue-quotes':
-      return recordVenueQuotes(trading.venue, command.quotes, {
+      return recordVenueQuotes(trading.venue.quoted, command.quotes, {
         now: context.now,
         differenceMax: context.configuration.execution.max_price_difference_pct,
       })

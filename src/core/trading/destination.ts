@@ -17,7 +17,8 @@ import type { TradingFacts } from './evolve.ts'
 import type { PaperCosts } from './fills.ts'
 import { markReader } from '../signals/prices.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
-import { type Blocker, blockersOf, feedBlockerOf, priceBlockerOf, type PriceBlocker } from './venue.ts'
+import { feedBlockerOf, priceBlockerOf, type PriceBlocker } from './live-prices.ts'
+import { type Blocker, blockersOf } from './venue.ts'
 
 /** Orders at venues that may be under way at once; one more is not sent. */
 const VENUE_ORDERS_MAX = 500
@@ -94,7 +95,7 @@ const pricesIn = (
   const limits = { now, venue, ageMsMax: ageSecondsMax * 1000, differenceMax: max_price_difference_pct }
   const markOf = markReader(facts, context)
   return (symbol) => {
-    const blocker = priceBlockerOf(facts.trading.venue, symbol, markOf(symbol), limits)
+    const blocker = priceBlockerOf(facts.trading.venue.quoted, symbol, markOf(symbol), limits)
     return blocker === null ? [] : [blocker]
   }
 }

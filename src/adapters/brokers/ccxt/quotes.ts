@@ -6,10 +6,11 @@ import type { Exchange } from './exchange.ts'
 
 /** The last price of each symbol, in one request where the exchange allows it. */
 export const readQuotes = async (
-  { api, request, contracts, reload }: Exchange,
+  exchange: Exchange,
   symbols: readonly string[],
 ): Promise<readonly VenueQuote[]> => {
-  if (contracts().size === 0) await reload()
+  const { api, request, contracts } = exchange
+  if (contracts().size === 0) await exchange.reload()
   const traded = symbols.flatMap((symbol) => {
     const contract = contracts().get(canonicalSymbol(symbol))
     return contract?.isActive === true ? [{ symbol, market: contract.market }] : []
