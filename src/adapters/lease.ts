@@ -9,7 +9,7 @@ export const validMsOf = (replacedWithinMs: number): number => replacedWithinMs 
 export interface HeldLease {
   readonly token: number
   /** From before the store was asked. */
-  readonly takenAt: Moment
+  readonly takenAt: ClockReading
   readonly validMs: number
   readonly timer: Timer
   /** Puts the end of the lease off. False when it belongs to another leader by now; rejects when the store is away. */
@@ -26,8 +26,8 @@ export const keepLease = ({ token, takenAt, validMs, timer, renew, giveUp }: Hel
   const heartbeatMs = validMs / HEARTBEATS
   let confirmedAt = takenAt
   const beat = async (): Promise<number> => {
-    // Before the store is asked: it counts from a later moment, so the lease ends here first.
-    const askedAt = moment()
+    // Before the store is asked: it counts from later on, so the lease ends here first.
+    const askedAt = readClocks()
     try {
       if (!(await renew())) over.abort()
       confirmedAt = askedAt
@@ -65,12 +65,12 @@ const HEARTBEATS = 3
 const RETRIES = 4
 
 /** By both clocks: the steady one stands still while a machine sleeps, the other may be set back. */
-export interface Moment {
+export interface ClockReading {
   readonly steadyMs: number
   readonly wallMs: number
 }
 
-export const moment = (): Moment => ({ steadyMs: performance.now(), wallMs: Date.now() })
+export const readClocks = (): ClockReading => ({ steadyMs: performance.now(), wallMs: Date.now() })
 
-export const elapsedMsSince = ({ steadyMs, wallMs }: Moment): number =>
+const elapsedMsSince = ({ steadyMs, wallMs }: ClockReading): number =>
   Math.max(performance.now() - steadyMs, Date.now() - wallMs)

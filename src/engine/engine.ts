@@ -23,6 +23,7 @@ import {
   type EngineLimits,
 } from './command-queue.ts'
 import { believedLog } from './believed-log.ts'
+import { answerAll, tokenOf, type Batch, type Waiting } from './batch.ts'
 import { CommitLine, type Stored } from './commit-line.ts'
 import { EventBus } from './event-bus.ts'
 import type { Trust } from './integrity/trust.ts'
@@ -30,7 +31,6 @@ import { catchUp, recall, type CatchUpOptions, type Memory, type Page } from './
 import {
   plan,
   remember,
-  type Answer,
   type ExecuteOptions,
   type Executor,
   type Outcome,
@@ -397,33 +397,3 @@ const lockedAfterLoss = (state: State): State => {
 const lockedStates = new WeakMap<State, State>()
 
 const LOG_LOST = 'log_lost'
-
-interface Waiting extends Request {
-  readonly resolve: (outcome: Outcome) => void
-  readonly reject: (error: unknown) => void
-}
-
-interface Batch {
-  readonly waiting: readonly Waiting[]
-  readonly planned: Plan
-  readonly settled: Promise<void>
-}
-
-/**
- * A batch with a command of the leader is stored only under its token. Should a process have commands of two of its
- * leases, the older token counts: it is over, so its commands fail and the others are decided again.
- */
-const tokenOf = (waiting: readonly Waiting[]): number | null => {
-  const tokens = waiting.flatMap(({ leaderToken }) => leaderToken ?? [])
-  return tokens.length === 0 ? null : Math.min(...tokens)
-}
-
-const answerAll = ({ waiting, planned }: Batch): void => {
-  for (const [index, caller] of waiting.entries()) answer(caller, planned.answers[index])
-}
-
-const answer = ({ resolve, reject }: Waiting, given: Answer | undefined): void => {
-  if (given === undefined) reject(new Error('a command was not answered'))
-  else if (given.status === 'broken') reject(given.error)
-  else resolve(given)
-}

@@ -113,7 +113,7 @@ export const leadershipContract = (
   it.runIf(canStandStill)(
     `${name}: one that stands still is replaced in time and can store nothing`,
     async () => {
-      const [first, second] = [await opened(STANDING), await opened()]
+      const [first, second] = [await opened(FROZEN), await opened()]
       const lease = await leads(first)
       expect(await led(second)).toBeNull()
       const beganMs = performance.now()
@@ -145,7 +145,7 @@ const RUNNING: Timer = {
 const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 
-const STANDING: Timer = { now: () => Date.now(), wait: (_ms, signal) => aborted(signal) }
+const FROZEN: Timer = { now: () => Date.now(), wait: (_ms, signal) => aborted(signal) }
 
 const frozenTimer = (): { readonly timer: Timer; wake(): void } => {
   const awake = new AbortController()

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Leadership } from '../../../ports/leadership.ts'
 import type { Timer } from '../../../ports/timer.ts'
-import { keepLease, moment, validMsOf } from '../../lease.ts'
+import { keepLease, readClocks, validMsOf } from '../../lease.ts'
 import { connect, ConnectionKeeper } from './connection.ts'
 import { asStoreError } from './errors.ts'
 
@@ -34,7 +34,7 @@ export const postgresLeadership = ({
   }
   return {
     tryToLead: async (above) => {
-      const takenAt = moment()
+      const takenAt = readClocks()
       const holder = randomUUID()
       const [taken] = await changedRows(TAKE, [holder, validMs, above])
       if (taken === undefined) return null

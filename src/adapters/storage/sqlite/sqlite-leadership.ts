@@ -3,7 +3,7 @@ import { readFile, readlink, rename, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import type { Leadership } from '../../../ports/leadership.ts'
 import type { Timer } from '../../../ports/timer.ts'
-import { keepLease, moment, validMsOf } from '../../lease.ts'
+import { keepLease, readClocks, validMsOf } from '../../lease.ts'
 import type { SqliteLog } from './sqlite-log.ts'
 
 export interface SqliteLeadershipOptions {
@@ -46,7 +46,7 @@ export const sqliteLeadership = ({
       const token = await log.lead({ after: before, above, holder: JSON.stringify(holder) })
       if (token === null) return null
       // Others count from the first heartbeat.
-      const takenAt = moment()
+      const takenAt = readClocks()
       let count = 0
       const write = async (isReleased: boolean): Promise<boolean> => {
         if ((await log.newestLeader()) !== token) return false

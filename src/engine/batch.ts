@@ -1,0 +1,33 @@
+import type { Answer, Outcome, Plan, Request } from './plan.ts'
+
+/** A command whose caller waits. */
+export interface Waiting extends Request {
+  readonly resolve: (outcome: Outcome) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** Commands that are stored together. */
+export interface Batch {
+  readonly waiting: readonly Waiting[]
+  readonly planned: Plan
+  readonly settled: Promise<void>
+}
+
+/**
+ * A batch with a command of the leader is stored only under its token. Should a process have commands of two of its
+ * leases, the older token counts: it is over, so its commands fail and the others are decided again.
+ */
+export const tokenOf = (waiting: readonly Waiting[]): number | null => {
+  const tokens = waiting.flatMap(({ leaderToken }) => leaderToken ?? [])
+  return tokens.length === 0 ? null : Math.min(...tokens)
+}
+
+export const answerAll = ({ waiting, planned }: Batch): void => {
+  for (const [index, caller] of waiting.entries()) answer(caller, planned.answers[index])
+}
+
+const answer = ({ resolve, reject }: Waiting, given: Answer | undefined): void => {
+  if (given === undefined) reject(new Error('a command was not answered'))
+  else if (given.status === 'broken') reject(given.error)
+  else resolve(given)
+}
