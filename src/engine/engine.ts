@@ -1,5 +1,4 @@
 import type { NodeId } from '../core/shared/brand.ts'
-import { timestampAt } from '../core/shared/time.ts'
 import { yieldToEventLoop } from '../ports/yield-to-event-loop.ts'
 import type { Command } from '../core/decide.ts'
 import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
@@ -18,6 +17,7 @@ import {
 } from './command-queue.ts'
 import { CommitLine, type Stored } from './commit-line.ts'
 import type { EngineDependencies } from './engine-dependencies.ts'
+import { timesOf } from './decision-times.ts'
 import { EventBus } from './event-bus.ts'
 import { lockedAfterLoss } from './locked-after-loss.ts'
 import { catchUp, recall, type Memory, type Page } from './memory.ts'
@@ -213,15 +213,9 @@ export class Engine implements Executor {
       configuration = () => DEFAULT_CONFIGURATION,
     } = this.#dependencies
     const settings = configuration()
-    const clockMs = clock.now()
-    const logMs = Date.parse(before.head.recordedAt) || 0
-    // The clock of another process may be a little ahead of ours. A time from the future is not followed, however:
-    // `recorded_at` never decreases, but decisions are made now.
-    const isFromFuture = logMs - clockMs > settings.kill_switch.l1_clock_jump_seconds * 1000
     let turnBeganMs = performance.now()
     const context = {
-      now: timestampAt(isFromFuture ? clockMs : Math.max(clockMs, logMs)),
-      recordedAt: timestampAt(Math.max(clockMs, logMs)),
+      ...timesOf(clock.now(), before.head, settings),
       newId: () => clock.newId(),
       configuration: settings,
       version,
