@@ -2,7 +2,8 @@ import { createEphemeralIdentity } from '../../src/adapters/platform/identity/id
 import { createSigner } from '../../src/adapters/platform/identity/signer.ts'
 import { createSystemClock } from '../../src/adapters/platform/clock/system-clock.ts'
 import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
-import { Engine, type EngineDependencies } from '../../src/engine/engine.ts'
+import { Engine } from '../../src/engine/engine.ts'
+import type { EngineDependencies } from '../../src/engine/engine-dependencies.ts'
 import type { Signer } from '../../src/ports/signer.ts'
 
 const fail = (error: unknown): never => {

@@ -3,7 +3,8 @@ import type { Command } from '../core/decide.ts'
 import type { LogRecord } from '../core/log/event.ts'
 import type { KillSwitchLevel } from '../core/shared/level.ts'
 import type { EventLog } from '../ports/event-log.ts'
-import { Engine, type EngineDependencies } from './engine.ts'
+import { Engine } from './engine.ts'
+import type { EngineDependencies } from './engine-dependencies.ts'
 
 /** An engine with real signatures and a clock that stands still. */
 export const openEngine = (log: EventLog, dependencies: Partial<EngineDependencies> = {}): Promise<Engine> =>

@@ -1,16 +1,11 @@
 import type { NodeId } from '../core/shared/brand.ts'
-import { KILL_SWITCH } from '../core/shared/level.ts'
-import { timestampAt } from '../core/shared/time.ts'
 import { yieldToEventLoop } from '../ports/yield-to-event-loop.ts'
 import type { Command } from '../core/decide.ts'
-import type { Configuration } from '../core/config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
 import { stampedFrom, type Head, type Stamped } from '../core/log/event.ts'
 import { stretchOf, UNSIGNED_TYPE } from '../core/operations/unsigned.ts'
 import type { State } from '../core/state.ts'
-import type { Clock } from '../ports/clock.ts'
 import { StoreLostError, type EventLog } from '../ports/event-log.ts'
-import type { Signatures } from '../ports/signatures.ts'
 import type { Signer } from '../ports/signer.ts'
 import {
   CommandQueue,
@@ -25,9 +20,11 @@ import {
 import { believedLog } from './believed-log.ts'
 import { answerAll, tokenOf, type Batch, type Waiting } from './batch.ts'
 import { CommitLine, type Stored } from './commit-line.ts'
+import type { EngineDependencies } from './engine-dependencies.ts'
+import { timesOf } from './decision-times.ts'
 import { EventBus } from './event-bus.ts'
-import type { Trust } from './integrity/trust.ts'
-import { catchUp, recall, type CatchUpOptions, type Memory, type Page } from './memory.ts'
+import { lockedAfterLoss } from './locked-after-loss.ts'
+import { catchUp, recall, type Memory, type Page } from './memory.ts'
 import {
   plan,
   remember,
@@ -39,27 +36,6 @@ import {
 } from './plan.ts'
 import { sha256Hex } from './sha256.ts'
 import { SnapshotKeeper } from './snapshot-keeper.ts'
-
-export interface EngineDependencies {
-  readonly log: EventLog
-  readonly signer: Signer
-  readonly clock: Clock
-  readonly snapshotEveryEvents: number
-  /** Checks the signatures of submissions; without it none is valid. */
-  readonly isSigned?: Signatures['isSigned']
-  /** How events of other processes are checked, and who hears of those that nobody who may write has signed. */
-  readonly trust?: Trust
-  readonly onUnsigned?: CatchUpOptions['onUnsigned']
-  /** The settings for decisions; the defaults without it. */
-  readonly configuration?: () => Configuration
-  /** The running release. */
-  readonly version?: string
-  readonly limits?: Partial<EngineLimits>
-  /** Called once, when nothing can be stored any more. */
-  readonly onLost?: (error: StoreLostError) => void
-  /** Called for errors that no caller waits for. */
-  readonly onError: (what: string, error: unknown) => void
-}
 
 /**
  * The one loop, the only writer. Queued commands are decided one after the other on the evolving state and stored
@@ -258,15 +234,9 @@ export class Engine implements Executor {
       configuration = () => DEFAULT_CONFIGURATION,
     } = this.#dependencies
     const settings = configuration()
-    const clockMs = clock.now()
-    const logMs = Date.parse(before.head.recordedAt) || 0
-    // The clock of another process may be a little ahead of ours. A time from the future is not followed, however:
-    // `recorded_at` never decreases, but decisions are made now.
-    const isFromFuture = logMs - clockMs > settings.kill_switch.l1_clock_jump_seconds * 1000
     let turnBeganMs = performance.now()
     const context = {
-      now: timestampAt(isFromFuture ? clockMs : Math.max(clockMs, logMs)),
-      recordedAt: timestampAt(Math.max(clockMs, logMs)),
+      ...timesOf(clock.now(), before.head, settings),
       newId: () => clock.newId(),
       configuration: settings,
       version,
@@ -382,18 +352,3 @@ export class Engine implements Executor {
     for (const { reject } of waiting) reject(error)
   }
 }
-
-/** One object for one state: readers compare them. */
-const lockedAfterLoss = (state: State): State => {
-  const known = lockedStates.get(state)
-  if (known !== undefined) return known
-  const { trading } = state
-  const killSwitch = { ...trading.killSwitch, level: KILL_SWITCH.lockdown, reason: LOG_LOST }
-  const locked = { ...state, trading: { ...trading, killSwitch } }
-  lockedStates.set(state, locked)
-  return locked
-}
-
-const lockedStates = new WeakMap<State, State>()
-
-const LOG_LOST = 'log_lost'

@@ -24,7 +24,7 @@ const nodeKey = { node_id: z.string(), public_key: z.string().regex(/^[0-9a-f]{6
 /** What an access key may be allowed to do. */
 export const ACCESS_SCOPES = ['read', 'submit', 'emit', 'operate'] as const
 
-export const CLOCK_JUMP_CAUSES = ['wall_clock', 'log_ahead'] as const
+const CLOCK_JUMP_CAUSES = ['wall_clock', 'log_ahead'] as const
 
 export const systemEvents = {
   'system.started.v1': z.object({

@@ -189,10 +189,10 @@ const checkRecordedHead = async (
   if (recorded.seq > head.seq) {
     const seq = head.seq + 1
     const lost = recorded.seq - head.seq
+    const missing = lost === 1 ? '1 event is lost' : `${lost} events are lost`
     const detail =
-      `the log ends at ${head.seq}, but ${recorded.seq} events were acknowledged: ${lost} ` +
-      `${lost === 1 ? 'event is' : 'events are'} lost, as when the journal of the database is deleted or damaged; ` +
-      ACCEPT_LOSS
+      `the log ends at ${head.seq}, but ${recorded.seq} events were acknowledged: ${missing}, as when the journal of the ` +
+      `database is deleted or damaged; ${ACCEPT_LOSS}`
     return findings.add({ reason: 'truncated', seq, id: null, shownAt: seq, detail })
   }
   const record = await eventAt(log, recorded.seq)

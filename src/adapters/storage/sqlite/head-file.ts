@@ -13,7 +13,7 @@ import { dirname } from 'node:path'
 import type { RecordedHead } from '../../../ports/event-log.ts'
 
 /** Beside the database: the newest event that was ever acknowledged. */
-export const headFileOf = (path: string): string => `${path}.head`
+const headFileOf = (path: string): string => `${path}.head`
 
 /** Null if there is none, or none that can be read. */
 export const readHeadFile = (path: string): RecordedHead | null => {

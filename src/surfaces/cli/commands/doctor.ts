@@ -93,7 +93,7 @@ const clockDiagnosis = async (log: EventLog, nowMs: number, limitSeconds: number
       'Positions that were opened meanwhile have no time exit until then: svc positions, svc positions close',
       'Lower the kill switch: svc kill-switch reset --level 0 --reason "the clock is right"',
       `For a log without these times: stop the service, restore a copy that ends before event ${first}, and run svc ` +
-        'integrity --accept-loss --reason "a clock was ahead"',
+        'integrity --accept-loss --reason "a clock was ahead"; then start it and lower the kill switch',
     ],
   }
 }
