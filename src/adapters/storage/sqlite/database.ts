@@ -1,3 +1,4 @@
+import { pathToFileURL } from 'node:url'
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { StoreUnavailableError } from '../../../ports/event-log.ts'
 
@@ -17,6 +18,37 @@ export const connect = (path: string, mode: 'read' | 'write'): Database => {
   } catch (error) {
     db.close()
     throw error
+  }
+}
+
+/**
+ * A new file that is filled once and then closed for good. It has no journal: whoever fills it deletes it when that fails,
+ * and syncs it before it counts.
+ */
+export const connectNew = (path: string): Database => {
+  const db = new DatabaseSync(path, { timeout: 0 })
+  db.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
+    PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -${CACHE_KIB}`)
+  return db
+}
+
+/**
+ * Reads the file alone, without journal and locks: a connection lives on after `close` until its statements are collected,
+ * and such a one must not come to empty or delete a journal that by then belongs to another file of this name.
+ */
+export const connectImmutable = (path: string): Database => {
+  const url = pathToFileURL(path)
+  url.search = '?immutable=1'
+  return new DatabaseSync(url, { readOnly: true })
+}
+
+/** Copies the journal into the file. Prepares no statement, so the connection is gone when this returns. */
+export const emptyJournal = (path: string): void => {
+  const db = connect(path, 'write')
+  try {
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  } finally {
+    db.close()
   }
 }
 

@@ -117,8 +117,8 @@ const ensureSchema = (writing: Database, reading: Database): void => {
   }
 }
 
-/** False for an empty file. */
-const isOurs = (db: Database): boolean => {
+/** False for an empty file. Throws for a file of something else, or of another release. */
+export const isOurs = (db: Database): boolean => {
   const tables = firstRow(
     prepareRows(db, `SELECT count(*), total(name = 'meta'), total(name = 'events') FROM sqlite_schema`),
   )
@@ -143,7 +143,7 @@ const TREE_TABLE = `CREATE TABLE tree_nodes (
 ) STRICT, WITHOUT ROWID;`
 
 // The truth is in `events`. The other tables and the indexes are derived from it, in the same transaction.
-const SCHEMA = `
+export const SCHEMA = `
 CREATE TABLE meta (k TEXT PRIMARY KEY, v TEXT NOT NULL) STRICT;
 INSERT INTO meta VALUES ('format_version', '${FORMAT_VERSION}');
 
