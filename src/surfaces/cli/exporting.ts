@@ -168,14 +168,14 @@ const linkNew = async (draftPath: string, path: string): Promise<void> => {
     await link(draftPath, path)
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST' || (WITHOUT_LINKS.includes(code) && (await exists(path)))) throw fileExists(path)
-    if (!WITHOUT_LINKS.includes(code)) throw error
+    if (code === 'EEXIST' || (WITHOUT_LINKS.has(code) && (await exists(path)))) throw fileExists(path)
+    if (!WITHOUT_LINKS.has(code)) throw error
     await rename(draftPath, path)
   }
 }
 
 /** How file systems of memory sticks and network drives say that a file has one name only. */
-const WITHOUT_LINKS: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
+const WITHOUT_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 
 export const fileExists = (path: string): Failure =>
   new Failure('file.exists', `${path} exists already`, {

@@ -28,7 +28,7 @@ export const connect = (path: string, mode: 'read' | 'write'): Database => {
 export const connectNew = (path: string): Database => {
   const db = new DatabaseSync(path, { timeout: 0 })
   db.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
-    PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -${CACHE_KIB}`)
+    PRAGMA cache_size = -${CACHE_KIB}`)
   return db
 }
 

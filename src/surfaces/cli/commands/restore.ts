@@ -7,6 +7,7 @@ import { isAccepted } from '../../../core/operations/keys.ts'
 import { copyInto, type CopiedIn } from '../../../engine/integrity/copy-log.ts'
 import { sha256 } from '../../../engine/integrity/sha256-bytes.ts'
 import type { CheckpointStore } from '../../../ports/checkpoints.ts'
+import type { Lease } from '../../../ports/leadership.ts'
 import type { Found, LogDraft } from '../../../ports/log-target.ts'
 import type { IdentityDescription } from '../../../ports/signer.ts'
 import { parseReason } from '../arguments.ts'
@@ -49,15 +50,24 @@ interface RestoreOptions {
   readonly reason?: string
 }
 
-const restore = async (
+const restore = async (invocation: Invocation, file: string, options: RestoreOptions): Promise<Answer> => {
+  const target = await invocation.copyTarget(null)
+  const lease = await holdFor(invocation, target)
+  try {
+    return await restoreInto(target, invocation, file, options)
+  } finally {
+    await lease.release()
+  }
+}
+
+const restoreInto = async (
+  target: CopyTarget,
   invocation: Invocation,
   file: string,
-  { checkpoint, acceptLoss = false, reason }: RestoreOptions,
+  { checkpoint, acceptLoss, reason }: RestoreOptions,
 ): Promise<Answer> => {
   const { clock } = invocation
   const elsewhere = checkpoint === undefined ? [] : await checkpointsAt(checkpoint)
-  const target = await invocation.copyTarget(null)
-  await using lease = await holdFor(invocation, target)
   const found = await target.look()
   if (found.status === 'log' && found.isInUse) throw inUse('other processes are connected to the database')
   const identity = await usableIdentity(invocation)
@@ -73,7 +83,7 @@ const restore = async (
     if (note === null) throw noBackup(file)
     await assertOurs(invocation, target, identity, copied, note)
     const loss = await lossOf(draft, copied, known, found)
-    if (loss !== null && !acceptLoss) throw older(file, copied, loss)
+    if (loss !== null && acceptLoss !== true) throw older(file, copied, loss)
     // Nothing here can tell what was stored after the backup, unless the log that it replaces can be read.
     const isComplete = loss === null && found.status === 'log'
     const record = {
@@ -91,21 +101,16 @@ const restore = async (
     return answerOf({ file, copied, loss, replaced, setAside, killSwitch })
   } finally {
     await draft.discard()
-    await lease.release()
   }
 }
 
 /** While it is held no service begins to trade on the log; who trades on it already keeps us from holding it. */
-const holdFor = async (
-  { findService }: Invocation,
-  target: CopyTarget,
-): Promise<AsyncDisposable & { release(): Promise<void> }> => {
+const holdFor = async ({ findService }: Invocation, target: CopyTarget): Promise<Lease> => {
   const service = await findService()
   if (service !== null) throw inUse(`the service of this home is running at ${service.baseUrl}`)
   const lease = await target.tryToLead()
   if (lease === null) throw inUse('a service is running on this log')
-  const release = (): Promise<void> => lease.release()
-  return { release, [Symbol.asyncDispose]: release }
+  return lease
 }
 
 const inUse = (detail: string): Failure =>
