@@ -276,6 +276,27 @@ describe.skipIf(postgresMissing !== null)('an export', () => {
   }, 240_000)
 })
 
+describe('a node without a saved identity', () => {
+  afterAll(cleanUp)
+
+  it('is backed up with the checkpoint of its service, and restored without a key', async () => {
+    const home = await newHome()
+    const variables = { SVC_STORE__CHECKPOINT_EVERY_SECONDS: '1' }
+    const service = await startService(home, variables)
+    await register(service, 'n1')
+    const file = join(home, 'copy.jsonl')
+    const { events } = ok(await svcMeanwhile(home, ['backup', file, '--json'], variables)) as {
+      readonly events: number
+    }
+    await service.stop()
+    const other = await newHome()
+    expect(ok(svc(other, ['restore', file, '--json'], variables))).toMatchObject({ events, kill_switch: 2 })
+    const again = await startService(other, variables)
+    expect((await again.call('GET', '/integrity?mode=full')).body).toMatchObject({ ok: true })
+    await again.stop()
+  }, 120_000)
+})
+
 describe('a copy that cannot be trusted', () => {
   let home: string
   let backup: string
@@ -432,6 +453,33 @@ describe('a copy that cannot be trusted', () => {
     chmodSync(closed, 0o500)
     refused(svc(home, ['backup', join(closed, 'x.jsonl'), '--json'], SAVED), 'file.unreadable')
   })
+
+  it.each(['SIGTERM', 'SIGKILL'] as const)(
+    'a restore that %s cuts off leaves the old log as it was',
+    async (signal) => {
+      const files = filesIn(home)
+      const before = exported(home, SAVED)
+      const child = spawn(process.execPath, [SVC, '--home', home, 'restore', '-', '--json'], {
+        env: { ...process.env, ...SAVED },
+      })
+      let stderr = ''
+      child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+      // Half of it, and then nothing more: the command waits for the rest.
+      const half = readFileSync(backup)
+      child.stdin.write(half.subarray(0, half.length / 2))
+      while (!readdirSync(join(home, 'data')).some((name) => name.endsWith('.partial'))) await sleep(20)
+      child.kill(signal)
+      await once(child, 'close')
+      const left = filesIn(home).filter((name) => !files.includes(name))
+      if (signal === 'SIGTERM') expect(stderr).toContain('interrupted by SIGTERM')
+      // What a kill leaves behind does not have the name of a log.
+      expect(left).toEqual(signal === 'SIGTERM' ? [] : [expect.stringMatching(/^events\.db\.\d+\.partial$/)])
+      for (const name of left) rmSync(join(home, 'data', name))
+      expect(exported(home, SAVED)).toBe(before)
+      expect(ok(svc(home, ['integrity', '--json'], SAVED))).toMatchObject({ ok: true })
+    },
+    120_000,
+  )
 
   it('an old log that cannot be read is replaced and kept', async () => {
     const broken = await newHomeOf(home)

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
-import { pipeline, Readable } from 'node:stream'
+import { addAbortSignal, pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { parseSignedCheckpoint, type SignedCheckpoint } from '../../core/log/checkpoint.ts'
 import { NotACopyError } from '../../engine/integrity/backup-file.ts'
@@ -18,9 +18,12 @@ export async function* copyLines(
   path: string,
   stdin: InputStream,
   onProgress: (bytesRead: number, bytesTotal: number) => void = () => undefined,
+  interruption?: Interruption,
 ): AsyncGenerator<string> {
   const bytesTotal = path === STANDARD_INPUT ? 0 : await sizeOf(path)
   const source = path === STANDARD_INPUT ? stdin : createReadStream(path)
+  // Also ends to wait for a pipe that brings nothing.
+  if (interruption !== undefined) addAbortSignal(interruption.signal, source)
   let bytesRead = 0
   const onRead = (chunk: Buffer): void => {
     bytesRead += chunk.length
@@ -81,7 +84,11 @@ export const explained = async <Result>(path: string, work: () => Promise<Result
           'A log is imported into an empty store only. "svc restore" puts a backup in the place of a log.',
       })
     }
-    const { code = '' } = error as NodeJS.ErrnoException
+    const { code = '', cause } = error as NodeJS.ErrnoException
+    // A stream wraps the reason for which it was given up.
+    const interrupted = [error, cause].find((reason) => reason instanceof InterruptedError)
+    if (interrupted !== undefined)
+      throw new Failure('request.invalid', `${interrupted.message}: nothing was changed`)
     if (code === 'EISDIR' || code === 'EACCES' || code.startsWith('Z_'))
       throw new Failure('file.unreadable', `cannot read ${path}: ${messageOf(error)}`)
     throw error
@@ -90,24 +97,28 @@ export const explained = async <Result>(path: string, work: () => Promise<Result
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** Ctrl-C during long work: it ends at the next check, so that what was begun is removed. */
+/** Ctrl-C during long work ends it in order, so that what was begun is removed. A second one ends the process. */
 export class Interruption implements Disposable {
-  #signal: NodeJS.Signals | null = null
+  readonly #controller = new AbortController()
   readonly #note = (signal: NodeJS.Signals): void => {
-    this.#signal = signal
+    this.#controller.abort(new InterruptedError(`interrupted by ${signal}`))
   }
 
   constructor() {
-    for (const signal of SIGNALS) process.on(signal, this.#note)
+    for (const signal of SIGNALS) process.once(signal, this.#note)
   }
 
-  check(): void {
-    if (this.#signal !== null) throw new Failure('request.invalid', `interrupted by ${this.#signal}`)
+  get signal(): AbortSignal {
+    return this.#controller.signal
   }
 
   [Symbol.dispose](): void {
     for (const signal of SIGNALS) process.off(signal, this.#note)
   }
+}
+
+class InterruptedError extends Error {
+  override readonly name = 'InterruptedError'
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const

@@ -120,7 +120,7 @@ const writeBackup = async (
   try {
     const madeAt = new Date(clock.now()).toISOString()
     for await (const { text, written } of backupTexts(log, checkpoint, madeAt)) {
-      interruption.check()
+      interruption.signal.throwIfAborted()
       pending += text
       if (pending.length >= PIECE_CHARACTERS) await flush()
       bar.update(written, checkpoint.frontier.size)
@@ -143,13 +143,10 @@ const verify = async (
   interruption: Interruption,
 ): Promise<void> => {
   const bar = progress('verifying')
-  const onProgress = (done: number, total: number): void => {
-    interruption.check()
-    bar.update(done, total)
-  }
-  const report = await verifyExport(copyLines(draftPath, stdin, onProgress), { signatures, clock }).finally(
-    bar.end,
-  )
+  const report = await verifyExport(copyLines(draftPath, stdin, bar.update, interruption), {
+    signatures,
+    clock,
+  }).finally(bar.end)
   if (report.ok) return
   throw new Failure('backup.damaged', `the log cannot be backed up as it is: ${report.detail}`, {
     advice:

@@ -72,12 +72,8 @@ const takeIn = async (
 ): Promise<CopiedIn> => {
   using interruption = new Interruption()
   const bar = progress('importing')
-  const onProgress = (done: number, total: number): void => {
-    interruption.check()
-    bar.update(done, total)
-  }
   const checkpoints = { notes: [...notes], unreadable: 0 }
-  return await copyInto(draft, copyLines(file, stdin, onProgress), {
+  return await copyInto(draft, copyLines(file, stdin, bar.update, interruption), {
     signatures,
     clock,
     checkpoints,

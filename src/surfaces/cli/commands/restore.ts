@@ -131,11 +131,10 @@ const takeIn = async (
 ): Promise<CopiedIn> => {
   using interruption = new Interruption()
   const bar = progress('restoring')
-  const onProgress = (done: number, total: number): void => {
-    interruption.check()
-    bar.update(done, total)
-  }
-  return await copyInto(draft, copyLines(file, stdin, onProgress), { signatures, clock }).finally(bar.end)
+  return await copyInto(draft, copyLines(file, stdin, bar.update, interruption), {
+    signatures,
+    clock,
+  }).finally(bar.end)
 }
 
 const noBackup = (file: string): Failure =>
