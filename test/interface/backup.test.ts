@@ -347,9 +347,14 @@ describe('a copy that cannot be trusted', () => {
 
   it('a cut one is found, compressed or not', () => {
     const file = join(home, 'cut.jsonl')
-    writeFileSync(file, readFileSync(backup))
     const lines = readFileSync(backup, 'utf8').trimEnd().split('\n')
-    truncateSync(file, statSync(file).size - (lines.at(-1)?.length ?? 0) - 1)
+    writeFileSync(file, `${lines.slice(0, -1).join('\n')}\n`)
+    expect(refusedHere(file, 'backup.damaged')).toContain('in no signed batch')
+    // Behind a whole batch only the checkpoint shows it.
+    const end = lines.findLastIndex(
+      (line, at) => at < lines.length - 1 && !line.includes('"batch_signature":null'),
+    )
+    writeFileSync(file, `${lines.slice(0, end + 1).join('\n')}\n`)
     expect(refusedHere(file, 'backup.damaged')).toContain('but the log had')
     const zipped = join(home, 'cut.jsonl.gz')
     ok(svc(home, ['backup', zipped, '--json'], SAVED))

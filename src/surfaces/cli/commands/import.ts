@@ -52,9 +52,10 @@ const importLog = async (
   // An empty store with checkpoints has lost its events: that is a loss to restore, not a place for another log.
   if (kept !== undefined)
     throw new TargetTakenError(`${target.location} has checkpoints of a log of ${kept.frontier.size} events`)
+  using interruption = new Interruption()
   const draft = await target.draft({ replace: false, at: new Date(clock.now()).toISOString() })
   try {
-    const copied = await takeIn(invocation, draft, file, notes)
+    const copied = await takeIn(invocation, draft, file, notes, interruption)
     if (isHere) assertPinned(target, copied)
     await draft.install()
     const isSigned = await keepCheckpoint(target, copied, isHere)
@@ -69,8 +70,8 @@ const takeIn = async (
   draft: Parameters<typeof copyInto>[0],
   file: string,
   notes: Awaited<ReturnType<typeof checkpointsAt>>,
+  interruption: Interruption,
 ): Promise<CopiedIn> => {
-  using interruption = new Interruption()
   const bar = progress('importing')
   const checkpoints = { notes: [...notes], unreadable: 0 }
   return await copyInto(draft, copyLines(file, stdin, bar.update, interruption), {

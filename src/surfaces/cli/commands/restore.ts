@@ -76,9 +76,11 @@ const restoreInto = async (
   const known = [...(await checkpoints.read('all')).notes, ...elsewhere]
   const at = new Date(clock.now()).toISOString()
 
+  // From here to the end: once the copy is complete, it is put in place and recorded without interruption.
+  using interruption = new Interruption()
   const draft = await target.draft({ replace: true, at })
   try {
-    const copied = await takeIn(invocation, draft, file)
+    const copied = await takeIn(invocation, draft, file, interruption)
     const { checkpoint: note } = copied
     if (note === null) throw noBackup(file)
     await assertOurs(invocation, target, identity, copied, note)
@@ -128,8 +130,8 @@ const takeIn = async (
   { signatures, clock, progress, stdin }: Invocation,
   draft: LogDraft,
   file: string,
+  interruption: Interruption,
 ): Promise<CopiedIn> => {
-  using interruption = new Interruption()
   const bar = progress('restoring')
   return await copyInto(draft, copyLines(file, stdin, bar.update, interruption), {
     signatures,
