@@ -5,12 +5,10 @@ import { loadIdentity } from '../adapters/platform/identity/load-identity.ts'
 import { logPins } from '../adapters/platform/identity/log-pins.ts'
 import { createSigner } from '../adapters/platform/identity/signer.ts'
 import { signatures } from '../adapters/platform/signatures/signatures.ts'
-import { sqliteLeadership } from '../adapters/storage/sqlite/sqlite-leadership.ts'
 import { sqliteTarget } from '../adapters/storage/sqlite/sqlite-target.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { CHECKPOINT_PACE, createCheckpointer } from '../engine/integrity/checkpointer.ts'
 import type { CheckpointStore } from '../ports/checkpoints.ts'
-import type { Leadership } from '../ports/leadership.ts'
 import type { LogTarget } from '../ports/log-target.ts'
 import type { Signer } from '../ports/signer.ts'
 import type { CopyTarget } from '../surfaces/cli/dependencies.ts'
@@ -37,7 +35,7 @@ export const openCopyTarget = async (
     checkpoints: kept,
   })
   return {
-    ...(isPostgres ? await postgres(await urlWithPassword(url, environment)) : sqlite(path)),
+    ...(isPostgres ? await postgres(await urlWithPassword(url, environment)) : sqliteTarget({ path })),
     location: place,
     checkpoints,
     pinned: {
@@ -70,19 +68,10 @@ export const openCopyTarget = async (
   }
 }
 
-type TargetParts = LogTarget & Pick<CopyTarget, 'tryToLead'>
-
-const sqlite = (path: string): TargetParts => ({
-  ...sqliteTarget({ path }),
-  tryToLead: () => sqliteLeadership({ path }).tryToLead(),
-})
-
 /** The driver is loaded only where it is used. */
-const postgres = async (url: string): Promise<TargetParts> => {
+const postgres = async (url: string): Promise<LogTarget> => {
   const { postgresTarget } = await import('../adapters/storage/postgres/postgres-target.ts')
-  const { postgresLeadership } = await import('../adapters/storage/postgres/postgres-leadership.ts')
-  const leadership: Leadership = postgresLeadership({ url })
-  return { ...postgresTarget({ url }), tryToLead: () => leadership.tryToLead() }
+  return postgresTarget({ url })
 }
 
 /** A database that is named may belong to any home; a file has its checkpoints beside it. */

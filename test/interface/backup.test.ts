@@ -71,7 +71,7 @@ const refused = (result: CommandResult, code: string): { readonly detail: string
 /** Without the journal, which comes and goes with every command. */
 const filesIn = (home: string): readonly string[] =>
   readdirSync(join(home, 'data'))
-    .filter((name) => !/-(wal|shm)$/.test(name))
+    .filter((name) => !/-(wal|shm|journal)$/.test(name))
     .toSorted()
 
 /** Where the same node can go on: its identity, and nothing else. */
@@ -153,6 +153,13 @@ onEveryStore('a restore in place', (store) => {
     await submit(first, 'n1', { rationale: 'before' })
     const { events } = ok(svc(home, ['backup', file, '--json'], variables)) as { readonly events: number }
     refused(svc(home, ['restore', file, '--json'], variables), 'store.in_use')
+    // One that stands still does not answer, but it is there.
+    const { pid } = JSON.parse(readFileSync(join(home, 'data', 'service.json'), 'utf8')) as {
+      readonly pid: number
+    }
+    process.kill(pid, 'SIGSTOP')
+    refused(svc(home, ['restore', file, '--json'], variables), 'store.in_use')
+    process.kill(pid, 'SIGCONT')
     await submit(first, 'n1', { rationale: 'after' })
     await first.stop()
     const whole = exported(home, variables)

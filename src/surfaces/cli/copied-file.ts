@@ -5,7 +5,7 @@ import { createGunzip } from 'node:zlib'
 import { parseSignedCheckpoint, type SignedCheckpoint } from '../../core/log/checkpoint.ts'
 import { NotACopyError } from '../../engine/integrity/backup-file.ts'
 import { DamagedCopyError } from '../../engine/integrity/copy-log.ts'
-import { TargetTakenError } from '../../ports/log-target.ts'
+import { TargetInUseError, TargetTakenError } from '../../ports/log-target.ts'
 import { linesOf } from './arguments.ts'
 import { Failure } from './failure.ts'
 import type { InputStream } from './terminal.ts'
@@ -78,6 +78,7 @@ export const explained = async <Result>(path: string, work: () => Promise<Result
         advice: 'Nothing was changed here. Use another copy.',
       })
     }
+    if (error instanceof TargetInUseError) throw inUse(error.message)
     if (error instanceof TargetTakenError) {
       throw new Failure('store.not_empty', error.message, {
         advice:
@@ -94,6 +95,9 @@ export const explained = async <Result>(path: string, work: () => Promise<Result
     throw error
   }
 }
+
+export const inUse = (detail: string): Failure =>
+  new Failure('store.in_use', detail, { advice: 'Stop every service on this log first.' })
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 

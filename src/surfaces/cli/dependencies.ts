@@ -10,7 +10,6 @@ import type { CheckpointStore } from '../../ports/checkpoints.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ConfigurationStore } from '../../ports/config-file.ts'
 import type { EventLog } from '../../ports/event-log.ts'
-import type { Lease } from '../../ports/leadership.ts'
 import type { LogTarget } from '../../ports/log-target.ts'
 import type { IdentityDescription } from '../../ports/signer.ts'
 import type { Signatures } from '../../ports/signatures.ts'
@@ -143,8 +142,6 @@ export interface CopyTarget extends LogTarget {
   readonly checkpoints: CheckpointStore | null
   /** The hash of the first event that this node has pinned for the place, and those it has pinned for others. */
   readonly pinned: { readonly here: string | null; readonly elsewhere: readonly string[] }
-  /** Keeps services from starting to trade there; null if one already does. */
-  readonly tryToLead: () => Promise<Lease | null>
   /** The log that was put there, with checkpoints in another place than usual. */
   readonly openSession: (checkpoints: CheckpointStore) => Promise<StoreSession>
   /** Signs a checkpoint of the log that was put there; false if this home has no key that the log accepts. */

@@ -1,5 +1,11 @@
 import type { Client } from 'pg'
-import { TargetTakenError, type Found, type LogDraft, type LogTarget } from '../../../ports/log-target.ts'
+import {
+  TargetInUseError,
+  TargetTakenError,
+  type Found,
+  type LogDraft,
+  type LogTarget,
+} from '../../../ports/log-target.ts'
 import { appendStatement } from './append-statement.ts'
 import { connect, disconnect } from './connection.ts'
 import { asStoreError } from './errors.ts'
@@ -19,7 +25,7 @@ export const postgresTarget = ({ url }: { readonly url: string }): LogTarget => 
       try {
         return await look(client)
       } catch (error) {
-        throw asStoreError(error)
+        throw isAboutTarget(error) ? error : asStoreError(error)
       } finally {
         await disconnect(client)
       }
@@ -31,11 +37,14 @@ export const postgresTarget = ({ url }: { readonly url: string }): LogTarget => 
         return await openDraft(client, options)
       } catch (error) {
         await disconnect(client)
-        throw error instanceof TargetTakenError ? error : asStoreError(error)
+        throw isAboutTarget(error) ? error : asStoreError(error)
       }
     },
   }
 }
+
+const isAboutTarget = (error: unknown): boolean =>
+  error instanceof TargetTakenError || error instanceof TargetInUseError
 
 const look = async (client: Client): Promise<Found> => {
   if (!(await hasTables(client))) return { status: 'empty' }
@@ -43,13 +52,12 @@ const look = async (client: Client): Promise<Found> => {
   const head = await readHead(query)
   const [first] = await readPage(query, { order: 'asc', limit: 1 })
   if (first === undefined) return { status: 'empty' }
-  // Not the one who leads: whoever replaces a log holds that lock himself.
   const { rows } = await client.query<{ n: string }>(
     `SELECT count(*) AS n FROM pg_stat_activity
-     WHERE datname = current_database() AND pid <> pg_backend_pid()
-       AND application_name LIKE 'signal-engine %' AND application_name <> 'signal-engine leader'`,
+     WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'signal-engine %'`,
   )
-  return { status: 'log', head, firstHash: first.hash, isInUse: Number(rows[0]?.n) > 0 }
+  if (Number(rows[0]?.n) > 0) throw new TargetInUseError('other processes are connected to the database')
+  return { status: 'log', head, firstHash: first.hash }
 }
 
 const openDraft = async (
@@ -81,7 +89,7 @@ const openDraft = async (
         const { rowCount } = await client.query(appendStatement(records, expected))
         if (rowCount !== 1) throw new TargetTakenError('another process has begun a log in the database')
       } catch (error) {
-        throw error instanceof TargetTakenError ? error : asStoreError(error)
+        throw isAboutTarget(error) ? error : asStoreError(error)
       }
     },
     head: () => readHead(query),

@@ -42,15 +42,24 @@ export const connectImmutable = (path: string): Database => {
   return new DatabaseSync(url, { readOnly: true })
 }
 
-/** Copies the journal into the file. Prepares no statement, so the connection is gone when this returns. */
-export const emptyJournal = (path: string): void => {
-  const db = connect(path, 'write')
+/**
+ * Copies the journal into the file and keeps everybody else from it until the connection is closed. Throws a busy error
+ * while any other process has it open, also one that stands still: only then can SQLite leave the mode with a journal
+ * beside the file. It prepares no statement, so that `close` really closes it.
+ */
+export const lockAlone = (path: string): Database => {
+  const db = new DatabaseSync(path, { timeout: ALONE_TIMEOUT_MS })
   try {
-    db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
-  } finally {
+    db.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE')
+    return db
+  } catch (error) {
     db.close()
+    throw error
   }
 }
+
+/** Long enough for a command that is about to end. */
+const ALONE_TIMEOUT_MS = 1000
 
 export const prepare = (db: Database, sql: string): Statement => {
   const statement = db.prepare(sql)

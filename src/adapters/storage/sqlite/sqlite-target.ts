@@ -1,47 +1,69 @@
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { EMPTY_HEAD, type Head } from '../../../core/log/event.ts'
-import { TargetTakenError, type Found, type LogDraft, type LogTarget } from '../../../ports/log-target.ts'
+import {
+  TargetInUseError,
+  TargetTakenError,
+  type Found,
+  type LogDraft,
+  type LogTarget,
+} from '../../../ports/log-target.ts'
 import {
   connectImmutable,
   connectNew,
-  emptyJournal,
   firstRow,
+  isBusyError,
   isSqliteError,
+  lockAlone,
   prepareRows,
   unavailable,
+  type Database,
 } from './database.ts'
 import { isOurs, SCHEMA } from './schema.ts'
 import { prepareTreeNodes } from './tree.ts'
 import { EventWriter } from './writer.ts'
 
-/** The file of a log as the place for a copy of one. The caller makes sure that no process writes to it. */
+/** The file of a log as the place for a copy of one. */
 export const sqliteTarget = ({ path }: { readonly path: string }): LogTarget => ({
-  look: () => look(path),
+  look: async () => {
+    const { found, lock } = await lookAlone(path)
+    lock?.close()
+    return found
+  },
   draft: (options) => openDraft(path, options),
 })
 
-const look = async (path: string): Promise<Found> => {
-  if (!(await exists(path))) return { status: 'empty' }
+/** What is there, and a lock on it; null where there is nothing that could be locked. */
+const lookAlone = async (
+  path: string,
+): Promise<{ readonly found: Found; readonly lock: Database | null }> => {
+  if (!(await exists(path))) return { found: { status: 'empty' }, lock: null }
+  let lock: Database | null = null
   try {
-    emptyJournal(path)
-    const db = connectImmutable(path)
-    try {
-      if (!isOurs(db)) return { status: 'empty' }
-      const first = firstRow(prepareRows(db, 'SELECT hash FROM events ORDER BY seq LIMIT 1'))
-      const last = firstRow(
-        prepareRows(db, 'SELECT seq, hash, recorded_at FROM events ORDER BY seq DESC LIMIT 1'),
-      )
-      if (first === undefined || last === undefined) return { status: 'empty' }
-      const [seq, hash, recordedAt] = last as readonly [number, string, string]
-      return { status: 'log', head: { seq, hash, recordedAt }, firstHash: String(first[0]), isInUse: false }
-    } finally {
-      db.close()
-    }
+    lock = lockAlone(path)
+    return { found: readFound(path), lock }
   } catch (error) {
-    return { status: 'unreadable', why: unavailable('read', path, error).message }
+    lock?.close()
+    if (isBusyError(error)) throw new TargetInUseError(`another process has ${path} open`)
+    return { found: { status: 'unreadable', why: unavailable('read', path, error).message }, lock: null }
   }
 }
+
+const readFound = (path: string): Found => {
+  const db = connectImmutable(path)
+  try {
+    if (!isOurs(db)) return { status: 'empty' }
+    const first = firstRow(prepareRows(db, 'SELECT hash FROM events ORDER BY seq LIMIT 1'))
+    const last = firstRow(prepareRows(db, HEAD))
+    if (first === undefined || last === undefined) return { status: 'empty' }
+    const [seq, hash, recordedAt] = last as readonly [number, string, string]
+    return { status: 'log', head: { seq, hash, recordedAt }, firstHash: String(first[0]) }
+  } finally {
+    db.close()
+  }
+}
+
+const HEAD = 'SELECT seq, hash, recorded_at FROM events ORDER BY seq DESC LIMIT 1'
 
 /**
  * Filled beside the log, then put in its place under its name. What a crash leaves behind has another name than a log and
@@ -51,31 +73,53 @@ const openDraft = async (
   path: string,
   { replace, at }: { readonly replace: boolean; readonly at: string },
 ): Promise<LogDraft> => {
-  const found = await look(path)
-  if (found.status !== 'empty' && !replace) throw new TargetTakenError(`${path} is not empty`)
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  const { found, lock } = await lookAlone(path)
   const draftPath = `${path}.${process.pid}.partial`
-  // Closed to others from its first byte on.
-  await (await open(draftPath, 'wx', 0o600)).close()
-  const discard = (): Promise<void> => rm(draftPath, { force: true })
-  const db = connectNew(draftPath)
+  let db: Database | null = null
+  const discard = async (): Promise<void> => {
+    if (db?.isOpen === true) db.close()
+    if (lock?.isOpen === true) lock.close()
+    await rm(draftPath, { force: true })
+  }
+  try {
+    if (found.status !== 'empty' && !replace) throw new TargetTakenError(`${path} is not empty`)
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    // Closed to others from its first byte on.
+    await (await open(draftPath, 'w', 0o600)).close()
+    db = connectNew(draftPath)
+    return draftIn(db, draftPath, {
+      discard,
+      install: async () => {
+        await syncFile(draftPath)
+        const replaced = await setAside(path, at)
+        await rename(draftPath, path)
+        await syncFile(dirname(path))
+        await discard()
+        return { replaced: found.status === 'empty' ? null : replaced }
+      },
+    })
+  } catch (error) {
+    await discard()
+    throw error
+  }
+}
+
+const draftIn = (
+  db: Database,
+  path: string,
+  { install, discard }: Pick<LogDraft, 'install' | 'discard'>,
+): LogDraft => {
   const reported = <Result>(work: () => Result): Result => {
     try {
       return work()
     } catch (error) {
-      throw isSqliteError(error) ? unavailable('write to', draftPath, error) : error
+      throw isSqliteError(error) ? unavailable('write to', path, error) : error
     }
   }
-  try {
-    reported(() => db.exec(SCHEMA))
-  } catch (error) {
-    db.close()
-    await discard()
-    throw error
-  }
+  reported(() => db.exec(SCHEMA))
   const writer = new EventWriter(db)
   const treeNodes = prepareTreeNodes(db)
-  const headRow = prepareRows(db, 'SELECT seq, hash, recorded_at FROM events ORDER BY seq DESC LIMIT 1')
+  const headRow = prepareRows(db, HEAD)
   return {
     append: async (records, expected) => {
       const { status } = reported(() => writer.append(records, expected))
@@ -88,29 +132,22 @@ const openDraft = async (
       return { seq, hash, recordedAt }
     },
     treeNodes: async (range) => reported(() => treeNodes(range)),
-    install: async () => {
+    install: () => {
       db.close()
-      await syncFile(draftPath)
-      const replaced = await setAside(path, at)
-      await rename(draftPath, path)
-      await syncFile(dirname(path))
-      return { replaced: found.status === 'empty' ? null : replaced }
+      return install()
     },
-    discard: async () => {
-      if (db.isOpen) db.close()
-      await discard()
-    },
+    discard,
   }
 }
 
 /**
- * The journal goes along under the matching name, since the file may be worth nothing without it. It goes last: without a
- * file it is ignored, but a journal of another file would spoil the new one.
+ * A file that could be locked has no journal; one that cannot be read may be worth nothing without it, so it goes along
+ * under the matching name. The same holds for the file that remembers the newest event.
  */
 const setAside = async (path: string, at: string): Promise<string | null> => {
   const aside = `${path}.replaced-${at.replaceAll(/[^0-9A-Za-z]/g, '')}`
   let isMoved = false
-  for (const suffix of ['', '-wal', '-shm']) {
+  for (const suffix of ['', '-wal', '-shm', '.head']) {
     if (!(await exists(path + suffix))) continue
     await rename(path + suffix, aside + suffix)
     isMoved = true

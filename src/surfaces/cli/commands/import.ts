@@ -2,7 +2,7 @@ import { hexFromBytes } from '../../../core/log/bytes.ts'
 import { copyInto, type CopiedIn } from '../../../engine/integrity/copy-log.ts'
 import { TargetTakenError } from '../../../ports/log-target.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
-import { checkpointsAt, copyLines, explained, Interruption } from '../copied-file.ts'
+import { checkpointsAt, copyLines, explained, Interruption, inUse } from '../copied-file.ts'
 import type { CopyTarget } from '../dependencies.ts'
 import { Failure } from '../failure.ts'
 import { fields, good, warning } from '../table.ts'
@@ -45,8 +45,7 @@ const importLog = async (
   const notes = checkpoint === undefined ? [] : await checkpointsAt(checkpoint)
   const isHere = into === undefined
   const service = isHere ? await findService() : null
-  if (service !== null)
-    throw new Failure('store.in_use', `the service of this home is running at ${service.baseUrl}`)
+  if (service !== null) throw inUse(`the service of this home is running at ${service.baseUrl}`)
   const target = await invocation.copyTarget(into ?? null)
   const kept = (await target.checkpoints?.read('newest'))?.notes.at(-1)
   // An empty store with checkpoints has lost its events: that is a loss to restore, not a place for another log.

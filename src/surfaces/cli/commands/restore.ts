@@ -7,12 +7,11 @@ import { isAccepted } from '../../../core/operations/keys.ts'
 import { copyInto, type CopiedIn } from '../../../engine/integrity/copy-log.ts'
 import { sha256 } from '../../../engine/integrity/sha256-bytes.ts'
 import type { CheckpointStore } from '../../../ports/checkpoints.ts'
-import type { Lease } from '../../../ports/leadership.ts'
 import type { Found, LogDraft } from '../../../ports/log-target.ts'
 import type { IdentityDescription } from '../../../ports/signer.ts'
 import { parseReason } from '../arguments.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
-import { checkpointsAt, copyLines, explained, Interruption } from '../copied-file.ts'
+import { checkpointsAt, copyLines, explained, Interruption, inUse } from '../copied-file.ts'
 import type { CopyTarget } from '../dependencies.ts'
 import { Failure } from '../failure.ts'
 import { execute, recordAccess } from '../store.ts'
@@ -50,26 +49,17 @@ interface RestoreOptions {
   readonly reason?: string
 }
 
-const restore = async (invocation: Invocation, file: string, options: RestoreOptions): Promise<Answer> => {
-  const target = await invocation.copyTarget(null)
-  const lease = await holdFor(invocation, target)
-  try {
-    return await restoreInto(target, invocation, file, options)
-  } finally {
-    await lease.release()
-  }
-}
-
-const restoreInto = async (
-  target: CopyTarget,
+const restore = async (
   invocation: Invocation,
   file: string,
   { checkpoint, acceptLoss, reason }: RestoreOptions,
 ): Promise<Answer> => {
   const { clock } = invocation
   const elsewhere = checkpoint === undefined ? [] : await checkpointsAt(checkpoint)
+  const target = await invocation.copyTarget(null)
+  const service = await invocation.findService()
+  if (service !== null) throw inUse(`the service of this home is running at ${service.baseUrl}`)
   const found = await target.look()
-  if (found.status === 'log' && found.isInUse) throw inUse('other processes are connected to the database')
   const identity = await usableIdentity(invocation)
   const { checkpoints } = target
   if (checkpoints === null) throw new Error('the store of a home has a place for checkpoints')
@@ -105,18 +95,6 @@ const restoreInto = async (
     await draft.discard()
   }
 }
-
-/** While it is held no service begins to trade on the log; who trades on it already keeps us from holding it. */
-const holdFor = async ({ findService }: Invocation, target: CopyTarget): Promise<Lease> => {
-  const service = await findService()
-  if (service !== null) throw inUse(`the service of this home is running at ${service.baseUrl}`)
-  const lease = await target.tryToLead()
-  if (lease === null) throw inUse('a service is running on this log')
-  return lease
-}
-
-const inUse = (detail: string): Failure =>
-  new Failure('store.in_use', detail, { advice: 'Stop every service on this log first.' })
 
 /** Opened before anything is changed: what was restored has to be recorded with it. */
 const usableIdentity = async ({ identity }: Invocation): Promise<IdentityDescription> => {
