@@ -20,6 +20,7 @@ import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { postgresMissing, sharedPostgres } from '../postgres/server.fixture.ts'
 import { eventsOf, register, submit } from './acts.ts'
+import { editStore } from './edit-store.ts'
 import { cleanUp, newHome, startService, svc, type CommandResult, type Variables } from './service.ts'
 import { onEveryStore } from './stores.ts'
 
@@ -433,6 +434,12 @@ describe('a copy that cannot be trusted', () => {
     const { exitCode, stderr } = svc(home, ['backup', '-', '--json'], SAVED)
     expect(exitCode).toBe(2)
     expect(stderr).toContain('needs a file')
+    const damaged = await newHome()
+    for (const folder of ['identity', 'data'])
+      cpSync(join(home, folder), join(damaged, folder), { recursive: true })
+    await editStore(damaged, {}, `UPDATE events SET ts = '2020-01-01T00:00:00.000Z' WHERE seq = 2`)
+    refused(svc(damaged, ['backup', join(damaged, 'x.jsonl'), '--json'], SAVED), 'backup.damaged')
+    expect(readdirSync(damaged).toSorted()).toEqual(['data', 'identity'])
     const empty = await newHome()
     refused(svc(empty, ['backup', join(empty, 'x'), '--json'], SAVED), 'store.missing')
     expect(readdirSync(empty)).toEqual([])
