@@ -93,6 +93,10 @@ export const createCommandDependencies = (environment: Environment): CommandDepe
     openExistingStore,
     openStore,
     checkpointsIn: (file) => checkpointFile(file),
+    copyTarget: async (into) => {
+      const { openCopyTarget } = await import('./copy-target.ts')
+      return openCopyTarget(environment, await loaded(), into)
+    },
     openBroker: async () => {
       const { openBroker } = await import('./broker.ts')
       const { createSystemTimer } = await import('../adapters/platform/timer/system-timer.ts')

@@ -72,7 +72,7 @@ export const storeExists = (home: string, { store }: Configuration): boolean =>
   store.url !== '' || existsSync(databasePath(home)) || existsSync(checkpointPath(home, store))
 
 /** Takes the password from the secret `store.password` if the URL names only a user. */
-const urlWithPassword = async (text: string, environment: Environment): Promise<string> => {
+export const urlWithPassword = async (text: string, environment: Environment): Promise<string> => {
   const url = new URL(text)
   if (url.username === '' || url.password !== '') return text
   const { home, clock, variables, masterPassword: password } = environment
@@ -88,15 +88,15 @@ const urlWithPassword = async (text: string, environment: Environment): Promise<
   }
 }
 
-const placeOf = ({ url }: Configuration['store']): string => {
+export const placeOf = ({ url }: Configuration['store']): string => {
   if (url === '') return 'data/events.db'
   const { host, pathname } = new URL(url)
   return host + pathname
 }
 
-const databasePath = (home: string): string => join(home, 'data', 'events.db')
+export const databasePath = (home: string): string => join(home, 'data', 'events.db')
 
-const checkpointPath = (home: string, { url, checkpoint_file }: Configuration['store']): string => {
+export const checkpointPath = (home: string, { url, checkpoint_file }: Configuration['store']): string => {
   if (checkpoint_file !== '') return resolve(home, checkpoint_file)
   if (url === '') return `${databasePath(home)}.checkpoints`
   // Named after the location of the log, without the password, so that two logs never share a file.
@@ -109,7 +109,15 @@ export const openSession = async (
   environment: Environment,
   configuration: Configuration,
 ): Promise<StoreSession> => {
-  const store = await openStore(environment, configuration)
+  return sessionOn(environment, configuration, await openStore(environment, configuration))
+}
+
+/** The same on a store that is open. */
+export const sessionOn = async (
+  environment: Environment,
+  configuration: Configuration,
+  store: Store,
+): Promise<StoreSession> => {
   let running: Promise<RunningEngine> | null = null
   const open = (): Promise<RunningEngine> => (running ??= openEngine(environment, configuration, store))
   return {

@@ -22,6 +22,9 @@ export const consequencesOf = (event: KnownEvent): readonly Command[] => {
       const triggers = [{ name: 'clock_jump_seconds', value, threshold }]
       return [{ kind: 'escalate', to: KILL_SWITCH.caution, cause: { reason: 'clock_jumped', triggers } }]
     }
+    case 'system.restore.v1':
+      // What was traded since the copy was made is not in it: no new position until an operator has compared the account.
+      return [{ kind: 'escalate', to: KILL_SWITCH.crisis, cause: RESTORED_LOG }]
     case 'market.bar.v1':
       return event.payload.backfill ? [] : afterBar(event.payload)
     case 'brain.conviction.v1': {
@@ -116,3 +119,5 @@ const afterSignal = ({ type, payload, source, ts }: StoredSignal): readonly Comm
 
 /** Why a log that does not verify locks the engine. */
 export const DAMAGED_LOG = { reason: 'integrity_failed', triggers: [] } as const
+
+const RESTORED_LOG = { reason: 'log_restored', triggers: [] } as const

@@ -41,6 +41,8 @@ export interface AuditEnd {
   readonly unknownSigners: number
   /** How many events each domain has. */
   readonly domains: ReadonlyMap<string, number>
+  /** Whose signatures count after the last event. */
+  readonly keys: Keys
 }
 
 /** Looks at every event: its columns, its text, its signature and its place in the checkpoints. Holds one page. */
@@ -142,7 +144,7 @@ export const createAudit = (options: AuditOptions): Audit => {
     end: async () => {
       await inWork
       await settle(cutter.end().flatMap(claimsOf))
-      return { checked, last, proven: tree.proven(), unknownSigners, domains }
+      return { checked, last, proven: tree.proven(), unknownSigners, domains, keys }
     },
   }
 }

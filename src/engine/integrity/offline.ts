@@ -4,7 +4,9 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Signatures } from '../../ports/signatures.ts'
 import { createAudit, type Audit, type AuditEnd } from './audit.ts'
 import { parseExportLine } from './export-line.ts'
-import { NO_KEYS } from '../../core/operations/keys.ts'
+import { openCopy } from './backup-file.ts'
+import { NO_KEYS, type Keys } from '../../core/operations/keys.ts'
+import type { SignedCheckpoint } from '../../core/log/checkpoint.ts'
 import { createFindings, type Findings } from './findings.ts'
 import { reportOf, type IntegrityReport } from './report.ts'
 
@@ -14,6 +16,8 @@ export interface OfflineOptions {
   /** Kept apart from the export; without them a cut end does not show. */
   readonly checkpoints?: StoredCheckpoints
   readonly onProgress?: (checked: number) => void
+  /** For those who keep the records: called as long as nothing wrong was found. After the first fault reading ends. */
+  readonly onPage?: (records: readonly LogRecord[]) => Promise<void>
 }
 
 export interface OfflineReport extends IntegrityReport<'offline'> {
@@ -24,19 +28,40 @@ export interface OfflineReport extends IntegrityReport<'offline'> {
   readonly unchecked_signatures: number
 }
 
-/** Verifies an export, one event record as JSON per line, without any database. Memory stays flat. */
+/** What a copy of a log says about itself. */
+export interface ExaminedCopy {
+  readonly report: OfflineReport
+  /** The checkpoint of a backup; null for a plain export. */
+  readonly checkpoint: SignedCheckpoint | null
+  readonly firstHash: string | null
+  /** Whose signatures count after its last event. */
+  readonly keys: Keys
+}
+
+/** Verifies an export, one event record as JSON per line, or a backup, without any database. Memory stays flat. */
 export const verifyExport = async (
   lines: AsyncIterable<string>,
-  { signatures, clock, checkpoints, onProgress }: OfflineOptions,
-): Promise<OfflineReport> => {
+  options: OfflineOptions,
+): Promise<OfflineReport> => (await examineCopy(lines, options)).report
+
+/** The same, and what else is known of the copy at its end. */
+export const examineCopy = async (
+  source: AsyncIterable<string>,
+  { signatures, clock, checkpoints, onProgress, onPage }: OfflineOptions,
+): Promise<ExaminedCopy> => {
   const startedAt = clock.now()
   const findings = createFindings()
-  const notes = checkpoints?.notes ?? []
+  const { checkpoint, lines } = await openCopy(source)
+  const notes = [...(checkpoints?.notes ?? []), ...(checkpoint === null ? [] : [checkpoint])].sort(
+    (one, other) => one.frontier.size - other.frontier.size,
+  )
+  let firstHash: string | null = null
   let audit: Audit | null = null
   let start: Head = EMPTY_HEAD
   let checked = 0
   for await (const page of pagesOf(lines, findings)) {
     if (audit === null) {
+      firstHash = page[0]?.hash ?? null
       start = headBefore(page[0])
       const wholeLog = start.seq === 0
       audit = createAudit({
@@ -53,16 +78,21 @@ export const verifyExport = async (
     await audit.add(page)
     checked += page.length
     onProgress?.(checked)
+    if (onPage === undefined) continue
+    if (findings.first() !== null) break
+    await onPage(page)
   }
   const end = (await audit?.end()) ?? NOTHING
   const partial = start.seq > 0
   const newest = notes.at(-1)
-  if (!partial && newest !== undefined && newest.frontier.size > end.last.seq) {
+  // What was not read to its end is not judged by its end.
+  const wasRead = onPage === undefined || findings.first() === null
+  if (!partial && wasRead && newest !== undefined && newest.frontier.size > end.last.seq) {
     const seq = end.last.seq + 1
     const detail = `the export ends at ${end.last.seq}, but the log had ${newest.frontier.size} events on ${newest.time}`
     findings.add({ reason: 'truncated', seq, id: null, shownAt: seq, detail })
   }
-  const report = reportOf(findings, {
+  const examined = reportOf(findings, {
     mode: 'offline',
     checked: end.checked,
     eventCount: end.checked,
@@ -71,19 +101,27 @@ export const verifyExport = async (
     remarks: remarksOn(start, end, notes.length),
   })
   // Nothing is stored beside the events of an export.
-  const { projections: _none, ...checks } = report.checks
-  return {
-    ...report,
+  const { projections: _none, ...checks } = examined.checks
+  const report = {
+    ...examined,
     checks,
     first_seq: end.checked === 0 ? 0 : start.seq + 1,
     partial,
     unchecked_signatures: partial ? end.unknownSigners : 0,
   }
+  return { report, checkpoint, firstHash, keys: end.keys }
 }
 
 const PAGE_SIZE = 500
 
-const NOTHING: AuditEnd = { checked: 0, last: EMPTY_HEAD, proven: 0, unknownSigners: 0, domains: new Map() }
+const NOTHING: AuditEnd = {
+  checked: 0,
+  last: EMPTY_HEAD,
+  proven: 0,
+  unknownSigners: 0,
+  domains: new Map(),
+  keys: NO_KEYS,
+}
 
 async function* pagesOf(
   lines: AsyncIterable<string>,

@@ -10,6 +10,7 @@ import type { CheckpointStore } from '../../ports/checkpoints.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ConfigurationStore } from '../../ports/config-file.ts'
 import type { EventLog } from '../../ports/event-log.ts'
+import type { LogTarget } from '../../ports/log-target.ts'
 import type { IdentityDescription } from '../../ports/signer.ts'
 import type { Signatures } from '../../ports/signatures.ts'
 
@@ -43,6 +44,8 @@ export interface CommandDependencies {
   readonly openStore: () => Promise<StoreSession>
   /** Checkpoints in a file of any name. */
   readonly checkpointsIn: (file: string) => CheckpointStore
+  /** Where a log can be copied to: the store of this home, or the database or file that is named. */
+  readonly copyTarget: (into: string | null) => Promise<CopyTarget>
   /** The venue of real orders, with its keys. The caller closes it. */
   readonly openBroker: () => Promise<Broker>
   /** A run through recorded time. It leaves nothing behind. */
@@ -134,6 +137,20 @@ export interface StoreSession extends AsyncDisposable {
 export const SERVICE_ROLES = ['all', 'api', 'engine'] as const
 
 export type ServiceRole = (typeof SERVICE_ROLES)[number]
+
+/** A place for a log that is copied, and what this home knows of the log that belongs there. */
+export interface CopyTarget extends LogTarget {
+  /** For people. */
+  readonly location: string
+  /** Null where checkpoints of the log would be kept by another home. */
+  readonly checkpoints: CheckpointStore | null
+  /** The hash of the first event that this node has pinned for the place, and those it has pinned for others. */
+  readonly pinned: { readonly here: string | null; readonly elsewhere: readonly string[] }
+  /** The log that was put there, with checkpoints in another place than usual. */
+  readonly openSession: (checkpoints: CheckpointStore) => Promise<StoreSession>
+  /** Signs a checkpoint of the log that was put there; false if this home has no key that the log accepts. */
+  readonly signCheckpoint: () => Promise<boolean>
+}
 
 /** What the command line says instead of the configuration. */
 export interface ServiceOptions {

@@ -136,12 +136,12 @@ const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/
 export const writeWholeFile = async <Result>(
   path: string,
   options: { readonly force: boolean },
-  produce: (write: Write) => Promise<Result>,
+  produce: (write: (text: string | Uint8Array) => Promise<void>, draftPath: string) => Promise<Result>,
 ): Promise<Result> => {
   const draftPath = `${path}.${process.pid}.partial`
   const draft = await openDraft(draftPath, path)
   try {
-    const result = await produce((text) => draft.appendFile(text))
+    const result = await produce((text) => draft.appendFile(text), draftPath)
     await draft.sync()
     if (options.force) await rename(draftPath, path)
     else await linkNew(draftPath, path)
@@ -167,18 +167,23 @@ const linkNew = async (draftPath: string, path: string): Promise<void> => {
   try {
     await link(draftPath, path)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw fileExists(path)
-    throw error
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST' || (WITHOUT_LINKS.has(code) && (await exists(path)))) throw fileExists(path)
+    if (!WITHOUT_LINKS.has(code)) throw error
+    await rename(draftPath, path)
   }
 }
 
-const fileExists = (path: string): Failure =>
+/** How file systems of memory sticks and network drives say that a file has one name only. */
+const WITHOUT_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
+
+export const fileExists = (path: string): Failure =>
   new Failure('file.exists', `${path} exists already`, {
     advice: 'Choose another name, or add --force to replace it.',
   })
 
 /** False also for what is not accessible: opening it reports why. */
-const exists = (path: string): Promise<boolean> =>
+export const exists = (path: string): Promise<boolean> =>
   access(path).then(
     () => true,
     () => false,

@@ -84,6 +84,15 @@ export const COMMANDS: Readonly<Record<string, readonly (readonly [string, strin
       () => import('./commands/verify-proof.ts'),
     ],
   ],
+  Keep: [
+    [
+      'backup',
+      'write the log to one verified file, while the service runs',
+      () => import('./commands/backup.ts'),
+    ],
+    ['import', 'copy an exported log into an empty store', () => import('./commands/import.ts')],
+    ['restore', 'put a backup in the place of the log of this home', () => import('./commands/restore.ts')],
+  ],
   Settings: [
     ['config', 'show, check or change settings', () => import('./commands/config.ts')],
     ['identity', 'the key that signs every event', () => import('./commands/identity.ts')],

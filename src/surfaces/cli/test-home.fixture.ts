@@ -186,6 +186,7 @@ export const openTestHome = async () => {
         openStore: async () => sessionOn((log ??= new MemoryLog())),
         signatures,
         checkpointsIn: (file) => checkpointFile(file),
+        copyTarget: () => Promise.reject(new Error('the log of this home is in memory')),
         openBroker: () => Promise.reject(new Failure('live.not_ready', 'this home has no venue')),
         backtest: async (request) => {
           const configuration = await openConfigurationStore(place)

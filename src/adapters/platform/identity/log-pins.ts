@@ -9,6 +9,8 @@ import { readTextFile, replacePrivateFile } from '../crypto/private-file.ts'
 export interface LogPins {
   /** Null while nothing is pinned for this place. */
   read(place: string): Promise<string | null>
+  /** All hashes that are pinned, for any place. */
+  all(): Promise<readonly string[]>
   write(place: string, firstHash: string): Promise<void>
 }
 
@@ -23,6 +25,7 @@ export const logPins = (home: string): LogPins => {
   }
   return {
     read: async (place) => new Map(Object.entries(await readAll())).get(place) ?? null,
+    all: async () => Object.values(await readAll()),
     write: async (place, firstHash) => {
       const known = await readAll()
       if (known[place] === firstHash) return

@@ -1,4 +1,4 @@
-import type { CustomTypesConfig, Pool } from 'pg'
+import type { Client, CustomTypesConfig, Pool } from 'pg'
 import { domainOf, hasTypePrefix } from '../../../core/log/event.ts'
 import { bytesFromHex } from '../../../core/log/bytes.ts'
 import type { NodeRange } from '../../../core/log/tree.ts'
@@ -29,8 +29,15 @@ export const queryThrough =
     if (pool.ending) throw new LogClosedError()
     if (pool.waitingCount >= QUERIES_WAITING_MAX)
       throw new StoreUnavailableError('too many reads are waiting')
+    return queryOn(pool)<Row>(query)
+  }
+
+/** Through one connection, such as one that is in a transaction. */
+export const queryOn =
+  (client: Pick<Client | Pool, 'query'>): Query =>
+  async <Row extends readonly unknown[]>(query: SqlQuery): Promise<readonly Row[]> => {
     try {
-      const { rows } = await pool.query({
+      const { rows } = await client.query({
         ...query,
         values: [...query.values],
         rowMode: 'array',

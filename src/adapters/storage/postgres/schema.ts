@@ -12,13 +12,9 @@ export const IS_SIGNAL = `split_part(type, '.', 1) = 'signal'`
 
 /** Creates the tables if they are missing. Processes that start at once wait for each other. */
 export const ensureSchema = async (client: Client): Promise<void> => {
-  await assertServer(client)
   await client.query('BEGIN')
   try {
-    await client.query('SELECT pg_advisory_xact_lock($1)', [SCHEMA_LOCK])
-    if (!(await hasTables(client))) await client.query(SCHEMA)
-    else if ((await formatOf(client)) === FORMAT_WITHOUT_LEADERS) await client.query(ADD_LEADERS)
-    await assertFormat(client)
+    await createTables(client)
     await client.query('COMMIT')
   } catch (error) {
     // A lost connection rolls back by itself; what matters is why it failed.
@@ -45,6 +41,37 @@ INSERT INTO lease (token, holder, expires_at) VALUES (0, '', '-infinity');`
 const FORMAT_WITHOUT_LEADERS = '4'
 const ADD_LEADERS = `${LEADER_TABLES}
 UPDATE meta SET value = '${FORMAT_VERSION}' WHERE name = 'format_version'`
+
+/** Inside the caller's transaction. */
+export const createTables = async (client: Client): Promise<void> => {
+  await assertServer(client)
+  await client.query('SELECT pg_advisory_xact_lock($1)', [SCHEMA_LOCK])
+  if (!(await hasTables(client))) await client.query(SCHEMA)
+  else if ((await formatOf(client)) === FORMAT_WITHOUT_LEADERS) await client.query(ADD_LEADERS)
+  await assertFormat(client)
+}
+
+/** Moves everything that belongs to the log into a schema of this name, inside the caller's transaction. */
+export const moveTables = async (client: Client, schema: string): Promise<void> => {
+  await client.query(`CREATE SCHEMA ${schema}`)
+  for (const part of PARTS) await client.query(`ALTER ${part} SET SCHEMA ${schema}`)
+}
+
+/** All that `SCHEMA` creates; indexes and triggers belong to their tables. */
+const PARTS = [
+  'VIEW contributor_signals',
+  'TABLE snapshots',
+  'TABLE tree_nodes',
+  'TABLE about',
+  'TABLE events',
+  'TABLE leaders',
+  'TABLE lease',
+  'TABLE meta',
+  'FUNCTION events_are_append_only()',
+  'FUNCTION grow_tree()',
+  'FUNCTION complete_tree_nodes(bigint)',
+  'FUNCTION tree_root(bytea[])',
+] as const
 
 // Text that is compared byte by byte sorts the same on every server and faster than any language's order.
 const SCHEMA = `
@@ -145,7 +172,7 @@ const assertServer = async (client: Client): Promise<void> => {
     throw new Error(`the database must have encoding UTF8, it has ${server.encoding}`)
 }
 
-const hasTables = async (client: Client): Promise<boolean> => {
+export const hasTables = async (client: Client): Promise<boolean> => {
   const { rows } = await client.query<{ found: boolean }>(`SELECT to_regclass('meta') IS NOT NULL AS found`)
   return rows[0]?.found === true
 }

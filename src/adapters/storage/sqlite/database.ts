@@ -1,3 +1,4 @@
+import { pathToFileURL } from 'node:url'
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { StoreUnavailableError } from '../../../ports/event-log.ts'
 
@@ -19,6 +20,46 @@ export const connect = (path: string, mode: 'read' | 'write'): Database => {
     throw error
   }
 }
+
+/**
+ * A new file that is filled once and then closed for good. It has no journal: whoever fills it deletes it when that fails,
+ * and syncs it before it counts.
+ */
+export const connectNew = (path: string): Database => {
+  const db = new DatabaseSync(path, { timeout: 0 })
+  db.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
+    PRAGMA cache_size = -${CACHE_KIB}`)
+  return db
+}
+
+/**
+ * Reads the file alone, without journal and locks: a connection lives on after `close` until its statements are collected,
+ * and such a one must not come to empty or delete a journal that by then belongs to another file of this name.
+ */
+export const connectImmutable = (path: string): Database => {
+  const url = pathToFileURL(path)
+  url.search = '?immutable=1'
+  return new DatabaseSync(url, { readOnly: true })
+}
+
+/**
+ * Copies the journal into the file and keeps everybody else from it until the connection is closed. Throws a busy error
+ * while any other process has it open, also one that stands still: only then can SQLite leave the mode with a journal
+ * beside the file. It prepares no statement, so that `close` really closes it.
+ */
+export const lockAlone = (path: string): Database => {
+  const db = new DatabaseSync(path, { timeout: ALONE_TIMEOUT_MS })
+  try {
+    db.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE')
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+/** Long enough for a command that is about to end. */
+const ALONE_TIMEOUT_MS = 1000
 
 export const prepare = (db: Database, sql: string): Statement => {
   const statement = db.prepare(sql)

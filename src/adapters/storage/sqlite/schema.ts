@@ -119,6 +119,9 @@ const ensureSchema = (writing: Database, reading: Database): void => {
   }
 }
 
+/** False for an empty file. Throws for a file of something else, or of another release. */
+export const isOurs = (db: Database): boolean => stepTo(db) !== SCHEMA
+
 /** The statements that bring the file to this format; null if it has it. */
 const stepTo = (db: Database): string | null => {
   const tables = firstRow(
@@ -152,7 +155,7 @@ const TREE_TABLE = `CREATE TABLE tree_nodes (
 ) STRICT, WITHOUT ROWID;`
 
 // The truth is in `events`. The other tables and the indexes are derived from it, in the same transaction.
-const SCHEMA = `
+export const SCHEMA = `
 CREATE TABLE meta (k TEXT PRIMARY KEY, v TEXT NOT NULL) STRICT;
 INSERT INTO meta VALUES ('format_version', '${FORMAT_VERSION}');
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { catchUp, EMPTY_MEMORY, snapshotOf } from '../../../engine/memory.ts'
 import { openTestHome, type TestHome } from '../test-home.fixture.ts'
-import { fileLines } from './integrity.ts'
+import { copyLines } from '../copied-file.ts'
 
 const REPORT_MEMBERS = [
   'ok',
@@ -257,7 +257,7 @@ describe('lines of an export', () => {
     await writeFile(path, text)
     const steps: (readonly [number, number])[] = []
     const lines: string[] = []
-    for await (const line of fileLines(path, (...step) => steps.push(step))) lines.push(line)
+    for await (const line of copyLines(path, process.stdin, (...step) => steps.push(step))) lines.push(line)
     return { lines, steps }
   }
 

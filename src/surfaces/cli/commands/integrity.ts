@@ -1,7 +1,5 @@
-import { createReadStream } from 'node:fs'
-import { readFile, stat } from 'node:fs/promises'
 import { Option } from 'commander'
-import { parseSignedCheckpoint, type SignedCheckpoint } from '../../../core/log/checkpoint.ts'
+import type { SignedCheckpoint } from '../../../core/log/checkpoint.ts'
 import { EMPTY_HEAD } from '../../../core/log/event.ts'
 import { acceptLoss } from '../../../engine/integrity/accept-loss.ts'
 import type { CheckResult } from '../../../engine/integrity/findings.ts'
@@ -9,8 +7,9 @@ import { verifyExport } from '../../../engine/integrity/offline.ts'
 import type { IntegrityReport } from '../../../engine/integrity/report.ts'
 import { VERIFY_STEPS, verifyLog } from '../../../engine/integrity/verify.ts'
 import type { CheckpointStore } from '../../../ports/checkpoints.ts'
-import { linesOf, numberFrom } from '../arguments.ts'
+import { numberFrom } from '../arguments.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import { checkpointsAt, copyLines, explained } from '../copied-file.ts'
 import { EXIT_FAILED, EXIT_OK, Failure, UsageError } from '../failure.ts'
 import { execute, openExisting, recordAccess } from '../store.ts'
 import { bad, fields, good, quiet, type Cell, type Row } from '../table.ts'
@@ -23,7 +22,7 @@ export const define: DefineCommand = (command, run) => {
     )
     .addOption(new Option('--full', 'every event from the first (the default)').conflicts('fast'))
     .option('--fast [events]', `only the newest events (default: ${FAST_EVENTS})`, numberFrom(1, 100_000))
-    .option('--file <export>', 'verify this export (JSON lines) instead; needs no store')
+    .option('--file <export>', 'verify this export or backup instead; needs no store')
     .option('--checkpoints <file>', 'with --file: compare with this checkpoint file')
     .option('--checkpoint <file|url>', 'also compare with a checkpoint that was kept elsewhere')
     .option('--accept-loss', 'accept a log that has lost its end, such as a restored backup')
@@ -130,28 +129,6 @@ const verifyStore = async (
   }
 }
 
-/** Signed notes from a file, or from wherever somebody has kept a copy of them. */
-const checkpointsAt = async (place: string): Promise<readonly SignedCheckpoint[]> => {
-  const text = await textAt(place).catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new Failure('file.unreadable', `cannot read the checkpoint at ${place}: ${reason}`)
-  })
-  const notes = text
-    .split(/(?<=\n\u2014 [^\n]+\n)/)
-    .flatMap((piece) => parseSignedCheckpoint(piece.trimStart()) ?? [])
-  if (notes.length > 0) return notes
-  throw new Failure('file.unreadable', `there is no signed checkpoint at ${place}`)
-}
-
-const textAt = async (place: string): Promise<string> => {
-  if (!/^https?:\/\//.test(place)) return readFile(place, 'utf8')
-  const response = await fetch(place, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) })
-  if (!response.ok) throw new Error(`it answered ${response.status}`)
-  return response.text()
-}
-
-const ANSWER_WITHIN_MS = 10_000
-
 /** The kept notes and those from elsewhere. */
 const withNotes = (
   kept: CheckpointStore | null,
@@ -165,43 +142,16 @@ const withNotes = (
 })
 
 const verifyExportFile = async (
-  { signatures, clock, checkpointsIn, progress }: Invocation,
+  { signatures, clock, checkpointsIn, progress, stdin }: Invocation,
   file: string,
   checkpointFile: string | undefined,
 ): Promise<IntegrityReport<string>> => {
   const bar = progress('verifying')
   const checkpoints =
     checkpointFile === undefined ? {} : { checkpoints: await checkpointsIn(checkpointFile).read('all') }
-  return verifyExport(fileLines(file, bar.update), { signatures, clock, ...checkpoints }).finally(bar.end)
-}
-
-/** Several times the largest event. */
-const LINE_BYTES_MAX = 4 * 1024 * 1024
-
-export async function* fileLines(
-  path: string,
-  onProgress: (bytesRead: number, bytesTotal: number) => void,
-): AsyncGenerator<string> {
-  const bytesTotal = await sizeOf(path)
-  const onRead = (bytesRead: number): void => onProgress(bytesRead, bytesTotal)
-  for await (const line of linesOf(createReadStream(path), LINE_BYTES_MAX, onRead)) {
-    if (line !== null) yield line
-    else
-      throw new Failure('file.unreadable', `${path} has a line of more than ${LINE_BYTES_MAX} bytes`, {
-        advice: 'An export to verify is written with "svc export events --format jsonl".',
-      })
-  }
-}
-
-const sizeOf = async (path: string): Promise<number> => {
-  try {
-    return (await stat(path)).size
-  } catch (error) {
-    throw new Failure(
-      'file.unreadable',
-      `cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`,
-    )
-  }
+  return explained(file, () =>
+    verifyExport(copyLines(file, stdin, bar.update), { signatures, clock, ...checkpoints }),
+  ).finally(bar.end)
 }
 
 /**

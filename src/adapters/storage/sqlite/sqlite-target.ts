@@ -1,0 +1,187 @@
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { EMPTY_HEAD, type Head } from '../../../core/log/event.ts'
+import {
+  TargetInUseError,
+  TargetTakenError,
+  type Found,
+  type LogDraft,
+  type LogTarget,
+} from '../../../ports/log-target.ts'
+import {
+  connectImmutable,
+  connectNew,
+  firstRow,
+  isBusyError,
+  isSqliteError,
+  lockAlone,
+  prepare,
+  prepareRows,
+  unavailable,
+  type Database,
+} from './database.ts'
+import { isOurs, SCHEMA } from './schema.ts'
+import { prepareTreeNodes } from './tree.ts'
+import { EventWriter, NEWEST_LEADER } from './writer.ts'
+
+/** The file of a log as the place for a copy of one. */
+export const sqliteTarget = ({ path }: { readonly path: string }): LogTarget => ({
+  look: async () => {
+    const { found, lock } = await lookAlone(path)
+    lock?.close()
+    return found
+  },
+  draft: (options) => openDraft(path, options),
+})
+
+/** What is there, and a lock on it; null where there is nothing that could be locked. */
+const lookAlone = async (
+  path: string,
+): Promise<{ readonly found: Found; readonly lock: Database | null }> => {
+  if (!(await exists(path))) return { found: { status: 'empty' }, lock: null }
+  let lock: Database | null = null
+  try {
+    lock = lockAlone(path)
+    return { found: readFound(path), lock }
+  } catch (error) {
+    lock?.close()
+    if (isBusyError(error)) throw new TargetInUseError(`another process has ${path} open`)
+    return { found: { status: 'unreadable', why: unavailable('read', path, error).message }, lock: null }
+  }
+}
+
+const readFound = (path: string): Found => {
+  const db = connectImmutable(path)
+  try {
+    if (!isOurs(db)) return { status: 'empty' }
+    const first = firstRow(prepareRows(db, 'SELECT hash FROM events ORDER BY seq LIMIT 1'))
+    const last = firstRow(prepareRows(db, HEAD))
+    if (first === undefined || last === undefined) return { status: 'empty' }
+    const [seq, hash, recordedAt] = last as readonly [number, string, string]
+    return { status: 'log', head: { seq, hash, recordedAt }, firstHash: String(first[0]) }
+  } finally {
+    db.close()
+  }
+}
+
+const newestLeaderAt = (path: string): number => {
+  const db = connectImmutable(path)
+  try {
+    const tables = prepareRows(db, `SELECT count(*) FROM sqlite_schema WHERE name = 'leaders'`)
+    if (firstRow(tables)?.[0] !== 1) return 0
+    return Number(firstRow(prepareRows(db, NEWEST_LEADER))?.[0] ?? 0)
+  } finally {
+    db.close()
+  }
+}
+
+const HEAD = 'SELECT seq, hash, recorded_at FROM events ORDER BY seq DESC LIMIT 1'
+
+/**
+ * Filled beside the log, then put in its place under its name. What a crash leaves behind has another name than a log and
+ * is never opened as one.
+ */
+const openDraft = async (
+  path: string,
+  { replace, at }: { readonly replace: boolean; readonly at: string },
+): Promise<LogDraft> => {
+  const { found, lock } = await lookAlone(path)
+  const draftPath = `${path}.${process.pid}.partial`
+  let db: Database | null = null
+  const discard = async (): Promise<void> => {
+    if (db?.isOpen === true) db.close()
+    if (lock?.isOpen === true) lock.close()
+    await rm(draftPath, { force: true })
+  }
+  try {
+    if (found.status !== 'empty' && !replace) throw new TargetTakenError(`${path} is not empty`)
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    // Closed to others from its first byte on.
+    await (await open(draftPath, 'w', 0o600)).close()
+    db = connectNew(draftPath)
+    db.exec(SCHEMA)
+    // No token is given twice, whatever events are lost.
+    const token = found.status === 'log' ? newestLeaderAt(path) : 0
+    if (token > 0) prepare(db, 'INSERT INTO leaders VALUES (?, ?)').run(token, '')
+    return draftIn(db, draftPath, {
+      discard,
+      install: async () => {
+        await syncFile(draftPath)
+        const replaced = await setAside(path, at)
+        await rename(draftPath, path)
+        await syncFile(dirname(path))
+        await discard()
+        return { replaced: found.status === 'empty' ? null : replaced }
+      },
+    })
+  } catch (error) {
+    await discard()
+    throw isSqliteError(error) ? unavailable('write to', draftPath, error) : error
+  }
+}
+
+const draftIn = (
+  db: Database,
+  path: string,
+  { install, discard }: Pick<LogDraft, 'install' | 'discard'>,
+): LogDraft => {
+  const reported = <Result>(work: () => Result): Result => {
+    try {
+      return work()
+    } catch (error) {
+      throw isSqliteError(error) ? unavailable('write to', path, error) : error
+    }
+  }
+  const writer = new EventWriter(db)
+  const treeNodes = prepareTreeNodes(db)
+  const headRow = prepareRows(db, HEAD)
+  return {
+    append: async (records, expected) => {
+      const { status } = reported(() => writer.append(records, expected, null))
+      if (status !== 'appended') throw new Error('a draft has one writer')
+    },
+    head: async (): Promise<Head> => {
+      const row = reported(() => firstRow(headRow))
+      if (row === undefined) return EMPTY_HEAD
+      const [seq, hash, recordedAt] = row as readonly [number, string, string]
+      return { seq, hash, recordedAt }
+    },
+    treeNodes: async (range) => reported(() => treeNodes(range)),
+    install: () => {
+      db.close()
+      return install()
+    },
+    discard,
+  }
+}
+
+/**
+ * A file that could be locked has no journal; one that cannot be read may be worth nothing without it, so it goes along
+ * under the matching name. The same holds for the file that remembers the newest event.
+ */
+const setAside = async (path: string, at: string): Promise<string | null> => {
+  const aside = `${path}.replaced-${at.replaceAll(/[^0-9A-Za-z]/g, '')}`
+  let isMoved = false
+  for (const suffix of ['', '-wal', '-shm', '.head']) {
+    if (!(await exists(path + suffix))) continue
+    await rename(path + suffix, aside + suffix)
+    isMoved = true
+  }
+  return isMoved ? aside : null
+}
+
+const exists = async (path: string): Promise<boolean> => {
+  try {
+    await stat(path)
+    return true
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
+    throw error
+  }
+}
+
+/** Of a file or a folder. */
+const syncFile = async (path: string): Promise<void> => {
+  await using file = await open(path, 'r')
+  await file.sync()
+}

@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import { parseSignedCheckpoint, type SignedCheckpoint } from '../../core/log/checkpoint.ts'
+import { eventRecordText } from '../../core/views/log.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+
+/**
+ * A backup is an export of the whole log behind one line that holds a signed checkpoint of exactly these events. The
+ * checkpoint comes first, so that a reader knows from the beginning how far the file has to reach.
+ */
+export interface CopiedLog {
+  /** Null for a plain export. */
+  readonly checkpoint: SignedCheckpoint | null
+  /** Event records, one per line. */
+  readonly lines: AsyncIterable<string>
+}
+
+/** The file is no copy of a log, or one that this release cannot read. */
+export class NotACopyError extends Error {
+  override readonly name = 'NotACopyError'
+}
+
+/**
+ * Writes the log as it was at the checkpoint. Stored events never change, so what is appended meanwhile does not matter
+ * and no lock or long transaction is needed; that nothing else changed is for the verification of the file to show.
+ */
+export async function* backupTexts(
+  log: Pick<EventLog, 'scan'>,
+  checkpoint: SignedCheckpoint,
+  madeAt: string,
+): AsyncGenerator<{ readonly text: string; readonly written: number }> {
+  const { note, frontier } = checkpoint
+  const header = { [MARK]: VERSION, made_at: madeAt, events: frontier.size, checkpoint: note }
+  yield { text: `${JSON.stringify(header)}\n`, written: 0 }
+  let written = 0
+  for await (const records of log.scan({ after: 0, upTo: frontier.size })) {
+    written += records.length
+    yield { text: records.map((record) => `${eventRecordText(record)}\n`).join(''), written }
+  }
+}
+
+const VERSION = 1
+const MARK = 'signal_engine_backup'
+
+/**
+ * Reads the first line, to tell a backup from an export. Throws NotACopyError if it begins like a backup and is none that
+ * can be read; whatever else the lines are is for those who read them to say.
+ */
+export const openCopy = async (lines: AsyncIterable<string>): Promise<CopiedLog> => {
+  const iterator = lines[Symbol.asyncIterator]()
+  const rest = { [Symbol.asyncIterator]: () => iterator }
+  const first = await iterator.next()
+  if (first.done === true) return { checkpoint: null, lines: rest }
+  const json = jsonOf(first.value)
+  const isBackup = typeof json === 'object' && json !== null && MARK in json
+  if (!isBackup) return { checkpoint: null, lines: withFirst(first.value, rest) }
+  const header = headerSchema.safeParse(json)
+  if (!header.success) {
+    const version = json[MARK]
+    throw new NotACopyError(
+      typeof version === 'number' && version !== VERSION
+        ? `the backup has format version ${version}, this release reads version ${VERSION}`
+        : 'the first line of the backup is damaged',
+    )
+  }
+  const checkpoint = parseSignedCheckpoint(header.data.checkpoint)
+  if (checkpoint === null || checkpoint.frontier.size !== header.data.events)
+    throw new NotACopyError('the checkpoint in the first line of the backup is damaged')
+  return { checkpoint, lines: rest }
+}
+
+const headerSchema = z.object({
+  [MARK]: z.literal(VERSION),
+  made_at: z.string(),
+  events: z.int().min(1),
+  checkpoint: z.string(),
+})
+
+async function* withFirst(first: string, rest: AsyncIterable<string>): AsyncGenerator<string> {
+  yield first
+  yield* rest
+}
+
+/** Undefined when the text is no JSON: those who read the lines report it. */
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,150 @@
+import { createReadStream } from 'node:fs'
+import { readFile, stat } from 'node:fs/promises'
+import { addAbortSignal, pipeline, Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import { parseSignedCheckpoint, type SignedCheckpoint } from '../../core/log/checkpoint.ts'
+import { NotACopyError } from '../../engine/integrity/backup-file.ts'
+import { DamagedCopyError } from '../../engine/integrity/copy-log.ts'
+import { TargetInUseError, TargetTakenError } from '../../ports/log-target.ts'
+import { linesOf } from './arguments.ts'
+import { Failure } from './failure.ts'
+import type { InputStream } from './terminal.ts'
+
+/** Several times the largest event. */
+const LINE_BYTES_MAX = 4 * 1024 * 1024
+
+/** The lines of an export or a backup, compressed with gzip or not; `-` is standard input. */
+export async function* copyLines(
+  path: string,
+  stdin: InputStream,
+  onProgress: (bytesRead: number, bytesTotal: number) => void = () => undefined,
+  interruption?: Interruption,
+): AsyncGenerator<string> {
+  const bytesTotal = path === STANDARD_INPUT ? 0 : await sizeOf(path)
+  const source = path === STANDARD_INPUT ? stdin : createReadStream(path)
+  // Also ends to wait for a pipe that brings nothing.
+  if (interruption !== undefined) addAbortSignal(interruption.signal, source)
+  let bytesRead = 0
+  const onRead = (chunk: Buffer): void => {
+    bytesRead += chunk.length
+    if (bytesTotal > 0) onProgress(bytesRead, bytesTotal)
+  }
+  for await (const line of linesOf(await unzipped(source, onRead), LINE_BYTES_MAX)) {
+    if (line !== null) yield line
+    else
+      throw new Failure('file.unreadable', `${path} has a line of more than ${LINE_BYTES_MAX} bytes`, {
+        advice: 'A copy of a log is written with "svc backup" or "svc export events --format jsonl".',
+      })
+  }
+}
+
+const STANDARD_INPUT = '-'
+
+const unzipped = async (source: Readable, onRead: (chunk: Buffer) => void): Promise<Readable> => {
+  const chunks = source[Symbol.asyncIterator]() as AsyncIterator<Buffer | string>
+  const first = await chunks.next()
+  const bytes = Readable.from(
+    (async function* () {
+      for (let next = first; next.done !== true; next = await chunks.next()) {
+        const chunk = Buffer.from(next.value)
+        onRead(chunk)
+        yield chunk
+      }
+    })(),
+  )
+  const isZipped = first.done !== true && Buffer.from(first.value).subarray(0, 2).equals(GZIP_MAGIC)
+  // Whoever reads the last stream gets the error of any of them.
+  return isZipped ? pipeline(bytes, createGunzip(), () => undefined) : bytes
+}
+
+const GZIP_MAGIC = Buffer.from([0x1f, 0x8b])
+
+const sizeOf = async (path: string): Promise<number> => {
+  try {
+    return (await stat(path)).size
+  } catch (error) {
+    throw new Failure('file.unreadable', `cannot read ${path}: ${messageOf(error)}`)
+  }
+}
+
+/** Errors of copying, in words that name the file. */
+export const explained = async <Result>(path: string, work: () => Promise<Result>): Promise<Result> => {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof NotACopyError) throw new Failure('file.unreadable', `${path}: ${error.message}`)
+    if (error instanceof DamagedCopyError) {
+      throw new Failure('backup.damaged', `${path} is not an intact copy of a log: ${error.message}`, {
+        advice: 'Nothing was changed here. Use another copy.',
+      })
+    }
+    if (error instanceof TargetInUseError) throw inUse(error.message)
+    if (error instanceof TargetTakenError) {
+      throw new Failure('store.not_empty', error.message, {
+        advice:
+          'A log is imported into an empty store only. "svc restore" puts a backup in the place of a log.',
+      })
+    }
+    const { code = '', cause } = error as NodeJS.ErrnoException
+    // A stream wraps the reason for which it was given up.
+    const interrupted = [error, cause].find((reason) => reason instanceof InterruptedError)
+    if (interrupted !== undefined)
+      throw new Failure('request.invalid', `${interrupted.message}: nothing was changed`)
+    if (code === 'EISDIR' || code === 'EACCES' || code.startsWith('Z_'))
+      throw new Failure('file.unreadable', `cannot read ${path}: ${messageOf(error)}`)
+    throw error
+  }
+}
+
+export const inUse = (detail: string): Failure =>
+  new Failure('store.in_use', detail, { advice: 'Stop every service on this log first.' })
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** Ctrl-C during long work ends it in order, so that what was begun is removed. A second one ends the process. */
+export class Interruption implements Disposable {
+  readonly #controller = new AbortController()
+  readonly #note = (signal: NodeJS.Signals): void => {
+    this.#controller.abort(new InterruptedError(`interrupted by ${signal}`))
+  }
+
+  constructor() {
+    for (const signal of SIGNALS) process.once(signal, this.#note)
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  [Symbol.dispose](): void {
+    for (const signal of SIGNALS) process.off(signal, this.#note)
+  }
+}
+
+class InterruptedError extends Error {
+  override readonly name = 'InterruptedError'
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+
+/** Signed notes from a file, or from wherever somebody has kept a copy of them. */
+export const checkpointsAt = async (place: string): Promise<readonly SignedCheckpoint[]> => {
+  const text = await textAt(place).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Failure('file.unreadable', `cannot read the checkpoint at ${place}: ${reason}`)
+  })
+  const notes = text
+    .split(/(?<=\n\u2014 [^\n]+\n)/)
+    .flatMap((piece) => parseSignedCheckpoint(piece.trimStart()) ?? [])
+  if (notes.length > 0) return notes
+  throw new Failure('file.unreadable', `there is no signed checkpoint at ${place}`)
+}
+
+const textAt = async (place: string): Promise<string> => {
+  if (!/^https?:\/\//.test(place)) return readFile(place, 'utf8')
+  const response = await fetch(place, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) })
+  if (!response.ok) throw new Error(`it answered ${response.status}`)
+  return response.text()
+}
+
+const ANSWER_WITHIN_MS = 10_000
