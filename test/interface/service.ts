@@ -33,6 +33,8 @@ export interface RunningService {
     path: string,
     request?: { readonly body?: unknown; readonly headers?: Variables },
   ): Promise<Answer>
+  /** Such as SIGSTOP and SIGCONT, after which it goes on. */
+  signal(name: NodeJS.Signals): void
   /** SIGTERM by default; resolves with the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
@@ -85,6 +87,7 @@ export const startService = async (
     output: () => output,
     call: async (method, path, request = {}) =>
       finished(baseUrl, path, await callService(baseUrl, method, path, request)),
+    signal: (name) => void child.kill(name),
     stop: async (signal = 'SIGTERM') => {
       child.kill(signal)
       return ended
