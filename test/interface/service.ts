@@ -33,10 +33,14 @@ export interface RunningService {
     path: string,
     request?: { readonly body?: unknown; readonly headers?: Variables },
   ): Promise<Answer>
-  /** Such as SIGSTOP and SIGCONT, after which it goes on. */
-  signal(name: NodeJS.Signals): void
   /** SIGTERM by default; resolves with the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
+}
+
+/** One that is a process of its own. */
+export interface ServiceProcess extends RunningService {
+  /** Such as SIGSTOP and SIGCONT, after which it goes on. */
+  signal(name: NodeJS.Signals): void
 }
 
 /** A new folder for an installation. Removed by `cleanUp`. */
@@ -63,7 +67,7 @@ export const startService = async (
   home: string,
   variables: Variables = {},
   { words = ['serve'], fileKibMax }: StartOptions = {},
-): Promise<RunningService> => {
+): Promise<ServiceProcess> => {
   if (!existsSync(BUILT)) throw new Error('the service is not built: run npm run build')
   // `up` makes a token of its own.
   const token: Variables = words[0] === 'up' ? {} : { SVC_API__AUTH_TOKEN: TOKEN }
