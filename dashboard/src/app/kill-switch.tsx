@@ -6,6 +6,7 @@ import { useConnectionStatus } from '../live/live.ts'
 import { Button } from '../ui/button.tsx'
 import { cx } from '../ui/cx.ts'
 import { Dialog } from '../ui/dialog.tsx'
+import { formatReason } from '../ui/format.ts'
 import { titleOf } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { Untrusted } from '../ui/untrusted.tsx'
@@ -87,7 +88,7 @@ export const KillSwitchChip = ({ isLarge = false }: { readonly isLarge?: boolean
     <button
       type="button"
       onClick={openKillSwitch}
-      title={isStale ? 'Last known level' : (data?.kill_switch_reason ?? undefined)}
+      title={isStale ? 'Last known level' : formatReason(data?.kill_switch_reason ?? '')}
       data-stale={isStale}
       className={cx(
         'inline-flex items-center justify-center gap-1.5 rounded-md font-semibold',
@@ -141,7 +142,7 @@ export const KillSwitchLevels = () => {
       ) : null}
       {reason === null ? null : (
         <p className="text-sm text-muted">
-          Since <Time at={changed_at} as="ago" />: <Untrusted text={reason} />
+          Since <Time at={changed_at} as="ago" />: <Untrusted text={formatReason(reason)} />
         </p>
       )}
       {change.error === null ? null : (

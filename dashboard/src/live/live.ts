@@ -15,10 +15,11 @@ const SILENCE_CHECK_MS = 1000
 
 /** Which resources an event makes stale, by the beginning of its type. The longest match decides. */
 const STALE_BY: Readonly<Record<string, readonly Resource[]>> = {
+  alert: ['alerts'],
   'attribution.recorded': ['attribution', 'scores', 'provenance'],
   'attribution.resolved': ['attribution', 'scores', 'provenance'],
   'brain.conviction': ['explanation'],
-  'brain.cycle': ['brain-status', 'explanation', 'intents', 'attribution', 'scores'],
+  'brain.cycle': ['brain-status', 'regime', 'explanation', 'intents', 'attribution', 'scores'],
   'brain.regime_change': ['brain-status', 'regime'],
   contributor: ['contributors', 'scores'],
   execution: ['portfolio', 'equity', 'positions', 'orders', 'intents', 'attribution', 'live'],
@@ -26,6 +27,7 @@ const STALE_BY: Readonly<Record<string, readonly Resource[]>> = {
   learning: ['learning', 'brain-status', 'producers'],
   'market.bar': ['portfolio', 'positions'],
   producer: ['producers'],
+  'system.alerts_acknowledged': ['alerts'],
   'system.config_changed': ['config', 'portfolio', 'karma', 'live'],
   'system.kill_switch': ['brain-status', 'kill-switch', 'live'],
   'system.started': ['health', 'config'],

@@ -7,7 +7,7 @@ import { useEventList } from '../../live/live.ts'
 import { Badge, DirectionBadge, RegimeBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Choice } from '../../ui/field.tsx'
-import { formatWords, textOf } from '../../ui/format.ts'
+import { formatFixed, formatWords, textOf } from '../../ui/format.ts'
 import { Count, Duration, Percent, Score, Stat } from '../../ui/numbers.tsx'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
@@ -115,7 +115,7 @@ const Figures = ({ brain, last }: FiguresProps) => {
           note={
             strongest === undefined
               ? 'no cycle yet'
-              : `conviction ${strongest.effective_conviction.toFixed(1)}`
+              : `conviction ${formatFixed(strongest.effective_conviction, 1)}`
           }
         >
           {strongest === undefined ? '–' : `${strongest.symbol} ${strongest.direction}`}

@@ -11,7 +11,7 @@ import { useEventList } from '../../live/live.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { inputClass } from '../../ui/field.tsx'
-import { textOf } from '../../ui/format.ts'
+import { formatReason, textOf } from '../../ui/format.ts'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -107,7 +107,7 @@ const LevelChange = ({ change: { ts, payload } }: { readonly change: EventItem }
           <Time at={ts} />
         </span>
       </div>
-      <Untrusted text={textOf(payload['reason'])} />
+      <Untrusted text={formatReason(textOf(payload['reason']))} />
     </li>
   )
 }
