@@ -7,10 +7,10 @@ import { formatDuration, formatPercent, formatUsd, formatWords } from '../ui/for
 import { useNow } from '../ui/time.tsx'
 import { useAction } from './use-action.ts'
 
-/** Intents that wait for an operator, the one that expires first at the beginning. */
+/** Intents that wait for an operator: the one that expires first, then the oldest. The API returns newest first. */
 export const useWaiting = (): readonly Intent[] => {
   const { data = [] } = useQuery(queries.intents('awaiting_approval'))
-  return data.toSorted((one, other) => (one.valid_until < other.valid_until ? -1 : 1))
+  return data.toReversed().toSorted((one, other) => one.valid_until.localeCompare(other.valid_until))
 }
 
 /** What it is about: direction, symbol and size. */

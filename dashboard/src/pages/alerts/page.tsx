@@ -149,7 +149,7 @@ const AnnouncePanel = () => {
           Approvals and new alerts stand on every page and in the title of the tab. This browser can do more:
         </p>
         {SIGNALS.map(([signal, label, hint]) => (
-          <label key={signal} className="flex items-start gap-2">
+          <label key={signal} className="flex min-h-[40px] items-start gap-2">
             <input
               type="checkbox"
               className="mt-1 accent-accent"

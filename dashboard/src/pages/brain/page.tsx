@@ -252,10 +252,14 @@ const Outcome = ({ cycle, intents }: { readonly cycle: Cycle; readonly intents: 
   const underWay = intents.length - filled.length - refused.length
   return (
     <span className="flex flex-wrap items-center gap-1.5">
-      {filled.length === 0 ? null : <Badge tone="good">{symbolsOf(filled)} filled</Badge>}
+      {filled.length === 0 ? null : (
+        <Badge hasName tone="good">
+          {symbolsOf(filled)} filled
+        </Badge>
+      )}
       {underWay === 0 ? null : <Badge tone="accent">{underWay} in progress</Badge>}
       {refused.map((intent) => (
-        <Badge key={intent.intent_id} tone="bad" title={intent.reasons.map(rejectionText).join('; ')}>
+        <Badge hasName key={intent.intent_id} tone="bad" title={intent.reasons.map(rejectionText).join('; ')}>
           <span>
             {intent.symbol} {intent.status}
             <span className="font-normal max-md:hidden">

@@ -107,7 +107,7 @@ export const HealthPanel = ({ className = '' }: { readonly className?: string })
           <ul className="flex flex-wrap gap-1.5" aria-label="Producers">
             {Object.values(byName).map(({ name, health, last_error }) => (
               <li key={name}>
-                <Badge tone={HEALTH_TONES[health]} title={last_error ?? health}>
+                <Badge hasName tone={HEALTH_TONES[health]} title={last_error ?? health}>
                   {name}: {health}
                 </Badge>
               </li>

@@ -258,7 +258,7 @@ const COLUMNS: readonly Column<Position>[] = [
     sortBy: ({ asset }) => asset,
   },
   { name: 'Side', render: ({ direction }) => <DirectionBadge direction={direction} /> },
-  numberColumn('Size', ({ size_notional }) => size_notional, Usd),
+  numberColumn('Size', ({ size_notional }) => size_notional, Usd, WIDE),
   numberColumn('Entry', ({ entry_price }) => entry_price, Price, WIDE),
   numberColumn('Mark', ({ mark_price }) => mark_price, Price, WIDE),
   numberColumn('Stop', ({ stop_loss }) => stop_loss, Price, WIDE),
