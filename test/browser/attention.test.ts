@@ -21,7 +21,7 @@ const SPY = `
   AudioContext.prototype.createOscillator = function () { announced.push('tone'); return play.call(this) }`
 
 const approval = (page: Page) => page.getByRole('region', { name: 'Waiting for your approval' })
-const newestAlert = (page: Page) => page.getByRole('region', { name: 'Newest alert' })
+const newestAlert = (page: Page) => page.getByRole('region', { name: 'Alert to acknowledge' })
 const pages = (page: Page) => page.getByRole('navigation', { name: 'Pages', exact: true })
 
 describe.skipIf(BROWSER === undefined)('what waits for an operator', () => {
@@ -91,13 +91,13 @@ describe.skipIf(BROWSER === undefined)('what waits for an operator', () => {
       for (const tab of [other, third]) await expect.poll(() => tab.getByLabel(label).isChecked()).toBe(true)
     }
     const announced = async (): Promise<readonly string[]> =>
-      (
-        await Promise.all([page, other, third].map((tab) => tab.evaluate<readonly string[]>('announced')))
-      ).flat()
+      (await Promise.all([page, other, third].map((tab) => tab.evaluate<readonly string[]>('announced'))))
+        .flat()
+        .toSorted()
     // Turning the sound on plays it once.
     await expect.poll(announced).toEqual(['tone'])
     await price(dashboard.engine, 'ETH', 111)
-    await expect.poll(announced).toEqual(['tone', 'target hit', 'tone'])
+    await expect.poll(announced).toEqual(['target hit', 'tone', 'tone'])
     await other.close()
     await third.close()
   })

@@ -77,7 +77,6 @@ describe.skipIf(BROWSER === undefined)('names of 80 characters', () => {
             faults.push(`${path} hides Close`)
           if (!(await isInReach(page, `${table} tbody .text-bad`))) faults.push(`${path} hides the loss`)
         }
-        await page.screenshot({ path: `/tmp/shots/long-${title}-${width}.png`, fullPage: true })
       }
       expect(faults).toEqual([])
       expect(problems).toEqual([])

@@ -71,7 +71,7 @@ const AlertBanner = () => {
   const { tone, name, text, positionId } = lineOf(newest)
   const others = (data?.open.length ?? 1) - 1
   return (
-    <section aria-label="Newest alert" className={BANNER}>
+    <section aria-label="Alert to acknowledge" className={BANNER}>
       <Badge tone={tone}>{name}</Badge>
       <span className="min-w-0 flex-1 basis-40">
         <Untrusted lines={1} text={text} />

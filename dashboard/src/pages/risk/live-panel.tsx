@@ -38,14 +38,6 @@ export const LivePanel = () => {
                   </>
                 ),
               Entries: live.sends_entries ? 'are sent' : 'are not sent',
-              'Reduce only':
-                live.reduce_only === null ? (
-                  'no'
-                ) : (
-                  <>
-                    since <Time at={live.reduce_only.since} as="ago" />
-                  </>
-                ),
               'Unknown orders':
                 live.unknown_orders.length === 0 ? (
                   'none'
