@@ -125,7 +125,7 @@ describe.skipIf(BROWSER === undefined)('what waits for an operator', () => {
     expect(await open.getByRole('listitem').count()).toBe(2)
     const elsewhere = await openPage(browser, engine.dashboardUrl)
     await signIn(elsewhere.page, engine.dashboardUrl, TOKEN)
-    await newestAlert(elsewhere.page).getByText('kill switch 1, caution').waitFor()
+    await newestAlert(elsewhere.page).getByText('kill switch raised to 1, caution').waitFor()
     await open.getByRole('button', { name: 'Acknowledge' }).first().click()
     await newestAlert(elsewhere.page).getByText('target hit').waitFor()
     await newestAlert(elsewhere.page).getByRole('button', { name: 'Acknowledge' }).click()

@@ -27,7 +27,7 @@ export const lineOf = ({ type, payload }: Pick<EventItem, 'type' | 'payload'>): 
       return { ...exitLine(type, payload), positionId }
     case 'alert.kill_switch': {
       const level = Number(payload['level'])
-      const name = `kill switch ${level}, ${(LEVELS[level]?.name ?? '').toLowerCase()}`
+      const name = `kill switch raised to ${level}, ${(LEVELS[level]?.name ?? '').toLowerCase()}`
       return {
         tone: level > 1 ? 'bad' : 'warn',
         name,

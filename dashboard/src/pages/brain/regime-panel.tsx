@@ -182,12 +182,20 @@ const periodsOf = (changes: readonly EventItem[]): readonly RegimePeriod[] =>
     to: changes[index - 1]?.ts ?? null,
   }))
 
+/** In the order in which they are shown. */
 const NAMES: Readonly<Record<string, string>> = {
   btc_rsi: 'RSI',
   fear_greed: 'fear and greed',
   basis_annualized: 'basis, a year',
   funding_annualized: 'funding, a year',
+  bull_votes: 'bull votes',
+  bear_votes: 'bear votes',
+  crisis_votes: 'crisis votes',
 }
+
+const ORDER = Object.keys(NAMES)
+
+const orderOf = (name: string): number => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length)
 
 const isPercent = (name: string): boolean => name.endsWith('_annualized')
 
@@ -197,7 +205,7 @@ export const RegimeConditions = ({
 }: {
   readonly regime: RegimeView
 }) => {
-  const entries = Object.entries(conditions)
+  const entries = Object.entries(conditions).toSorted(([one], [other]) => orderOf(one) - orderOf(other))
   if (entries.length === 0) return <p className="text-xs text-muted">No regime data yet.</p>
   return (
     <div className="grid gap-1.5">
