@@ -37,7 +37,7 @@ export const LivePanel = () => {
                     {live.confirmed.venue}, <Time at={live.confirmed.at} as="ago" />
                   </>
                 ),
-              Entries: live.sends_entries ? 'are sent' : 'are not sent',
+              Entries: live.sends_entries ? 'are sent to the venue' : 'are not sent to a venue',
               'Unknown orders':
                 live.unknown_orders.length === 0 ? (
                   'none'
