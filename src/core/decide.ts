@@ -106,6 +106,7 @@ export const decide = (state: State, command: Command, context: DecisionContext)
     case 'rotate-key':
     case 'create-access-key':
     case 'revoke-access-key':
+    case 'acknowledge-alerts':
       return decideOperations(state, command, context, isKnownAuthor(state))
   }
 }

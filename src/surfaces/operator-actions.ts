@@ -18,6 +18,16 @@ export const killSwitchMove = z.object({
   reason: reasonText(),
 })
 
+/** As many as one can see at once; more come in several requests. */
+export const acknowledgement = z.object({
+  alert_ids: z.array(z.string().min(1).max(128)).min(1).max(500).meta({ description: 'of open alerts' }),
+})
+
+export const acknowledgeAlerts = (alertIds: readonly string[], operator: string): Command => ({
+  kind: 'acknowledge-alerts',
+  acknowledgement: { alertIds, operator, surface: 'api' },
+})
+
 type Optional = string | undefined
 
 export const setKillSwitch = (

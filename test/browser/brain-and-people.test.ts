@@ -109,7 +109,7 @@ describe.skipIf(BROWSER === undefined)('the brain, contributors and producers', 
     for (const factor of ['Hit rate', 'Calibration', 'Volume', 'Consistency', 'Recency']) {
       await profile.getByText(factor, { exact: true }).first().waitFor()
     }
-    expect(await dashboard.page.title()).toBe('Contributors – Signal Engine')
+    expect(await dashboard.page.title()).toMatch(/^\(\d+\) Contributors – Signal Engine$/)
     expect(await violationsOn(dashboard.page)).toEqual([])
 
     await profile.getByRole('button', { name: 'Remove' }).click()

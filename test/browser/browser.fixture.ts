@@ -93,6 +93,7 @@ export const PAGES = [
   ['/contributors', 'Contributors'],
   ['/producers', 'Producers'],
   ['/risk', 'Risk'],
+  ['/alerts', 'Alerts'],
   ['/treasury', 'Treasury'],
   ['/audit', 'Audit'],
   ['/settings', 'Settings'],

@@ -5,11 +5,11 @@ import {
   dashboardUrlOf,
   newHome,
   startService,
-  type RunningService,
+  type ServiceProcess,
   type Variables,
 } from '../interface/service.ts'
 
-export interface RunningEngine extends RunningService {
+export interface RunningEngine extends ServiceProcess {
   readonly dashboardUrl: string
 }
 

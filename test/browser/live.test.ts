@@ -8,9 +8,19 @@ import { priceFrom, quantityFrom } from '../../src/core/shared/money.ts'
 import { startTestDashboard, type TestDashboard } from '../../src/surfaces/dashboard/dashboard.fixture.ts'
 import { TOKEN } from '../../src/surfaces/http/test-server.fixture.ts'
 import { appendTo, timeAt } from '../records.fixture.ts'
-import { BROWSER, launch, openPage, overflowsOn, PHONE, signIn, violationsOn } from './browser.fixture.ts'
+import {
+  BROWSER,
+  DESKTOP,
+  launch,
+  openPage,
+  overflowsOn,
+  PHONE,
+  signIn,
+  violationsOn,
+} from './browser.fixture.ts'
 
 const VENUE = 'binanceusdm'
+const EVERY_PAGE = ['/', '/signals', '/positions', '/brain', '/alerts', '/audit', '/settings']
 const PAGES = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
 
 /** An order at the venue that cannot be looked up, one that is to be canceled, and one that failed. */
@@ -95,6 +105,33 @@ describe.skipIf(BROWSER === undefined)('live trading', () => {
   afterAll(async () => {
     await browser.close()
     await dashboard.close()
+  })
+
+  it.each([320, 375, 768, 1440])(
+    'frames every page at %i px, with the venue and its state',
+    async (width) => {
+      await page.setViewportSize({ width, height: 800 })
+      for (const path of EVERY_PAGE) {
+        await page.goto(dashboard.url + path)
+        const mode = page.getByRole('region', { name: 'Live trading mode' })
+        await mode.getByText('LIVE', { exact: true }).waitFor()
+        await mode.getByText(`real money at ${VENUE}`).waitFor()
+        await mode.getByRole('link', { name: 'reduce only' }).waitFor()
+        expect(await overflowsOn(page)).toBe(false)
+      }
+      await page.setViewportSize(DESKTOP)
+      await page.goto(dashboard.url)
+    },
+  )
+
+  it('lists mode, venue, blockers and unknown orders', async () => {
+    await page.goto(`${dashboard.url}/risk`)
+    const panel = page.getByRole('region', { name: 'Live trading', exact: true })
+    for (const text of ['held back', VENUE, 'Not confirmed', 'State of 1 order unknown', 'Reduce only'])
+      await panel.getByText(text).first().waitFor()
+    await panel.getByTitle('lost', { exact: true }).waitFor()
+    await panel.getByRole('button', { name: 'Resume' }).waitFor()
+    await page.goto(dashboard.url)
   })
 
   it('announces on the overview what needs an operator', async () => {

@@ -28,6 +28,7 @@ const VARIANTS = [
   // Only the colours differ from the light theme.
   { name: '1440-dark', viewport: DESKTOP, colorScheme: 'dark', rules: { only: 'color-contrast' }, ...MOUSE },
   { name: '375', viewport: PHONE, colorScheme: 'light', rules: { but: 'color-contrast' }, ...TOUCH },
+  { name: '375-dark', viewport: PHONE, colorScheme: 'dark', rules: { only: 'color-contrast' }, ...TOUCH },
 ] as const
 
 describe.skipIf(BROWSER === undefined)('every page', () => {

@@ -14,10 +14,14 @@ describe.skipIf(BROWSER === undefined)('the risk page', () => {
 
   it('approves and denies intents', async () => {
     await panel('Waiting for approval').getByText('2 waiting').waitFor()
-    await dashboard.page.getByRole('button', { name: /^Approve long ETH/ }).click()
+    await panel('Waiting for approval')
+      .getByRole('button', { name: /^Approve long ETH/ })
+      .click()
     await dashboard.page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()
     await expect.poll(() => answer('/positions')).toMatchObject([{ asset: 'ETH' }])
-    await dashboard.page.getByRole('button', { name: /^Deny long SOL/ }).click()
+    await panel('Waiting for approval')
+      .getByRole('button', { name: /^Deny long SOL/ })
+      .click()
     await dashboard.page.getByLabel('Reason').fill('one is enough')
     await dashboard.page.getByRole('dialog').getByRole('button', { name: 'Deny' }).click()
     await panel('Waiting for approval').getByText('Nothing to approve').waitFor()

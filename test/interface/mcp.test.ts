@@ -17,12 +17,14 @@ const TOOLS = [
   'get_intents',
   'get_weights',
   'get_treasury',
+  'get_alerts',
   'close_position',
   'close_all_positions',
   'cancel_order',
   'approve_intent',
   'deny_intent',
   'set_kill_switch',
+  'acknowledge_alerts',
 ]
 
 const REVISION = 'io.modelcontextprotocol/protocolVersion'

@@ -91,12 +91,10 @@ export const startService = async (
     output: () => output,
     call: async (method, path, request = {}) =>
       finished(baseUrl, path, await callService(baseUrl, method, path, request)),
+    signal: (name) => void child.kill(name),
     stop: async (signal = 'SIGTERM') => {
       child.kill(signal)
       return ended
-    },
-    signal: (signal) => {
-      child.kill(signal)
     },
   }
 }

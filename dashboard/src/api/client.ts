@@ -5,14 +5,29 @@ import type { Payload, WithPayload } from './types.ts'
 export const API = '/api/v1'
 
 /** The API through the dashboard's own origin, typed by its OpenAPI document. Everything but success is thrown. */
-export const api = createClient<paths>({ baseUrl: API, headers: { accept: 'application/json' } })
+export const api = createClient<paths>({
+  baseUrl: API,
+  headers: { accept: 'application/json' },
+  fetch: (request) => fetch(request, inTime(request)),
+})
+
+/** A service that is frozen accepts connections and never answers: nothing waits longer than this. */
+const ANSWER_MS_MAX = 30_000
+
+/** What an operator does comes before what a page reads. */
+const inTime = ({ signal, method }: Request): RequestInit => ({
+  signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS_MAX)]),
+  priority: method === 'GET' ? 'auto' : 'high',
+})
 
 api.use({
   onResponse: async ({ response }) => {
     if (!response.ok) throw new ApiError(response.status, await readProblem(response))
   },
-  onError: ({ error }) =>
-    error instanceof DOMException && error.name === 'AbortError' ? error : new UnreachableError(),
+  onError: ({ error }) => {
+    if (!(error instanceof DOMException)) return new UnreachableError()
+    return error.name === 'TimeoutError' ? new NoAnswerError('The service does not answer in time') : error
+  },
 })
 
 /** The body of a successful response. */
@@ -44,11 +59,16 @@ export interface FieldError {
 
 /** No response: the network or the service is down. */
 export class UnreachableError extends Error {
-  override readonly name = 'UnreachableError'
+  override readonly name: string = 'UnreachableError'
 
-  constructor() {
-    super('The service does not answer')
+  constructor(message = 'The service does not answer') {
+    super(message)
   }
+}
+
+/** No response in time: what was asked for may have been done. */
+export class NoAnswerError extends UnreachableError {
+  override readonly name = 'NoAnswerError'
 }
 
 export const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.status === 404

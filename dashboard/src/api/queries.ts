@@ -9,6 +9,7 @@ import type { EventFilter, EventRecord, Integrity, IntentStatus, Session } from 
 
 /** The first part of every key. live/live.ts names which events make which resource stale. */
 export type Resource =
+  | 'alerts'
   | 'attribution'
   | 'brain-status'
   | 'config'
@@ -43,6 +44,7 @@ const byId = (id: string) => ({ params: { path: { id } } })
 
 /** Everything that pages read, one function per resource. */
 export const queries = {
+  alerts: () => read(['alerts'], (signal) => api.GET('/alerts', { signal })),
   attribution: (signal_id: string) =>
     read(['attribution', signal_id], (signal) =>
       api.GET('/signals/{signal_id}/attribution', { params: { path: { signal_id } }, signal }),

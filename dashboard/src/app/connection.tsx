@@ -1,13 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { queries } from '../api/queries.ts'
-import { useConnectionStatus, useEventCount } from '../live/live.ts'
+import { useConnectionStatus, useEventCount, useSilenceSeconds } from '../live/live.ts'
 import { Badge, RegimeBadge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { cx } from '../ui/cx.ts'
+import { formatDuration } from '../ui/format.ts'
 
 const STATUS_TEXTS = {
   connecting: 'Connecting',
   live: 'Live',
+  silent: 'Nothing heard',
   reconnecting: 'Reconnecting',
   'signed-out': 'Signed out',
 } as const
@@ -16,12 +18,15 @@ const STATUS_TEXTS = {
 export const ConnectionBadge = () => {
   const status = useConnectionStatus()
   const count = useEventCount()
+  const silenceSeconds = useSilenceSeconds()
+  const isUnheard = silenceSeconds !== null && status !== 'live' && status !== 'signed-out'
   return (
     <span
       role="status"
+      aria-label="Connection"
       title={`${count} events since the page was loaded`}
       className={cx(
-        'inline-flex items-center gap-1.5 text-xs',
+        'inline-flex items-center gap-1.5 text-xs whitespace-nowrap',
         status === 'live' ? 'text-muted' : 'text-warn',
       )}
     >
@@ -29,7 +34,7 @@ export const ConnectionBadge = () => {
         className={cx('size-2 rounded-full', status === 'live' ? 'bg-good' : 'animate-pulse bg-warn')}
         aria-hidden
       />
-      {STATUS_TEXTS[status]}
+      {isUnheard ? `Nothing heard for ${formatDuration(silenceSeconds * 1000)}` : STATUS_TEXTS[status]}
     </span>
   )
 }
@@ -57,6 +62,8 @@ export const ConnectionBanner = () => {
             Sign in again
           </Button>
         </>
+      ) : status === 'silent' ? (
+        'The service is silent. This page shows the last known state.'
       ) : (
         'No connection to the service. This page shows the last known state and reconnects automatically.'
       )}

@@ -1,5 +1,5 @@
 import type { EventItem } from '../api/types.ts'
-import { formatNumber, formatWords } from '../ui/format.ts'
+import { formatMember, formatNumber, formatWords } from '../ui/format.ts'
 
 /** What an event is about, if it is about a symbol. */
 export const symbolOf = ({ payload }: EventItem): string | null => {
@@ -28,11 +28,14 @@ export const summaryOf = ({ type, payload }: EventItem): string => {
     const text = payload[name]
     if (typeof text === 'string' && text.trim() !== '') return text.slice(0, 300)
   }
+  const isOfSignal = type.startsWith('signal.')
   const first = FIRST_BY_TYPE[type.split('.').slice(0, 2).join('.')]
   const members = first?.map((name) => [name, payload[name]] as const) ?? Object.entries(payload)
   return members
     .filter(([name]) => first !== undefined || (!SKIPPED.has(name) && !NAMES_SKIPPED.test(name)))
     .flatMap(([name, value]) => {
+      if (typeof value === 'number')
+        return [isOfSignal ? plainMember(name, value) : formatMember(name, value)]
       const text = shortText(value)
       return text === null ? [] : [`${formatWords(name)} ${text}`]
     })
@@ -40,8 +43,11 @@ export const summaryOf = ({ type, payload }: EventItem): string => {
     .join(' · ')
 }
 
+/** Strangers name the members of their signals: what unit they mean is not known. */
+const plainMember = (name: string, value: number): string =>
+  `${formatWords(name)} ${formatNumber(value, Math.abs(value) < 1 ? 4 : 2)}`
+
 const shortText = (value: unknown): string | null => {
-  if (typeof value === 'number') return formatNumber(value, Math.abs(value) < 1 ? 4 : 2)
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   return typeof value === 'string' && value !== '' && value.length <= 24 ? value : null
 }

@@ -1,10 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { OctagonX, ShieldCheck } from 'lucide-react'
-import { api } from '../api/client.ts'
+import { api, NoAnswerError } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
+import { useConnectionStatus } from '../live/live.ts'
 import { Button } from '../ui/button.tsx'
 import { cx } from '../ui/cx.ts'
 import { Dialog } from '../ui/dialog.tsx'
+import { formatReason } from '../ui/format.ts'
+import { titleOf } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { Untrusted } from '../ui/untrusted.tsx'
 import { createPrompt } from './prompts.tsx'
@@ -30,18 +33,29 @@ const LOOKS: Readonly<Record<number, string>> = {
   3: 'bg-bad text-panel',
 }
 
+/** The request does not wait behind others for longer than an operator would. */
+const ANSWER_SECONDS_MAX = 10
+
 /** Raising needs a confirmation; lowering needs a reason and a typed word. */
-const useKillSwitch = (from: number) =>
+const useKillSwitch = (from: number | null) =>
   useAction({
-    send: ({ level }: Level, headers, reason) => {
-      panel.answer(null)
-      return api.POST('/kill-switch', { body: { level, reason }, headers })
+    send: async ({ level }: Level, headers, reason) => {
+      const signal = AbortSignal.timeout(ANSWER_SECONDS_MAX * 1000)
+      try {
+        return await api.POST('/kill-switch', { body: { level, reason }, headers, signal })
+      } catch (error) {
+        if (!(error instanceof NoAnswerError)) throw error
+        throw new NoAnswerError(
+          `No answer within ${ANSWER_SECONDS_MAX} s. The kill switch may be at ${level} or not: try again, ` +
+            `or use svc kill-switch set on the machine of the service.`,
+        )
+      }
     },
     confirms: ({ level, name, effect }) => {
-      const isRaise = level > from
+      const isRaise = isRaiseTo(level, from)
       return {
         title: `${isRaise ? 'Raise' : 'Lower'} the kill switch to ${level}, ${name.toLowerCase()}?`,
-        text: `${effect}. It is at ${from} now.`,
+        text: `${effect}. ${from === null ? 'Where it is now is not known.' : `It is at ${from} now.`}`,
         confirmLabel: isRaise ? `Raise to ${level}` : `Lower to ${level}`,
         look: isRaise ? 'danger' : 'primary',
         reason: { suggestion: isRaise ? 'raised on the dashboard' : '' },
@@ -49,8 +63,12 @@ const useKillSwitch = (from: number) =>
       }
     },
     done: ({ level, state }) => `Kill switch is at ${level}, ${state}`,
+    after: () => panel.answer(null),
     refreshes: ['kill-switch', 'brain-status'],
   })
+
+/** From an unknown level, every level but the lowest may be a raise. */
+const isRaiseTo = (level: number, from: number | null): boolean => level > (from ?? 0)
 
 const panel = createPrompt<true, never>()
 
@@ -62,6 +80,7 @@ export const openKillSwitch = (): void => {
 /** The level as a number and a word, visible on every page. */
 export const KillSwitchChip = ({ isLarge = false }: { readonly isLarge?: boolean }) => {
   const { data } = useQuery(queries.brainStatus())
+  const isStale = useConnectionStatus() !== 'live'
   const level = data?.kill_switch_level
   const words = LEVELS.find((one) => one.level === level)
   const Icon = level === 0 ? ShieldCheck : OctagonX
@@ -69,11 +88,12 @@ export const KillSwitchChip = ({ isLarge = false }: { readonly isLarge?: boolean
     <button
       type="button"
       onClick={openKillSwitch}
-      title={data?.kill_switch_reason ?? undefined}
+      title={isStale ? 'Last known level' : formatReason(data?.kill_switch_reason ?? '')}
+      data-stale={isStale}
       className={cx(
         'inline-flex items-center justify-center gap-1.5 rounded-md font-semibold',
         isLarge ? 'h-13 min-w-15 flex-col gap-0 px-1 text-[11px] leading-tight' : 'h-8 px-2 text-xs',
-        level === undefined ? 'bg-raised text-muted' : LOOKS[level],
+        level === undefined || isStale ? 'bg-raised text-muted' : LOOKS[level],
       )}
     >
       <Icon className={isLarge ? 'size-5' : 'size-4'} aria-hidden />
@@ -98,25 +118,46 @@ export const KillSwitchDialog = () => {
   )
 }
 
+/** As far as it is known: from its own query, or from the status that every page reads. */
+const useKnownLevel = () => {
+  const { data: killSwitch } = useQuery(queries.killSwitch())
+  const { data: status } = useQuery(queries.brainStatus())
+  if (killSwitch !== undefined) return killSwitch
+  if (status === undefined) return { level: null, reason: null, changed_at: null }
+  const { kill_switch_level, kill_switch_reason, kill_switch_changed_at } = status
+  return { level: kill_switch_level, reason: kill_switch_reason, changed_at: kill_switch_changed_at }
+}
+
+/** Works whatever is known: nobody waits for a response to raise the kill switch. */
 export const KillSwitchLevels = () => {
-  const { data } = useQuery(queries.killSwitch())
-  const change = useKillSwitch(data?.level ?? 0)
-  if (data === undefined) return <p className="text-muted">Loading the level …</p>
+  const { level: known, reason, changed_at } = useKnownLevel()
+  const isStale = useConnectionStatus() !== 'live'
+  const change = useKillSwitch(known)
   return (
     <div className="grid gap-3">
-      {data.reason === null ? null : (
+      {known === null ? (
+        <p className="text-sm text-warn">The level is not known yet. It can be raised all the same.</p>
+      ) : isStale ? (
+        <p className="text-sm text-warn">Last known level: {known}. It may have changed.</p>
+      ) : null}
+      {reason === null ? null : (
         <p className="text-sm text-muted">
-          Since <Time at={data.changed_at} as="ago" />: <Untrusted text={data.reason} />
+          Since <Time at={changed_at} as="ago" />: <Untrusted text={formatReason(reason)} />
+        </p>
+      )}
+      {change.error === null ? null : (
+        <p role="alert" className="rounded-md bg-bad-soft px-2.5 py-2 text-sm text-bad">
+          {titleOf(change.error)}
         </p>
       )}
       <ol className="grid gap-2">
         {LEVELS.map((words) => (
           <li
             key={words.level}
-            aria-current={words.level === data.level}
+            aria-current={words.level === known}
             className={cx(
               'flex items-center justify-between gap-3 rounded-lg border p-2.5',
-              words.level === data.level ? 'border-accent' : 'border-line',
+              words.level === known ? 'border-accent' : 'border-line',
             )}
           >
             <div className="min-w-0">
@@ -126,15 +167,15 @@ export const KillSwitchLevels = () => {
               </p>
               <p className="text-xs text-muted">{words.effect}</p>
             </div>
-            {words.level === data.level ? (
-              <span className="text-xs font-medium text-accent">current</span>
+            {words.level === known ? (
+              <span className="text-xs font-medium text-accent">{isStale ? 'last known' : 'current'}</span>
             ) : (
               <Button
-                look={words.level > data.level ? 'danger' : 'plain'}
+                look={isRaiseTo(words.level, known) ? 'danger' : 'plain'}
                 busy={change.isPending}
                 onClick={() => change.run(words)}
               >
-                {words.level > data.level ? 'Raise' : 'Lower'}
+                {isRaiseTo(words.level, known) ? 'Raise' : 'Lower'}
               </Button>
             )}
           </li>

@@ -1,4 +1,5 @@
 import {
+  Bell,
   BookOpenCheck,
   Brain,
   ChartCandlestick,
@@ -30,6 +31,7 @@ export const PAGES: readonly PageEntry[] = [
   { path: '/contributors', label: 'Contributors', icon: Users, key: 'c' },
   { path: '/producers', label: 'Producers', icon: Satellite, key: 'd' },
   { path: '/risk', label: 'Risk', icon: ShieldAlert, key: 'r' },
+  { path: '/alerts', label: 'Alerts', icon: Bell, key: 'l' },
   { path: '/treasury', label: 'Treasury', icon: HandCoins, key: 't' },
   { path: '/audit', label: 'Audit', icon: BookOpenCheck, key: 'a' },
   { path: '/settings', label: 'Settings', icon: Settings, key: 'e' },

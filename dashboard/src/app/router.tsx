@@ -52,6 +52,7 @@ const page = <Path extends string>(path: Path, load: () => Promise<{ readonly Pa
 
 const routeTree = root.addChildren([
   page('/', () => import('../pages/overview/page.tsx')),
+  page('/alerts', () => import('../pages/alerts/page.tsx')),
   page('/audit', () => import('../pages/audit/page.tsx')),
   page('/brain', () => import('../pages/brain/page.tsx')),
   page('/contributors', () => import('../pages/contributors/page.tsx')),

@@ -1,6 +1,9 @@
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import { Command, LogOut, Menu, Moon, Sun, SunMoon } from 'lucide-react'
 import { useEffect, useState } from 'react'
+import { AttentionBanner, CountBadge, useAnnouncements, useAttention } from './attention.tsx'
+import { LiveFrame } from './live-frame.tsx'
+import { cx } from '../ui/cx.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Toasts } from '../ui/toast.tsx'
@@ -25,9 +28,11 @@ export const Shell = () => {
     k: openKillSwitch,
     ...Object.fromEntries(PAGES.map(({ key, path }) => [`g ${key}`, () => void navigate({ to: path })])),
   })
+  const { total } = useAttention()
   useEffect(() => {
-    document.title = `${page.label} – Signal Engine`
-  }, [page.label])
+    document.title = `${total === 0 ? '' : `(${total}) `}${page.label} – Signal Engine`
+  }, [page.label, total])
+  useAnnouncements()
   return (
     <div className="grid min-h-dvh grid-cols-1 md:grid-cols-[13rem_minmax(0,1fr)]">
       <a
@@ -39,6 +44,7 @@ export const Shell = () => {
       <SideBar />
       <div className="flex min-w-0 flex-col pb-16 md:pb-0">
         <header className="sticky top-0 z-30 border-b border-line bg-panel">
+          <LiveFrame />
           <div className="flex h-12 items-center gap-2 px-3 md:px-4">
             <h1 className="mr-auto truncate text-base font-semibold">{page.label}</h1>
             <ConnectionBadge />
@@ -58,6 +64,7 @@ export const Shell = () => {
             </Button>
           </div>
           <ConnectionBanner />
+          <AttentionBanner />
         </header>
         <main id="content" tabIndex={-1} className="min-w-0 flex-1 p-3 outline-none md:p-4">
           <Outlet />
@@ -84,27 +91,31 @@ const usePage = (): PageEntry => {
 const linkClass =
   'flex items-center gap-2.5 rounded-md px-2.5 py-1.5 text-sm text-muted hover:bg-raised hover:text-text data-[status=active]:bg-accent-soft data-[status=active]:font-medium data-[status=active]:text-accent'
 
-const SideBar = () => (
-  <nav
-    aria-label="Pages"
-    className="sticky top-0 flex h-dvh flex-col gap-0.5 border-r border-line bg-panel p-2 max-md:hidden"
-  >
-    <div className="flex h-10 items-center gap-2 px-2 pb-2 font-semibold">
-      <img src="/favicon.svg" alt="" width={22} height={22} /> Signal Engine
-    </div>
-    {PAGES.map(({ path, label, icon: Icon }) => (
-      <Link key={path} to={path} activeOptions={{ exact: path === '/' }} className={linkClass}>
-        <Icon className="size-4" aria-hidden /> {label}
-      </Link>
-    ))}
-    <div className="mt-auto grid gap-0.5">
-      <ThemeButton />
-      <button type="button" className={linkClass} onClick={signOut}>
-        <LogOut className="size-4" aria-hidden /> Sign out
-      </button>
-    </div>
-  </nav>
-)
+const SideBar = () => {
+  const attention = useAttention()
+  return (
+    <nav
+      aria-label="Pages"
+      className="sticky top-0 flex h-dvh flex-col gap-0.5 border-r border-line bg-panel p-2 max-md:hidden"
+    >
+      <div className="flex h-10 items-center gap-2 px-2 pb-2 font-semibold">
+        <img src="/favicon.svg" alt="" width={22} height={22} /> Signal Engine
+      </div>
+      {PAGES.map(({ path, label, icon: Icon }) => (
+        <Link key={path} to={path} activeOptions={{ exact: path === '/' }} className={linkClass}>
+          <Icon className="size-4" aria-hidden /> <span className="mr-auto">{label}</span>
+          <CountBadge count={attention[path] ?? 0} />
+        </Link>
+      ))}
+      <div className="mt-auto grid gap-0.5">
+        <ThemeButton />
+        <button type="button" className={linkClass} onClick={signOut}>
+          <LogOut className="size-4" aria-hidden /> Sign out
+        </button>
+      </div>
+    </nav>
+  )
+}
 
 const ThemeButton = () => {
   const theme = useTheme()
@@ -118,6 +129,7 @@ const ThemeButton = () => {
 
 /** The main pages, everything else, and the kill switch in the middle. */
 const BottomBar = ({ onMore }: { readonly onMore: () => void }) => {
+  const { total } = useAttention()
   const primary = PAGES.filter(({ isPrimary }) => isPrimary === true)
   const item =
     'flex flex-col items-center gap-0.5 rounded-md px-1 py-1.5 text-[11px] text-muted data-[status=active]:text-accent'
@@ -136,34 +148,41 @@ const BottomBar = ({ onMore }: { readonly onMore: () => void }) => {
         <KillSwitchChip isLarge />
       </div>
       {primary.slice(2).map(link)}
-      <button type="button" className={item} onClick={onMore}>
+      <button type="button" className={cx(item, 'relative')} onClick={onMore}>
         <Menu className="size-5" aria-hidden /> More
+        <span className="absolute top-0.5 left-1/2 ml-1">
+          <CountBadge count={total} />
+        </span>
       </button>
     </nav>
   )
 }
 
-const MorePages = ({ onClose }: { readonly onClose: () => void }) => (
-  <Dialog title="Pages" onClose={onClose}>
-    <nav aria-label="All pages" className="grid grid-cols-2 gap-1">
-      {PAGES.map(({ path, label, icon: Icon }) => (
-        <Link
-          key={path}
-          to={path}
-          activeOptions={{ exact: path === '/' }}
-          className={`${linkClass} min-h-11`}
-          onClick={onClose}
-        >
-          <Icon className="size-4" aria-hidden /> {label}
-        </Link>
-      ))}
-      <ThemeButton />
-      <button type="button" className={`${linkClass} min-h-11`} onClick={signOut}>
-        <LogOut className="size-4" aria-hidden /> Sign out
-      </button>
-    </nav>
-  </Dialog>
-)
+const MorePages = ({ onClose }: { readonly onClose: () => void }) => {
+  const attention = useAttention()
+  return (
+    <Dialog title="Pages" onClose={onClose}>
+      <nav aria-label="All pages" className="grid grid-cols-2 gap-1">
+        {PAGES.map(({ path, label, icon: Icon }) => (
+          <Link
+            key={path}
+            to={path}
+            activeOptions={{ exact: path === '/' }}
+            className={`${linkClass} min-h-11`}
+            onClick={onClose}
+          >
+            <Icon className="size-4" aria-hidden /> <span className="mr-auto">{label}</span>
+            <CountBadge count={attention[path] ?? 0} />
+          </Link>
+        ))}
+        <ThemeButton />
+        <button type="button" className={`${linkClass} min-h-11`} onClick={signOut}>
+          <LogOut className="size-4" aria-hidden /> Sign out
+        </button>
+      </nav>
+    </Dialog>
+  )
+}
 
 const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ['Ctrl K', 'Commands'],

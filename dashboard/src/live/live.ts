@@ -2,14 +2,24 @@ import { useQuery, type QueryClient } from '@tanstack/react-query'
 import { createContext, useContext, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { queries, type Resource } from '../api/queries.ts'
 import type { EventFilter, EventItem } from '../api/types.ts'
-import { openStream, type ConnectionStatus, type Stream } from './stream.ts'
+import { useNow } from '../ui/time.tsx'
+import { connect, type TabStream } from './connect.ts'
+import type { StreamStatus } from './stream.ts'
+
+/** `silent`: the connection stands, but nothing comes. The service sends something every 15 s. */
+export type ConnectionStatus = StreamStatus | 'silent'
+
+/** From then on nothing counts as current. */
+const SILENT_MS = 20_000
+const SILENCE_CHECK_MS = 1000
 
 /** Which resources an event makes stale, by the beginning of its type. The longest match decides. */
 const STALE_BY: Readonly<Record<string, readonly Resource[]>> = {
+  alert: ['alerts'],
   'attribution.recorded': ['attribution', 'scores', 'provenance'],
   'attribution.resolved': ['attribution', 'scores', 'provenance'],
   'brain.conviction': ['explanation'],
-  'brain.cycle': ['brain-status', 'explanation', 'intents', 'attribution', 'scores'],
+  'brain.cycle': ['brain-status', 'regime', 'explanation', 'intents', 'attribution', 'scores'],
   'brain.regime_change': ['brain-status', 'regime'],
   contributor: ['contributors', 'scores'],
   execution: ['portfolio', 'equity', 'positions', 'orders', 'intents', 'attribution', 'live'],
@@ -17,6 +27,7 @@ const STALE_BY: Readonly<Record<string, readonly Resource[]>> = {
   learning: ['learning', 'brain-status', 'producers'],
   'market.bar': ['portfolio', 'positions'],
   producer: ['producers'],
+  'system.alerts_acknowledged': ['alerts'],
   'system.config_changed': ['config', 'portfolio', 'karma', 'live'],
   'system.kill_switch': ['brain-status', 'kill-switch', 'live'],
   'system.started': ['health', 'config'],
@@ -40,6 +51,8 @@ type OnEvents = (events: readonly EventItem[]) => void
 /** The events since the page was loaded: refreshes stale queries and passes batches on to components. */
 export class Live {
   #status: ConnectionStatus = 'connecting'
+  #streamStatus: StreamStatus = 'connecting'
+  #heardAt: Moment | null = null
   #count = 0
   #recent: readonly EventItem[] = []
   #pending: EventItem[] = []
@@ -51,7 +64,7 @@ export class Live {
   readonly #refreshedAtMs = new Map<Resource, number>()
   #refreshTimer: ReturnType<typeof setTimeout> | null = null
   #hasBeenLive = false
-  #stream: Stream | null = null
+  #stream: TabStream | null = null
 
   constructor(client: QueryClient) {
     this.#client = client
@@ -60,21 +73,35 @@ export class Live {
   /** Resolves when the position in the log is known: queries after that miss no event. */
   start(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.#stream = openStream({
+    setInterval(() => this.#checkStatus(), SILENCE_CHECK_MS)
+    document.addEventListener('visibilitychange', () => this.#checkStatus())
+    this.#stream = connect({
       onPosition: resolve,
+      onHeard: (msAgo) => {
+        this.#heardAt = momentBefore(msAgo)
+        this.#checkStatus()
+      },
       onEvents: (events) => {
         this.#pending.push(...events)
         this.#scheduleFlush()
       },
-      onStatus: (status) => this.#setStatus(status),
+      onStatus: (status) => {
+        const isBack = status === 'live' && this.#streamStatus !== 'live'
+        this.#streamStatus = status
+        this.#checkStatus()
+        if (isBack) this.#refreshAll()
+      },
     })
     return promise
   }
 
   /** A request got 401; an open stream does not notice the end of its session by itself. */
   readonly checkSession = (): void => {
-    if (this.#status === 'live') this.#stream?.reconnect()
+    if (this.#streamStatus === 'live') this.#stream?.reconnect()
   }
+
+  /** Since something was heard of the service; null before that. */
+  readonly silenceMs = (): number | null => (this.#heardAt === null ? null : msSince(this.#heardAt))
 
   readonly status = (): ConnectionStatus => this.#status
 
@@ -95,11 +122,16 @@ export class Live {
     return () => this.#onEvents.delete(onEvents)
   }
 
-  #setStatus(status: ConnectionStatus): void {
+  #checkStatus(): void {
+    const isSilent = this.#streamStatus === 'live' && (this.silenceMs() ?? 0) >= SILENT_MS
+    const status = isSilent ? 'silent' : this.#streamStatus
+    if (status === this.#status) return
     this.#status = status
     for (const onChange of this.#onChange) onChange()
-    if (status !== 'live') return
-    // After an interruption anything may be stale, also what no event announces.
+  }
+
+  /** After an interruption anything may be stale, also what no event announces. */
+  #refreshAll(): void {
     if (this.#hasBeenLive) this.#client.invalidateQueries().catch(ignoreFailedRefetch)
     this.#hasBeenLive = true
   }
@@ -143,6 +175,20 @@ export class Live {
   }
 }
 
+interface Moment {
+  readonly wallMs: number
+  readonly monotonicMs: number
+}
+
+const momentBefore = (msAgo: number): Moment => ({
+  wallMs: Date.now() - msAgo,
+  monotonicMs: performance.now() - msAgo,
+})
+
+/** By the clock that says more: one stands still while the computer sleeps, the other can be set back. */
+const msSince = ({ wallMs, monotonicMs }: Moment): number =>
+  Math.max(Date.now() - wallMs, performance.now() - monotonicMs)
+
 /** The panel that reads the resource shows the error. */
 const ignoreFailedRefetch = (): void => undefined
 
@@ -157,6 +203,16 @@ const useLive = (): Live => {
 export const useConnectionStatus = (): ConnectionStatus => {
   const live = useLive()
   return useSyncExternalStore(live.subscribe, live.status)
+}
+
+/** Whole seconds since something was heard of the service, once it is too long; else null. */
+export const useSilenceSeconds = (): number | null => {
+  const live = useLive()
+  const seconds = useNow(() => {
+    const silenceMs = live.silenceMs() ?? 0
+    return silenceMs < SILENT_MS ? 0 : Math.floor(silenceMs / 1000)
+  })
+  return seconds === 0 ? null : seconds
 }
 
 /** Changes with every batch of events: for small components only. */

@@ -1,8 +1,8 @@
 import { API, ApiError } from '../api/client.ts'
-import { readEvents } from '../api/queries.ts'
-import type { EventItem, Session } from '../api/types.ts'
+import type { EventItem, EventRecord, Session } from '../api/types.ts'
 
-export type ConnectionStatus =
+/** Of the connection itself; whether it is silent is for its reader to say. */
+export type StreamStatus =
   | 'connecting'
   | 'live'
   /** Lost; retried automatically. */
@@ -10,21 +10,29 @@ export type ConnectionStatus =
   /** The session is over: the user has to sign in, here or in another tab. */
   | 'signed-out'
 
-interface StreamHandlers {
+export interface StreamHandlers {
   /** The position in the log is known: what is queried from now on misses no event. */
   readonly onPosition: () => void
   readonly onEvents: (events: readonly EventItem[]) => void
-  readonly onStatus: (status: ConnectionStatus) => void
+  readonly onStatus: (status: StreamStatus) => void
+  /** Something arrived, if only a keep-alive. At most once a second. */
+  readonly onHeard: () => void
 }
 
 export interface Stream {
   /** Drops the connection and opens another one, which finds out whether the session is still valid. */
   readonly reconnect: () => void
+  /** Tries now what it would try in a moment. */
+  readonly wake: () => void
+  readonly close: () => void
 }
 
-/** The service sends something every 15 s; a connection that is silent three times as long is dead. */
-const SILENCE_MS_MAX = 45_000
-const WATCHDOG_MS = 5000
+/** The service sends something every 15 s; a connection that is silent twice as long is dead. */
+const SILENCE_MS_MAX = 30_000
+/** Until the service answers a request for the stream. */
+const ANSWER_MS_MAX = 10_000
+const WATCHDOG_MS = 1000
+const HEARD_MS_MIN = 1000
 const RETRY_MS = [500, 1000, 2000, 4000] as const
 const SESSION_CHECK_MS = 2000
 
@@ -35,77 +43,134 @@ type Position = Pick<EventItem, 'id' | 'seq'>
 const BEGINNING: Position = { id: '', seq: 0 }
 
 /**
- * The one event stream of a page. It starts after the event that was the newest when the page loaded and resumes after
- * the last one it received, so no event is missed. The service sends every event once and in order, but without its
- * seq: it is counted here.
+ * An event stream. It starts after the event that was the newest when it was opened and resumes after the last one it
+ * received, so no event is missed. The service sends every event once and in order, but without its seq: it is counted
+ * here.
  */
 export const openStream = (handlers: StreamHandlers): Stream => {
-  let connection = new AbortController()
-  const nextConnection = (): AbortSignal => {
-    connection = new AbortController()
-    return connection.signal
-  }
-  run(handlers, nextConnection).catch((error: unknown) => {
+  const line: Line = { connection: new AbortController(), isClosed: false, wake: () => undefined }
+  run(handlers, line).catch((error: unknown) => {
     // Only a bug ends the loop; the page then shows that it is not live.
     handlers.onStatus('reconnecting')
     throw error
   })
-  return { reconnect: () => connection.abort() }
+  return {
+    reconnect: () => line.connection.abort(),
+    wake: () => line.wake(),
+    close: () => {
+      line.isClosed = true
+      line.connection.abort()
+      line.wake()
+    },
+  }
 }
 
-const run = async (handlers: StreamHandlers, nextConnection: () => AbortSignal): Promise<void> => {
+interface Line {
+  connection: AbortController
+  isClosed: boolean
+  /** Ends the pause, if there is one. */
+  wake: () => void
+}
+
+const run = async (handlers: StreamHandlers, line: Line): Promise<void> => {
   let position: Position | null = null
   let failures = 0
-  for (;;) {
-    const signal = nextConnection()
+  while (!line.isClosed) {
+    line.connection = new AbortController()
+    const watchdog = watch(line.connection)
     try {
-      position ??= (await readEvents({ limit: 1 }, signal)).items[0] ?? BEGINNING
+      position ??= await newestPosition(line.connection.signal)
       handlers.onPosition()
-      const response = await fetch(`${API}/events/stream`, {
-        headers: { accept: 'text/event-stream', 'last-event-id': position.id },
-        signal,
-      })
-      if (response.status === 401) throw new ApiError(401, {})
-      if (!response.ok || response.body === null) throw new Error(`the stream answered ${response.status}`)
+      const body = await openBody(position, line.connection.signal)
+      watchdog.allow(SILENCE_MS_MAX)
       failures = 0
+      handlers.onHeard()
       handlers.onStatus('live')
-      position = await receive(response.body, position, handlers)
+      position = await receive(body, position, handlers, watchdog)
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) {
         handlers.onStatus('signed-out')
-        await nextSession()
+        await nextSession(line)
         continue
       }
       failures += 1
+    } finally {
+      watchdog.end()
     }
+    if (line.isClosed) return
     handlers.onStatus('reconnecting')
-    await pause(RETRY_MS[Math.min(failures, RETRY_MS.length - 1)] ?? 4000)
+    await pause(RETRY_MS[Math.min(failures, RETRY_MS.length - 1)] ?? 4000, line)
   }
+}
+
+interface Watchdog {
+  /** Something arrived. */
+  readonly feed: () => void
+  readonly allow: (silenceMs: number) => void
+  readonly end: () => void
+}
+
+/**
+ * Aborts a connection that is silent for too long. It is the request that has to be aborted: a body that is being read
+ * cannot be canceled, and one of a frozen service never ends.
+ */
+const watch = (connection: AbortController): Watchdog => {
+  let allowedMs = ANSWER_MS_MAX
+  let heardAtMs = performance.now()
+  const feed = (): void => void (heardAtMs = performance.now())
+  const timer = setInterval(() => {
+    if (performance.now() - heardAtMs > allowedMs) connection.abort()
+  }, WATCHDOG_MS)
+  return {
+    feed,
+    allow: (silenceMs) => {
+      allowedMs = silenceMs
+      feed()
+    },
+    end: () => clearInterval(timer),
+  }
+}
+
+const newestPosition = async (signal: AbortSignal): Promise<Position> => {
+  const response = await fetch(`${API}/events?limit=1`, { headers: { accept: 'application/json' }, signal })
+  if (!response.ok) throw new ApiError(response.status, {})
+  const { items } = (await response.json()) as { readonly items: readonly EventRecord[] }
+  return items[0] ?? BEGINNING
+}
+
+const openBody = async ({ id }: Position, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> => {
+  const response = await fetch(`${API}/events/stream`, {
+    headers: { accept: 'text/event-stream', 'last-event-id': id },
+    signal,
+  })
+  if (!response.ok || response.body === null) throw new ApiError(response.status, {})
+  return response.body
 }
 
 /** Until the connection ends; returns the position after the last event. */
 const receive = async (
   body: ReadableStream<Uint8Array>,
   from: Position,
-  handlers: StreamHandlers,
+  { onEvents, onHeard }: StreamHandlers,
+  watchdog: Watchdog,
 ): Promise<Position> => {
   let last = from
-  let receivedAtMs = performance.now()
-  const watchdog = setInterval(() => {
-    // A body that cannot be canceled has ended already.
-    if (performance.now() - receivedAtMs > SILENCE_MS_MAX) void body.cancel().catch(() => undefined)
-  }, WATCHDOG_MS)
+  let reportedAtMs = performance.now()
+  const onBytes = (): void => {
+    watchdog.feed()
+    if (performance.now() - reportedAtMs < HEARD_MS_MIN) return
+    reportedAtMs = performance.now()
+    onHeard()
+  }
   try {
-    for await (const messages of readMessages(body, () => (receivedAtMs = performance.now()))) {
+    for await (const messages of readMessages(body, onBytes)) {
       const events = messages.map(({ data }, index) => eventOf(data, last.seq + 1 + index))
       last = events.at(-1) ?? last
-      handlers.onEvents(events)
+      onEvents(events)
     }
   } catch {
     // A broken connection ends like any other: the loop above opens another one after the last event.
     return last
-  } finally {
-    clearInterval(watchdog)
   }
   return last
 }
@@ -158,10 +223,10 @@ const messageOf = (block: string): readonly SseMessage[] => {
 }
 
 /** Waits for a new sign-in in any tab. Asks the dashboard's server, not the API: an invalid token is not sent again. */
-const nextSession = async (): Promise<void> => {
+const nextSession = async (line: Line): Promise<void> => {
   const over = await readSession()
-  for (;;) {
-    await pause(SESSION_CHECK_MS)
+  while (!line.isClosed) {
+    await pause(SESSION_CHECK_MS, line)
     const session = await readSession()
     if (session?.signed_in === true && session.expires_at !== (over?.expires_at ?? null)) return
   }
@@ -169,21 +234,21 @@ const nextSession = async (): Promise<void> => {
 
 const readSession = async (): Promise<Session | null> => {
   try {
-    return (await (await fetch('/session')).json()) as Session
+    const response = await fetch('/session', { signal: AbortSignal.timeout(ANSWER_MS_MAX) })
+    return (await response.json()) as Session
   } catch {
     // Without a response the user counts as signed out.
     return null
   }
 }
 
-/** Waits, but not beyond the moment the page becomes visible again: timers of hidden pages are throttled. */
-const pause = (ms: number): Promise<void> =>
+const pause = (ms: number, line: Line): Promise<void> =>
   new Promise((resolve) => {
     const end = (): void => {
       clearTimeout(timer)
-      document.removeEventListener('visibilitychange', end)
+      line.wake = () => undefined
       resolve()
     }
     const timer = setTimeout(end, ms)
-    document.addEventListener('visibilitychange', end)
+    line.wake = end
   })

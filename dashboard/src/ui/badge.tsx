@@ -16,15 +16,19 @@ export const Badge = ({
   tone = 'neutral',
   children,
   title,
+  hasName = false,
 }: {
   tone?: Tone
   children: ReactNode
   title?: string
+  /** It may be long, and breaks then. */
+  hasName?: boolean
 }) => (
   <span
     title={title}
     className={cx(
-      'inline-flex items-center gap-1 rounded px-1.5 py-0.5 text-xs font-medium whitespace-nowrap',
+      'inline-flex max-w-full items-center gap-1 rounded px-1.5 py-0.5 text-xs font-medium',
+      hasName ? 'wrap-anywhere' : 'whitespace-nowrap',
       TONES[tone],
     )}
   >

@@ -8,7 +8,7 @@ import {
 import { cx } from './cx.ts'
 
 export const inputClass =
-  'h-9 w-full rounded-md border border-line bg-panel px-2.5 text-sm placeholder:text-muted aria-invalid:border-bad'
+  'h-9 w-full min-w-0 rounded-md border border-line bg-panel px-2.5 text-sm placeholder:text-muted aria-invalid:border-bad'
 
 interface FieldProps {
   readonly label: string
@@ -27,7 +27,7 @@ const Field = ({ label, hint, error, children }: FieldProps) => {
   const id = useId()
   const hasNote = hint !== undefined || error !== undefined
   return (
-    <div className="grid gap-1">
+    <div className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-1">
       <label htmlFor={id} className="text-[13px] font-medium">
         {label}
       </label>

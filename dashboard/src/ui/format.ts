@@ -28,13 +28,17 @@ export const formatPrice = (price: number): string => {
   return signed((size >= 0.01 ? PRICE_6 : PRICE_8).format(price))
 }
 
-/** Of a share: 0.031 reads 3.1 %. */
+/** Of a share: 0.031 reads 3.1 %. Every `_pct` member of the API is one. */
 export const formatPercent = (share: number, { digits = 2, plus = false }: PercentStyle = {}): string => {
   const text = signed(grouped(digits).format(share * 100))
   const isZero = !/[1-9]/.test(text)
   if (isZero) return `${text.replace(MINUS, '')} %`
   return `${plus && share > 0 ? '+' : ''}${text} %`
 }
+
+/** Of what is in percent already: 3.1 reads 3.1 %. Only `_annualized` members are. */
+export const formatPercentPoints = (points: number, style: PercentStyle = {}): string =>
+  formatPercent(points / 100, style)
 
 interface PercentStyle {
   readonly digits?: number
@@ -44,6 +48,22 @@ interface PercentStyle {
 export const formatQuantity = (quantity: number): string => signed(UP_TO_8.format(quantity))
 
 export const formatCount = (count: number): string => signed(WHOLE.format(count))
+
+/** Always with as many decimals, so that columns line up. */
+export const formatFixed = (
+  value: number,
+  digits: number,
+  { plus = false }: { readonly plus?: boolean } = {},
+): string => {
+  const text = grouped(digits).format(Math.abs(value))
+  if (!/[1-9]/.test(text)) return text
+  return `${value < 0 ? MINUS : plus ? '+' : ''}${text}`
+}
+
+const MICROS = grouped(2, 6)
+
+/** In millionths of a dollar, where cents would round most of it away. */
+export const formatMicroUsd = (usd: number): string => `$${MICROS.format(usd)}`
 
 export const formatNumber = (value: number, digits = 2): string => signed(grouped(0, digits).format(value))
 
@@ -71,6 +91,19 @@ export const formatDuration = (ms: number): string => {
 
 const pair = (large: number, largeUnit: string, small: number, smallUnit: string): string =>
   small === 0 ? `${large} ${largeUnit}` : `${large} ${largeUnit} ${small} ${smallUnit}`
+
+/** A member of a payload as one reads it: `max_drawdown_pct` of −0.014 reads "max drawdown −1.40 %". */
+export const formatMember = (name: string, value: number): string => {
+  if (name.endsWith('_pct')) return `${formatWords(name.slice(0, -'_pct'.length))} ${formatPercent(value)}`
+  if (name.endsWith('_annualized')) return `${formatWords(name)} ${formatPercentPoints(value)}`
+  return `${formatWords(name)} ${formatNumber(value, Math.abs(value) < 1 ? 4 : 2)}`
+}
+
+/** Why the kill switch was raised: `daily_loss_pct=0.0312` reads "daily loss 3.12 %". */
+export const formatReason = (reason: string): string =>
+  reason.replaceAll(/([a-z][a-z0-9_]*)=(-?\d+(?:\.\d+)?)/g, (_match, name: string, value: string) =>
+    formatMember(name, Number(value)),
+  )
 
 /** In words: `order_filled` reads "order filled". */
 export const formatWords = (name: string): string => name.replaceAll('_', ' ')

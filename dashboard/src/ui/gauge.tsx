@@ -27,8 +27,10 @@ export const Gauge = ({ label, value, thresholds, format = formatPercent }: Gaug
   return (
     <div>
       <div className="flex items-baseline justify-between gap-2 text-[13px]">
-        <span>{label}</span>
-        <strong className={cx('font-semibold', known >= nearest && 'text-bad')}>{text}</strong>
+        <span className="min-w-0 wrap-anywhere">{label}</span>
+        <strong className={cx('font-semibold whitespace-nowrap', known >= nearest && 'text-bad')}>
+          {text}
+        </strong>
       </div>
       <div
         role="meter"

@@ -89,7 +89,7 @@ export const Quantity = ({ value, unit }: MaybeNumber & { readonly unit: string 
 export const Stat = ({ label, children, note }: { label: string; children: ReactNode; note?: ReactNode }) => (
   <div className="min-w-0">
     <dt className="truncate text-xs text-muted">{label}</dt>
-    <dd className="mt-0.5 text-lg font-semibold leading-tight">{children}</dd>
-    {note === undefined ? null : <dd className="mt-0.5 text-xs text-muted">{note}</dd>}
+    <dd className="mt-0.5 text-lg leading-tight font-semibold wrap-anywhere">{children}</dd>
+    {note === undefined ? null : <dd className="mt-0.5 text-xs wrap-anywhere text-muted">{note}</dd>}
   </div>
 )

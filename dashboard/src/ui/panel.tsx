@@ -73,7 +73,7 @@ export const QueryContent = <Data,>({ query, what, children }: QueryContentProps
 
 const FRESH_MS = 10_000
 
-/** Whether the data is current. Its age matters where events do not refresh it, or do not arrive. */
+/** How old the data is, where events do not refresh it or do not arrive. Data that is current says nothing. */
 export const DataAge = ({
   query,
   isLiveUpdated = true,
@@ -92,7 +92,8 @@ export const DataAge = ({
       </span>
     )
   }
-  return <span className="text-muted">{isLiveUpdated ? 'live' : age === '' ? 'loaded now' : age}</span>
+  if (isLiveUpdated) return null
+  return <span className="text-muted">{age === '' ? 'loaded now' : age}</span>
 }
 
 const ageText = (updatedAtMs: number, nowMs: number): string => {

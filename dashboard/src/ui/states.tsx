@@ -33,10 +33,7 @@ export const Failure = ({ error, onRetry }: { readonly error: unknown; readonly 
   </div>
 )
 
-export const titleOf = (error: unknown): string => {
-  if (error instanceof UnreachableError) return 'The service does not answer'
-  return error instanceof Error ? error.message : String(error)
-}
+export const titleOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 const adviceOf = (error: unknown): string => {
   if (error instanceof UnreachableError) return 'Check that it is running. The page retries automatically.'

@@ -11,7 +11,7 @@ export interface Column<Row> {
   readonly align?: 'left' | 'right'
   /** With it the column can be sorted by. */
   readonly sortBy?: (row: Row) => string | number
-  /** Not shown on narrow screens; say the essential in another column. */
+  /** Only shown on wide screens; say the essential in another column. */
   readonly wide?: boolean
 }
 
@@ -104,7 +104,12 @@ export const Table = <Row,>({
 }
 
 const cellClass = ({ align, wide }: Pick<Column<never>, 'align' | 'wide'>): string =>
-  cx('px-3 py-1.5 align-middle', align === 'right' && 'text-right', wide === true && 'max-md:hidden')
+  cx(
+    'px-3 py-1.5 align-middle max-sm:px-2',
+    // Names break, so that the numbers beside them stay in sight.
+    align === 'right' ? 'text-right' : 'min-w-16 wrap-anywhere',
+    wide === true && 'max-lg:hidden',
+  )
 
 interface HeadCellProps<Row> {
   readonly column: Column<Row>

@@ -27,6 +27,8 @@ interface RegimeMemory {
   readonly regime: PayloadOf<'brain.regime_change.v1'>['regime']
   readonly changedAt: Timestamp
   readonly evidence: PayloadOf<'brain.regime_change.v1'>['evidence']
+  /** Of the cycle that found it, also of one that changed nothing. */
+  readonly evidenceAt: Timestamp
 }
 
 export const INITIAL_BRAIN: BrainState = {
@@ -45,13 +47,20 @@ const evolveCycles = (brain: BrainState, event: KnownEvent): BrainState => {
   switch (event.type) {
     case 'brain.regime_change.v1': {
       const { regime, evidence } = event.payload
-      return { ...brain, regime: { regime, changedAt: event.ts, evidence } }
+      return { ...brain, regime: { regime, changedAt: event.ts, evidence, evidenceAt: event.ts } }
     }
     case 'brain.cycle.v1': {
-      const { cycle_id: id, started_at: at, stale_cycles: staleCycles, signals_used: used } = event.payload
+      const {
+        cycle_id: id,
+        started_at: at,
+        stale_cycles: staleCycles,
+        signals_used: used,
+        evidence,
+      } = event.payload
       const scored = Object.values(used).some((ids) => ids.length > 0)
       return {
         ...brain,
+        regime: brain.regime && evidence ? { ...brain.regime, evidence, evidenceAt: at } : brain.regime,
         lastCycle: { id, at },
         staleness: { staleCycles, everScored: brain.staleness.everScored || scored },
       }

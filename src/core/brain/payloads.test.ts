@@ -195,6 +195,15 @@ describe('cyclePayload', () => {
       engine_version: '0.1.0',
       stale_cycles: 0,
       warnings: [],
+      evidence: {
+        btc_rsi: 58,
+        funding_annualized: 12,
+        basis_annualized: 5,
+        fear_greed: 62,
+        crisis_votes: 0,
+        bull_votes: 4,
+        bear_votes: 0,
+      },
     })
   })
 })

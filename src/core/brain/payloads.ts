@@ -7,7 +7,7 @@ import { DOMAINS, type DomainWeights } from '../shared/domains.ts'
 import { r9 } from '../shared/numbers.ts'
 import { type Conviction, TIMEFRAME } from './conviction.ts'
 import type { CycleResult, DecidedConviction, DecidedIntent } from './cycle.ts'
-import type { RegimeChange } from './regime.ts'
+import type { RegimeChange, RegimeReading } from './regime.ts'
 
 export interface CycleContext {
   readonly cycleId: string
@@ -87,6 +87,7 @@ export const cyclePayload = (result: CycleResult<Summary>, context: CycleContext
     data_quality: bySymbol(inOrder, (conviction) => byDomain(conviction, ({ quality }) => quality)),
     duration_ms: context.durationMs,
     engine_version: context.engineVersion,
+    evidence: evidenceOf(result.regime),
     intents: result.intents.length,
     kill_switch_level: result.killSwitchLevel,
     regime: result.regime.regime,
@@ -102,18 +103,20 @@ export const cyclePayload = (result: CycleResult<Summary>, context: CycleContext
 }
 
 /** brain.regime_change.v1 */
-export const regimeChangePayload = ({ regime, previous, gauges, votes }: RegimeChange) => ({
-  regime,
-  previous,
-  evidence: {
-    btc_rsi: shown(gauges.rsi),
-    funding_annualized: shown(gauges.funding),
-    basis_annualized: shown(gauges.basis),
-    fear_greed: shown(gauges.fearGreed),
-    crisis_votes: votes.crisis,
-    bull_votes: votes.bull,
-    bear_votes: votes.bear,
-  },
+export const regimeChangePayload = (change: RegimeChange) => ({
+  regime: change.regime,
+  previous: change.previous,
+  evidence: evidenceOf(change),
+})
+
+const evidenceOf = ({ gauges, votes }: Pick<RegimeReading, 'gauges' | 'votes'>) => ({
+  basis_annualized: shown(gauges.basis),
+  bear_votes: votes.bear,
+  btc_rsi: shown(gauges.rsi),
+  bull_votes: votes.bull,
+  crisis_votes: votes.crisis,
+  fear_greed: shown(gauges.fearGreed),
+  funding_annualized: shown(gauges.funding),
 })
 
 const DOMAINS_BY_NAME = DOMAINS.toSorted()

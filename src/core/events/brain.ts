@@ -12,12 +12,14 @@ export const REGIMES = ['BULL', 'BEAR', 'CRISIS', 'TRANSITION'] as const
 
 const numbers = z.record(z.string(), z.number())
 const regime = z.enum(REGIMES)
+/** Values of gauges and counts of votes; null for a gauge without a fresh signal. */
+const evidence = z.record(z.string(), z.number().nullable())
 
 export const brainEvents = {
   'brain.regime_change.v1': z.object({
     regime,
     previous: regime.nullable(),
-    evidence: z.record(z.string(), z.number().nullable()),
+    evidence,
   }),
   'brain.conviction.v1': z.object({
     cycle_id: z.string(),
@@ -73,6 +75,8 @@ export const brainEvents = {
     engine_version: z.string(),
     stale_cycles: z.int(),
     warnings: z.array(z.string()),
+    /** What the regime was decided by. Absent in logs of before it was recorded. */
+    evidence: evidence.optional(),
   }),
 } as const
 

@@ -68,6 +68,8 @@ export const systemEvents = {
     expires_at: branded<Timestamp>().nullable(),
   }),
   'system.access_key_revoked.v1': z.object({ name: z.string() }),
+  /** Somebody has seen them: they need no attention any more. */
+  'system.alerts_acknowledged.v1': z.object({ alert_ids: z.array(z.string()), acknowledged_by: z.string() }),
   'system.config_changed.v1': z.object({ changed: z.array(z.string()), config_hash: z.string() }),
   'system.kill_switch.v1': z.object({
     level: killSwitchLevel,

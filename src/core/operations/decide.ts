@@ -1,6 +1,7 @@
 import type { NewPayload, PayloadOf } from '../events/catalogue.ts'
 import { accept, refuse, type Decision } from '../shared/decision.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
+import { acknowledgeAlerts, type Acknowledgement } from './alerts.ts'
 import { createAccessKey, revokeAccessKey, type KeyAuthor, type NewAccessKey } from './access-keys.ts'
 import type { Configuration } from '../config/schema.ts'
 import type { OperationsState } from './evolve.ts'
@@ -27,6 +28,7 @@ export type OperationsCommand =
   | { readonly kind: 'rotate-key'; readonly successor: NodeKey }
   | { readonly kind: 'create-access-key'; readonly key: NewAccessKey; readonly surface: 'api' | 'cli' }
   | { readonly kind: 'revoke-access-key'; readonly name: string; readonly surface: 'api' | 'cli' }
+  | { readonly kind: 'acknowledge-alerts'; readonly acknowledgement: Acknowledgement }
 
 export type NodeKey = PayloadOf<'system.key_admitted.v1'>
 
@@ -42,7 +44,7 @@ export const decideOperations = (
   context: DecisionContext,
   isKnownAuthor: (author: KeyAuthor) => boolean,
 ): Decision => {
-  const { nodes, accessKeys } = operations
+  const { nodes, accessKeys, alerts } = operations
   switch (command.kind) {
     case 'start':
       return start(nodes, command.started)
@@ -72,6 +74,8 @@ export const decideOperations = (
     }
     case 'revoke-access-key':
       return revokeAccessKey(accessKeys, command.name, command.surface)
+    case 'acknowledge-alerts':
+      return acknowledgeAlerts(alerts, command.acknowledgement)
   }
 }
 

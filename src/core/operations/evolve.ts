@@ -1,4 +1,5 @@
 import type { KnownEvent } from '../events/catalogue.ts'
+import { evolveAlerts, NO_ALERTS, type OpenAlerts } from './alerts.ts'
 import { evolveAccessKeys, INITIAL_ACCESS_KEYS, type AccessKeys } from './access-keys.ts'
 import { evolveKeys, NO_KEYS, type Keys } from './keys.ts'
 import type { UnsignedEvents } from './unsigned.ts'
@@ -14,6 +15,7 @@ export interface OperationsState {
   readonly configHash: string | null
   readonly accessKeys: AccessKeys
   readonly unsigned: UnsignedEvents
+  readonly alerts: OpenAlerts
 }
 
 export const INITIAL_OPERATIONS: OperationsState = {
@@ -21,6 +23,7 @@ export const INITIAL_OPERATIONS: OperationsState = {
   configHash: null,
   accessKeys: INITIAL_ACCESS_KEYS,
   unsigned: [],
+  alerts: NO_ALERTS,
 }
 
 export const evolveOperations = (state: OperationsState, event: KnownEvent): OperationsState => {
@@ -36,6 +39,14 @@ export const evolveOperations = (state: OperationsState, event: KnownEvent): Ope
     case 'system.access_key_created.v1':
     case 'system.access_key_revoked.v1':
       return { ...state, accessKeys: evolveAccessKeys(state.accessKeys, event) }
+    case 'system.alerts_acknowledged.v1':
+    case 'alert.kill_switch':
+    case 'alert.regime_shift':
+    case 'alert.execution':
+    case 'alert.stop_triggered':
+    case 'alert.target_hit':
+    case 'alert.weights_adjusted':
+      return { ...state, alerts: evolveAlerts(state.alerts, event) }
     default:
       return state
   }

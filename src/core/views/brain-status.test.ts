@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { testContext } from '../../../test/given.fixture.ts'
+import { stateAfter, testContext } from '../../../test/given.fixture.ts'
+import type { NewEvent } from '../events/catalogue.ts'
+import { timestampOf } from '../shared/brand.ts'
 import { run } from '../run.ts'
 import { INITIAL_STATE } from '../state.ts'
-import { brainStatusView, viewBrainStatus } from './brain.ts'
+import { brainStatusView, viewBrainStatus, viewRegime } from './brain.ts'
 
 const context = testContext()
 
@@ -35,6 +37,54 @@ describe('the status of the brain', () => {
       kill_switch_level: 2,
       kill_switch_reason: 'delayed fills',
       kill_switch_changed_at: context.now,
+    })
+  })
+})
+
+describe('the regime', () => {
+  const changed: NewEvent = {
+    type: 'brain.regime_change.v1',
+    source: 'brain',
+    ts: timestampOf('2026-02-20T00:00:00.000Z'),
+    payload: { regime: 'BULL', previous: null, evidence: { btc_rsi: 61 } },
+  }
+  const cycle = (evidence?: Readonly<Record<string, number>>): NewEvent => ({
+    type: 'brain.cycle.v1',
+    source: 'brain',
+    payload: {
+      cycle_id: 'c1',
+      trigger: 'schedule',
+      started_at: timestampOf('2026-02-20T00:05:00.000Z'),
+      symbols: [],
+      regime: 'BULL',
+      kill_switch_level: 0,
+      weights: {},
+      data_quality: {},
+      signals_used: {},
+      intents: 0,
+      duration_ms: 1,
+      weights_version: 0,
+      config_hash: '',
+      engine_version: '0',
+      stale_cycles: 0,
+      warnings: [],
+      ...(evidence === undefined ? {} : { evidence }),
+    },
+  })
+
+  it('shows the evidence of the newest cycle with its time, also if nothing changed', () => {
+    expect(viewRegime(stateAfter([changed, cycle({ btc_rsi: 55 })]))).toEqual({
+      regime: 'BULL',
+      changed_at: '2026-02-20T00:00:00.000Z',
+      conditions: { btc_rsi: 55 },
+      conditions_at: '2026-02-20T00:05:00.000Z',
+    })
+  })
+
+  it('keeps the time of old evidence: a cycle of an older release has none', () => {
+    expect(viewRegime(stateAfter([changed, cycle()]))).toMatchObject({
+      conditions: { btc_rsi: 61 },
+      conditions_at: '2026-02-20T00:00:00.000Z',
     })
   })
 })

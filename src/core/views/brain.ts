@@ -37,14 +37,17 @@ export const viewBrainStatus = ({
 export const regimeView = z.object({
   regime: z.enum(REGIMES).nullable(),
   changed_at: z.string().nullable(),
-  /** The evidence behind it. */
-  conditions: z.record(z.string(), z.number().nullable()),
+  conditions: z
+    .record(z.string(), z.number().nullable())
+    .meta({ description: 'the evidence that the newest cycle found' }),
+  conditions_at: z.string().nullable().meta({ description: 'when it found it' }),
 })
 
 export const viewRegime = ({ brain }: Pick<State, 'brain'>): z.infer<typeof regimeView> => ({
   regime: brain.regime?.regime ?? null,
   changed_at: brain.regime?.changedAt ?? null,
   conditions: brain.regime?.evidence ?? {},
+  conditions_at: brain.regime?.evidenceAt ?? null,
 })
 
 export const intentView = z.object({

@@ -102,6 +102,9 @@ const DESCRIPTIONS = {
     'How much each domain counts, whether that was configured or learned, and the learning runs that led there with ' +
     'their reasons.',
   get_treasury: 'What profitable trades owe to contributors, what was settled, and the wallet in force.',
+  get_alerts:
+    'Alerts that need attention and that nobody has acknowledged yet, newest first: stops and targets that were hit, a ' +
+    'raised kill switch, trouble with an order or a position at a venue.',
   close_position: 'Closes an open position at the market. For operators, in two steps.',
   close_all_positions:
     'Closes every open position at the market; what has no price stays open and is named. For operators, in two steps.',
@@ -112,6 +115,7 @@ const DESCRIPTIONS = {
   deny_intent: 'Ends an intent that waits for approval. For operators, in two steps.',
   set_kill_switch:
     'Raises or lowers the kill switch: 1 caution, 2 exits only, 3 lockdown, 0 normal again. For operators, in two steps.',
+  acknowledge_alerts: 'Marks alerts as seen, for everybody who looks at them. For operators, in two steps.',
 } as const
 
 export type ToolName = keyof typeof DESCRIPTIONS

@@ -6,7 +6,7 @@ import { PageLink } from '../../app/page-link.tsx'
 import { useUrlState } from '../../app/use-url-state.ts'
 import { Badge, DirectionBadge } from '../../ui/badge.tsx'
 import { cx } from '../../ui/cx.ts'
-import { formatNumber, formatWords } from '../../ui/format.ts'
+import { formatFixed, formatNumber, formatWords } from '../../ui/format.ts'
 import { Score, Share, Unknown } from '../../ui/numbers.tsx'
 import { Panel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
@@ -117,11 +117,7 @@ const Decision = ({ conviction: { decision, intent } }: { readonly conviction: E
 )
 
 /** Always with three decimals, so that columns line up. */
-const formatEvidence = (value: number): string => {
-  const text = Math.abs(value).toFixed(3)
-  if (text === '0.000') return text
-  return `${value > 0 ? '+' : '−'}${text}`
-}
+const formatEvidence = (value: number): string => formatFixed(value, 3, { plus: true })
 
 const toneOf = (value: number): string => {
   if (Math.abs(value) < 0.0005) return 'text-muted'
@@ -213,7 +209,7 @@ export const ConvictionBar = ({ value, direction }: ConvictionBarProps) => {
           first !== undefined && value < first && 'text-muted',
         )}
       >
-        {value.toFixed(1)}
+        {formatFixed(value, 1)}
       </strong>
       <span
         className="relative block h-2 w-full min-w-16 md:min-w-28 rounded-full bg-raised"

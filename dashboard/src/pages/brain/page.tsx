@@ -7,7 +7,7 @@ import { useEventList } from '../../live/live.ts'
 import { Badge, DirectionBadge, RegimeBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Choice } from '../../ui/field.tsx'
-import { formatWords, textOf } from '../../ui/format.ts'
+import { formatFixed, formatWords, textOf } from '../../ui/format.ts'
 import { Count, Duration, Percent, Score, Stat } from '../../ui/numbers.tsx'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
@@ -115,7 +115,7 @@ const Figures = ({ brain, last }: FiguresProps) => {
           note={
             strongest === undefined
               ? 'no cycle yet'
-              : `conviction ${strongest.effective_conviction.toFixed(1)}`
+              : `conviction ${formatFixed(strongest.effective_conviction, 1)}`
           }
         >
           {strongest === undefined ? '–' : `${strongest.symbol} ${strongest.direction}`}
@@ -252,10 +252,14 @@ const Outcome = ({ cycle, intents }: { readonly cycle: Cycle; readonly intents: 
   const underWay = intents.length - filled.length - refused.length
   return (
     <span className="flex flex-wrap items-center gap-1.5">
-      {filled.length === 0 ? null : <Badge tone="good">{symbolsOf(filled)} filled</Badge>}
+      {filled.length === 0 ? null : (
+        <Badge hasName tone="good">
+          {symbolsOf(filled)} filled
+        </Badge>
+      )}
       {underWay === 0 ? null : <Badge tone="accent">{underWay} in progress</Badge>}
       {refused.map((intent) => (
-        <Badge key={intent.intent_id} tone="bad" title={intent.reasons.map(rejectionText).join('; ')}>
+        <Badge hasName key={intent.intent_id} tone="bad" title={intent.reasons.map(rejectionText).join('; ')}>
           <span>
             {intent.symbol} {intent.status}
             <span className="font-normal max-md:hidden">

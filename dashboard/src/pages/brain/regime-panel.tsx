@@ -6,7 +6,14 @@ import { useEventList } from '../../live/live.ts'
 import { RegimeBadge } from '../../ui/badge.tsx'
 import { cx } from '../../ui/cx.ts'
 import { Choice } from '../../ui/field.tsx'
-import { formatDuration, formatNumber, formatPercent, formatWords, textOf } from '../../ui/format.ts'
+import {
+  formatDuration,
+  formatNumber,
+  formatPercent,
+  formatPercentPoints,
+  formatWords,
+  textOf,
+} from '../../ui/format.ts'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Time, useNow } from '../../ui/time.tsx'
@@ -52,7 +59,7 @@ export const RegimePanel = ({ className = '' }: { readonly className?: string })
 const CurrentEvidence = () => {
   const { data } = useQuery(queries.regime())
   if (data === undefined) return null
-  return <RegimeConditions conditions={data.conditions} />
+  return <RegimeConditions regime={data} />
 }
 
 const Changes = ({ periods }: { readonly periods: readonly RegimePeriod[] }) => (
@@ -175,29 +182,46 @@ const periodsOf = (changes: readonly EventItem[]): readonly RegimePeriod[] =>
     to: changes[index - 1]?.ts ?? null,
   }))
 
+/** In the order in which they are shown. */
 const NAMES: Readonly<Record<string, string>> = {
   btc_rsi: 'RSI',
   fear_greed: 'fear and greed',
   basis_annualized: 'basis, a year',
   funding_annualized: 'funding, a year',
+  bull_votes: 'bull votes',
+  bear_votes: 'bear votes',
+  crisis_votes: 'crisis votes',
 }
+
+const ORDER = Object.keys(NAMES)
+
+const orderOf = (name: string): number => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length)
 
 const isPercent = (name: string): boolean => name.endsWith('_annualized')
 
-/** The current values of the regime conditions. */
-export const RegimeConditions = ({ conditions }: { readonly conditions: RegimeView['conditions'] }) => {
-  const entries = Object.entries(conditions)
+/** What the newest cycle found, and when. */
+export const RegimeConditions = ({
+  regime: { conditions, conditions_at },
+}: {
+  readonly regime: RegimeView
+}) => {
+  const entries = Object.entries(conditions).toSorted(([one], [other]) => orderOf(one) - orderOf(other))
   if (entries.length === 0) return <p className="text-xs text-muted">No regime data yet.</p>
   return (
-    <dl className="grid grid-cols-2 gap-x-4 gap-y-1.5 text-[13px] sm:grid-cols-3 xl:grid-cols-4">
-      {entries.map(([name, value]) => (
-        <div key={name} className="min-w-0">
-          <dt className="truncate text-xs text-muted">{NAMES[name] ?? formatWords(name)}</dt>
-          <dd className="font-medium">
-            {value === null ? '–' : isPercent(name) ? formatPercent(value / 100) : formatNumber(value, 1)}
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <div className="grid gap-1.5">
+      <p className="text-xs text-muted">
+        Evidence of the cycle <Time at={conditions_at} as="ago" />
+      </p>
+      <dl className="grid grid-cols-2 gap-x-4 gap-y-1.5 text-[13px] sm:grid-cols-3 xl:grid-cols-4">
+        {entries.map(([name, value]) => (
+          <div key={name} className="min-w-0">
+            <dt className="truncate text-xs text-muted">{NAMES[name] ?? formatWords(name)}</dt>
+            <dd className="font-medium">
+              {value === null ? '–' : isPercent(name) ? formatPercentPoints(value) : formatNumber(value, 1)}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </div>
   )
 }

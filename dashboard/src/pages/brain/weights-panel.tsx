@@ -6,7 +6,7 @@ import { useAction } from '../../app/use-action.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { cx } from '../../ui/cx.ts'
-import { formatNumber, formatPercent, formatWords } from '../../ui/format.ts'
+import { formatFixed, formatPercent, formatWords } from '../../ui/format.ts'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Time } from '../../ui/time.tsx'
 import { DOMAINS } from './labels.ts'
@@ -133,14 +133,16 @@ const WeightLines = ({ points, configured }: WeightLinesProps) => {
 }
 
 const Change = ({ by }: { readonly by: number }) => {
-  const points = by * 100
-  const isNothing = Math.abs(points) < 0.05
+  const isNothing = Math.abs(by) < 0.0005
   return (
     <span className={cx('text-right text-xs whitespace-nowrap', isNothing ? 'text-muted' : 'text-accent')}>
-      {isNothing ? 'unchanged' : `${points > 0 ? '+' : ''}${formatNumber(points, 1)} pts`}
+      {isNothing ? 'unchanged' : `${formatFixed(percentagePoints(by), 1, { plus: true })} pts`}
     </span>
   )
 }
+
+/** Percentage points of a share. */
+const percentagePoints = (share: number): number => share * 100
 
 const WIDTH = 100
 const HEIGHT = 20
@@ -167,10 +169,11 @@ const pathOf = (values: readonly number[], top: number): string => {
   const heightOf = (value: number): number => HEIGHT - 1 - (value / top) * (HEIGHT - 3)
   const step = WIDTH / Math.max(1, values.length - 1)
   const [first = 0, ...rest] = values
-  const moves = rest.map(
-    (value, index) => `H${((index + 1) * step).toFixed(2)}V${heightOf(value).toFixed(2)}`,
-  )
-  return `M0 ${heightOf(first).toFixed(2)}${moves.length === 0 ? `H${WIDTH}` : moves.join('')}`
+  const moves = rest.map((value, index) => `H${rounded((index + 1) * step)}V${rounded(heightOf(value))}`)
+  return `M0 ${rounded(heightOf(first))}${moves.length === 0 ? `H${WIDTH}` : moves.join('')}`
 }
+
+/** Of the drawing. */
+const rounded = (length: number): number => Math.round(length * 10) / 10
 
 const areaOf = (values: readonly number[], top: number): string => `${pathOf(values, top)}V${HEIGHT}H0Z`

@@ -4,7 +4,7 @@ import type { Contributor, Score } from '../../api/types.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
 import { Button } from '../../ui/button.tsx'
 import { inputClass } from '../../ui/field.tsx'
-import { formatCount } from '../../ui/format.ts'
+import { formatCount, formatFixed } from '../../ui/format.ts'
 import { Share, Usd } from '../../ui/numbers.tsx'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
@@ -149,7 +149,7 @@ const PLACE_COLUMNS: readonly Column<Place>[] = [
     name: 'Score',
     render: ({ score }) => (
       <span className="flex items-center gap-2">
-        <strong className="w-10 shrink-0 text-right font-semibold">{score.score.toFixed(1)}</strong>
+        <strong className="w-10 shrink-0 text-right font-semibold">{formatFixed(score.score, 1)}</strong>
         <FactorBar score={score} />
       </span>
     ),
@@ -161,8 +161,8 @@ const PLACE_COLUMNS: readonly Column<Place>[] = [
     wide: true,
     render: ({ score }: Place) => (
       <span className="whitespace-nowrap">
-        {pointsOf(score, name).toFixed(1)}
-        <span className="text-xs text-muted"> / {pointsMaxOf(score, name).toFixed(0)}</span>
+        {formatFixed(pointsOf(score, name), 1)}
+        <span className="text-xs text-muted"> / {formatFixed(pointsMaxOf(score, name), 0)}</span>
       </span>
     ),
     sortBy: ({ score }: Place) => pointsOf(score, name),

@@ -9,7 +9,7 @@ import { useEventList } from '../../live/live.ts'
 import { Badge, DirectionBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { formatNumber, formatPercent, formatWords, textOf } from '../../ui/format.ts'
+import { formatFixed, formatNumber, formatPercent, formatWords, textOf } from '../../ui/format.ts'
 import { Facts, Id } from '../../ui/id.tsx'
 import { Unknown, Usd } from '../../ui/numbers.tsx'
 import { QueryContent, Section } from '../../ui/panel.tsx'
@@ -115,7 +115,7 @@ const RemoveButton = ({ contributor, onRemoved }: Omit<HeadProps, 'score'>) => {
 
 const Rating = ({ score }: { readonly score: Score }) => (
   <>
-    <Section title={`Score ${score.score.toFixed(1)} of 100`} hint="Five factors, each with its part">
+    <Section title={`Score ${formatFixed(score.score, 1)} of 100`} hint="Five factors, each with its part">
       <FactorBreakdown score={score} />
     </Section>
     <Section title="Calibration" hint="Hit rate compared with stated probability">
@@ -138,7 +138,7 @@ const Calibration = ({ score }: { readonly score: Score }) => {
       <Facts
         facts={{
           'Brier score': isEnough ? (
-            `${score.brier_score.toFixed(3)}; 0 is perfect, 0.25 is chance`
+            `${formatFixed(score.brier_score, 3)}; 0 is perfect, 0.25 is chance`
           ) : (
             <Unknown why="too few resolved calls" />
           ),
@@ -146,7 +146,7 @@ const Calibration = ({ score }: { readonly score: Score }) => {
             score.signals_submitted === 0 ? (
               <Unknown why="no signal yet" />
             ) : (
-              `${score.avg_conviction.toFixed(1)} of 10`
+              `${formatFixed(score.avg_conviction, 1)} of 10`
             ),
           'Resolved calls': `${score.signals_resolved}, ${score.signals_profitable} hits`,
         }}
@@ -213,7 +213,7 @@ const bucketsOf = (events: readonly EventItem[]): readonly Bucket[] => {
     if (mine.length === 0) return []
     return [
       {
-        label: `${low * 100}–${Math.round(Math.min(1, high) * 100)} %`,
+        label: `${formatPercent(low, { digits: 0 })} to ${formatPercent(Math.min(1, high), { digits: 0 })}`,
         calls: mine.length,
         stated: mine.reduce((sum, { probability }) => sum + probability, 0) / mine.length,
         hitRate: mine.filter(({ isHit }) => isHit).length / mine.length,

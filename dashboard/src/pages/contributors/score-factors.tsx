@@ -1,6 +1,6 @@
 import type { FactorName, Score } from '../../api/types.ts'
 import { cx } from '../../ui/cx.ts'
-import { formatPercent } from '../../ui/format.ts'
+import { formatFixed, formatPercent } from '../../ui/format.ts'
 
 interface Factor {
   readonly name: FactorName
@@ -57,7 +57,9 @@ const factorNote = (score: Score, name: FactorName): string => {
         ? `${score.signals_profitable} of ${score.signals_resolved} calls hit, ${formatPercent(score.hit_rate, { digits: 0 })}`
         : missing
     case 'calibration':
-      return isEnough ? `Brier score ${score.brier_score.toFixed(3)}; 0.25 is no better than chance` : missing
+      return isEnough
+        ? `Brier score ${formatFixed(score.brier_score, 3)}; 0.25 is no better than chance`
+        : missing
     case 'volume':
       return `${score.signals_accepted} of ${score.signals_submitted} signals used${evidenceNote(score)}`
     case 'consistency':
@@ -77,7 +79,7 @@ export const FactorBar = ({ score }: { readonly score: Score }) => (
     title={
       score.inputs.gated
         ? 'Fewer than one signal in ten was used: the score is 0'
-        : FACTORS.map(({ name, label }) => `${label} ${pointsOf(score, name).toFixed(1)}`).join(', ')
+        : FACTORS.map(({ name, label }) => `${label} ${formatFixed(pointsOf(score, name), 1)}`).join(', ')
     }
   >
     {FACTORS.filter(({ name }) => !score.inputs.gated && pointsOf(score, name) > 0).map(({ name, fill }) => (
@@ -113,8 +115,10 @@ export const FactorBreakdown = ({ score }: { readonly score: Score }) => (
             <div className="flex items-baseline justify-between gap-2 text-[13px]">
               <span className="font-medium">{label}</span>
               <span className="whitespace-nowrap">
-                <strong className={cx('font-semibold', points < 0 && 'text-bad')}>{points.toFixed(1)}</strong>
-                <span className="text-muted"> of {max.toFixed(0)} points</span>
+                <strong className={cx('font-semibold', points < 0 && 'text-bad')}>
+                  {formatFixed(points, 1)}
+                </strong>
+                <span className="text-muted"> of {formatFixed(max, 0)} points</span>
               </span>
             </div>
             <div aria-hidden className="mt-1 h-1.5 overflow-hidden rounded-full bg-raised">

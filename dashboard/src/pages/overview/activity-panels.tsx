@@ -5,14 +5,15 @@ import type { EventItem } from '../../api/types.ts'
 import { summaryOf, symbolOf } from '../../app/event-summary.ts'
 import { PageLink } from '../../app/page-link.tsx'
 import { useEventList } from '../../live/live.ts'
-import { Badge, DirectionBadge, type Tone } from '../../ui/badge.tsx'
-import { formatBytes, formatCount, formatDuration, formatWords, textOf } from '../../ui/format.ts'
+import { Badge, DirectionBadge } from '../../ui/badge.tsx'
+import { formatBytes, formatCount, formatDuration } from '../../ui/format.ts'
 import { Facts } from '../../ui/id.tsx'
 import { LiveList } from '../../ui/live-list.tsx'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
+import { AlertItem } from '../alerts/page.tsx'
 import { HEALTH_TONES } from '../producers/health.ts'
 
 const SHOWN = 8
@@ -20,14 +21,20 @@ const SHOWN = 8
 export const AlertsPanel = ({ className = '' }: { readonly className?: string }) => {
   const { query, events: alerts } = useEventList({ type: 'alert', limit: SHOWN })
   return (
-    <QueryPanel title="Newest alerts" flush className={className} query={query}>
+    <QueryPanel
+      title="Newest alerts"
+      flush
+      className={className}
+      query={query}
+      actions={<PageLink to="/alerts">All alerts</PageLink>}
+    >
       {() =>
         alerts.length === 0 ? (
           <Empty title="No alerts">Stops, targets, regime shifts and the kill switch show up here.</Empty>
         ) : (
           <ul>
             {alerts.map((alert) => (
-              <AlertRow key={alert.id} alert={alert} />
+              <AlertItem key={alert.id} alert={alert} />
             ))}
           </ul>
         )
@@ -35,22 +42,6 @@ export const AlertsPanel = ({ className = '' }: { readonly className?: string })
     </QueryPanel>
   )
 }
-
-const URGENCY_TONES: Readonly<Record<string, Tone>> = { immediate: 'bad', standard: 'warn', low: 'neutral' }
-
-const AlertRow = ({ alert: { type, ts, payload } }: { readonly alert: EventItem }) => (
-  <li className="grid gap-0.5 border-b border-line px-3 py-2 text-[13px] last:border-0">
-    <div className="flex items-center justify-between gap-2">
-      <Badge tone={URGENCY_TONES[textOf(payload['urgency'])] ?? 'neutral'}>
-        {formatWords(type.slice('alert.'.length))}
-      </Badge>
-      <span className="text-xs text-muted">
-        <Time at={ts} as="ago" />
-      </span>
-    </div>
-    <Untrusted text={textOf(payload['message'])} />
-  </li>
-)
 
 export const SignalsPanel = ({ className = '' }: { readonly className?: string }) => {
   const { query, events: signals } = useEventList({ type: 'signal', limit: 100 })
@@ -116,7 +107,7 @@ export const HealthPanel = ({ className = '' }: { readonly className?: string })
           <ul className="flex flex-wrap gap-1.5" aria-label="Producers">
             {Object.values(byName).map(({ name, health, last_error }) => (
               <li key={name}>
-                <Badge tone={HEALTH_TONES[health]} title={last_error ?? health}>
+                <Badge hasName tone={HEALTH_TONES[health]} title={last_error ?? health}>
                   {name}: {health}
                 </Badge>
               </li>

@@ -11,7 +11,7 @@ import { AdoptedBadge, Badge, DirectionBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Chart } from '../../ui/chart/chart.tsx'
 import { Choice } from '../../ui/field.tsx'
-import { formatUsd } from '../../ui/format.ts'
+import { formatReason, formatUsd } from '../../ui/format.ts'
 import { Gauge } from '../../ui/gauge.tsx'
 import { Facts } from '../../ui/id.tsx'
 import { Percent, Pnl, Price, Stat, Usd } from '../../ui/numbers.tsx'
@@ -204,7 +204,7 @@ const BrainPanel = () => {
         <div className="grid gap-3">
           <State brain={brain} />
           <QueryContent query={regime} what="the regime">
-            {({ conditions }) => <RegimeConditions conditions={conditions} />}
+            {(found) => <RegimeConditions regime={found} />}
           </QueryContent>
           <Buttons level={brain.kill_switch_level} />
         </div>
@@ -220,7 +220,10 @@ const State = ({ brain }: { readonly brain: BrainStatus }) => (
       Since: <Time at={brain.regime_changed_at} as="ago" />,
       'Last cycle': <Time at={brain.last_cycle_at} as="ago" />,
       'Kill switch': `level ${brain.kill_switch_level}`,
-      Reason: brain.kill_switch_reason === null ? undefined : <Untrusted text={brain.kill_switch_reason} />,
+      Reason:
+        brain.kill_switch_reason === null ? undefined : (
+          <Untrusted text={formatReason(brain.kill_switch_reason)} />
+        ),
     }}
   />
 )
@@ -255,7 +258,7 @@ const COLUMNS: readonly Column<Position>[] = [
     sortBy: ({ asset }) => asset,
   },
   { name: 'Side', render: ({ direction }) => <DirectionBadge direction={direction} /> },
-  numberColumn('Size', ({ size_notional }) => size_notional, Usd),
+  numberColumn('Size', ({ size_notional }) => size_notional, Usd, WIDE),
   numberColumn('Entry', ({ entry_price }) => entry_price, Price, WIDE),
   numberColumn('Mark', ({ mark_price }) => mark_price, Price, WIDE),
   numberColumn('Stop', ({ stop_loss }) => stop_loss, Price, WIDE),

@@ -1,16 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
-import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import type { Configuration, Intent } from '../../api/types.ts'
 import { PageLink } from '../../app/page-link.tsx'
-import { useAction } from '../../app/use-action.ts'
+import { Countdown, DecisionButtons, useSize } from '../../app/approvals.tsx'
 import { Badge, DirectionBadge } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
-import { formatNumber, formatPercent, formatUsd, formatWords } from '../../ui/format.ts'
+import { formatNumber, formatPercent, formatUsd } from '../../ui/format.ts'
 import { Percent, Price, Usd } from '../../ui/numbers.tsx'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
 
 export const ApprovalsPanel = () => {
@@ -59,35 +56,8 @@ const whatNeedsApproval = ({ execution }: Configuration): string => {
     : 'Entries of the largest tier need approval.'
 }
 
-const useDecision = ({ intent_id: id }: Intent, what: string) =>
-  useAction({
-    send: (verb: 'approve' | 'deny', headers, note) =>
-      api.POST(`/intents/{id}/${verb}`, { params: { path: { id } }, body: { note }, headers }),
-    confirms: (verb) =>
-      verb === 'approve'
-        ? {
-            title: `Approve ${what}?`,
-            text: 'It is executed at once, with all checks of any entry.',
-            confirmLabel: 'Approve',
-            reason: { suggestion: 'approved on the dashboard' },
-          }
-        : {
-            title: `Deny ${what}?`,
-            text: 'The intent ends. The brain may create another one in a later cycle.',
-            confirmLabel: 'Deny',
-            look: 'danger',
-            reason: { suggestion: 'denied on the dashboard' },
-          },
-    done: ({ symbol, status, reasons }) =>
-      `${symbol}: ${formatWords(status)}${reasons.length > 0 ? ` (${reasons.map(formatWords).join(', ')})` : ''}`,
-    refreshes: ['intents', 'orders', 'positions', 'portfolio'],
-  })
-
 const WaitingIntent = ({ intent }: { readonly intent: Intent }) => {
-  const { data: portfolio } = useQuery(queries.portfolio())
-  const notional = portfolio === undefined ? null : portfolio.equity_usd * intent.size_pct
-  const what = `${intent.direction} ${intent.symbol}, ${notional === null ? formatPercent(intent.size_pct) : formatUsd(notional)}`
-  const decision = useDecision(intent, what)
+  const { notional } = useSize(intent)
   return (
     <li className="grid gap-2 border-b border-line px-3 py-2.5 text-[13px] last:border-0">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -98,7 +68,7 @@ const WaitingIntent = ({ intent }: { readonly intent: Intent }) => {
           <span className="text-muted">({formatPercent(intent.size_pct)} of equity)</span>
         </span>
         <span className="ml-auto text-xs text-muted">
-          expires <Time at={intent.valid_until} as="ago" />
+          <Countdown until={intent.valid_until} />
         </span>
       </div>
       <dl className="flex flex-wrap gap-x-4 gap-y-1 text-xs">
@@ -111,12 +81,7 @@ const WaitingIntent = ({ intent }: { readonly intent: Intent }) => {
       </dl>
       <Untrusted text={intent.rationale} />
       <div className="flex flex-wrap gap-2">
-        <Button size="small" look="primary" busy={decision.isPending} onClick={() => decision.run('approve')}>
-          Approve<span className="sr-only"> {what}</span>
-        </Button>
-        <Button size="small" busy={decision.isPending} onClick={() => decision.run('deny')}>
-          Deny<span className="sr-only"> {what}</span>
-        </Button>
+        <DecisionButtons intent={intent} />
         <PageLink to="/brain" search={{ cycle: intent.cycle_id }} className="ml-auto self-center text-xs">
           Why?
         </PageLink>

@@ -9,7 +9,7 @@ import { useAction } from '../../app/use-action.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { formatWords } from '../../ui/format.ts'
-import { Facts } from '../../ui/id.tsx'
+import { Facts, Id } from '../../ui/id.tsx'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
@@ -36,6 +36,17 @@ export const LivePanel = () => {
                   <>
                     {live.confirmed.venue}, <Time at={live.confirmed.at} as="ago" />
                   </>
+                ),
+              Entries: live.sends_entries ? 'are sent to the venue' : 'are not sent to a venue',
+              'Unknown orders':
+                live.unknown_orders.length === 0 ? (
+                  'none'
+                ) : (
+                  <span className="flex flex-wrap gap-x-2">
+                    {live.unknown_orders.map((id) => (
+                      <Id key={id} id={id} />
+                    ))}
+                  </span>
                 ),
               'Adopted positions':
                 live.adopted_positions.length === 0 ? undefined : (
@@ -144,6 +155,9 @@ const Blocker = ({
           {live.reasons.find(({ code }) => code === blocker)?.text}
         </Step>
       )
+    default:
+      // A reason that is a sentence itself, or one of a later release.
+      return <Untrusted text={formatWords(blocker)} />
   }
 }
 

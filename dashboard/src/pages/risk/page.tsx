@@ -11,7 +11,7 @@ import { useEventList } from '../../live/live.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { inputClass } from '../../ui/field.tsx'
-import { textOf } from '../../ui/format.ts'
+import { formatReason, textOf } from '../../ui/format.ts'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -90,12 +90,12 @@ const LevelChange = ({ change: { ts, payload } }: { readonly change: EventItem }
   const by = payload['triggered_by'] ?? payload['reset_by']
   return (
     <li className="grid gap-0.5 border-b border-line px-3 py-2 text-[13px] last:border-0">
-      <div className="flex items-center justify-between gap-2">
-        <span className="flex items-center gap-2">
+      <div className="flex flex-wrap items-center justify-between gap-x-2">
+        <span className="flex min-w-0 items-center gap-2">
           <Badge tone={TONES[level] ?? 'neutral'}>
             {before} → {level} {LEVELS[level]?.name}
           </Badge>
-          <span className="text-xs text-muted">
+          <span className="min-w-0 text-xs text-muted">
             {by === 'risk_monitor' ? (
               'automatic'
             ) : (
@@ -107,7 +107,7 @@ const LevelChange = ({ change: { ts, payload } }: { readonly change: EventItem }
           <Time at={ts} />
         </span>
       </div>
-      <Untrusted text={textOf(payload['reason'])} />
+      <Untrusted text={formatReason(textOf(payload['reason']))} />
     </li>
   )
 }

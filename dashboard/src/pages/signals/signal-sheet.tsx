@@ -159,7 +159,7 @@ const Call = ({ call }: { readonly call: NonNullable<Attribution['call']> }) => 
           to <Price value={exit_price} />
         </>
       )}
-      {return_pct === null ? '' : ` (${formatNumber(return_pct)} %)`}
+      {return_pct === null ? '' : ` (${formatPercent(return_pct, { plus: true })})`}
       {status === 'open' && due_at !== null ? (
         <>
           , due <Time at={due_at} as="ago" />

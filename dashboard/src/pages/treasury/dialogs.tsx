@@ -9,13 +9,13 @@ import { useAction } from '../../app/use-action.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { formatPercent } from '../../ui/format.ts'
+import { formatMicroUsd, formatPercent } from '../../ui/format.ts'
 import { Facts, Id } from '../../ui/id.tsx'
 import { Percent, Pnl, Unknown } from '../../ui/numbers.tsx'
 import { titleOf } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
-import { formatKarma, Karma, RECEIPT_TONES } from './pending-panel.tsx'
+import { Karma, RECEIPT_TONES } from './pending-panel.tsx'
 import { commandFor, SignatureBadge, type Signed, signedText, usePublicKey } from './signatures.tsx'
 
 interface SettleDialogProps {
@@ -37,7 +37,7 @@ export const SettleDialog = ({ intents, onClose }: SettleDialogProps) => {
         headers,
       }),
     done: ({ receipt, skipped }) =>
-      `Settled ${formatKarma(receipt.total_usd)}${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`,
+      `Settled ${formatMicroUsd(receipt.total_usd)}${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`,
     after: onClose,
     refreshes: ['karma', 'scores'],
     quiet: true,
@@ -46,7 +46,7 @@ export const SettleDialog = ({ intents, onClose }: SettleDialogProps) => {
   const address = treasury?.treasury_address ?? ''
   return (
     <Dialog
-      title={`Settle ${formatKarma(total)}?`}
+      title={`Settle ${formatMicroUsd(total)}?`}
       description="Writes a signed receipt into the log. The service moves no money: pay first, then record it."
       onClose={onClose}
     >
@@ -143,7 +143,7 @@ interface DetailsProps<Item> {
 }
 
 export const IntentDetails = ({ item: intent, onClose }: DetailsProps<KarmaIntent>) => (
-  <Dialog title={`Karma of ${formatKarma(intent.karma_amount_usd)}`} form="sheet" onClose={onClose}>
+  <Dialog title={`Karma of ${formatMicroUsd(intent.karma_amount_usd)}`} form="sheet" onClose={onClose}>
     <div className="grid gap-5">
       <Facts
         facts={{
@@ -191,7 +191,7 @@ const Shares = ({ intent }: { readonly intent: KarmaIntent }) => {
 }
 
 export const ReceiptDetails = ({ item: receipt, onClose }: DetailsProps<KarmaReceipt>) => (
-  <Dialog title={`Receipt of ${formatKarma(receipt.total_usd)}`} form="sheet" onClose={onClose}>
+  <Dialog title={`Receipt of ${formatMicroUsd(receipt.total_usd)}`} form="sheet" onClose={onClose}>
     <div className="grid gap-5">
       <Facts
         facts={{

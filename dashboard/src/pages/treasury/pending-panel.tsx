@@ -5,7 +5,7 @@ import type { KarmaIntent, KarmaReceipt } from '../../api/types.ts'
 import { PageLink } from '../../app/page-link.tsx'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { shortId } from '../../ui/format.ts'
+import { formatMicroUsd, shortId } from '../../ui/format.ts'
 import { Pnl } from '../../ui/numbers.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { type Column, numberColumn, TablePanel, WIDE } from '../../ui/table.tsx'
@@ -121,7 +121,7 @@ const SettleButton = ({ settled, isAll, onSettle }: SettleButtonProps) => {
       title={error ?? undefined}
       onClick={onSettle}
     >
-      Settle {isAll ? 'all' : settled.length} ({formatKarma(totalOf(settled))})
+      Settle {isAll ? 'all' : settled.length} ({formatMicroUsd(totalOf(settled))})
     </Button>
   )
 }
@@ -188,11 +188,6 @@ export const RECEIPT_TONES: Readonly<Record<KarmaReceipt['status'], Tone>> = {
   failed: 'bad',
 }
 
-const MICROS = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 6 })
-
-export const formatKarma = (usd: number): string => `$${MICROS.format(usd)}`
-
-/** In millionths of a dollar: cents would round most of it away. */
 export const Karma = ({ value }: { readonly value: number | null }) => (
-  <span className="whitespace-nowrap">{formatKarma(value ?? 0)}</span>
+  <span className="whitespace-nowrap">{formatMicroUsd(value ?? 0)}</span>
 )

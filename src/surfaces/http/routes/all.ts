@@ -1,6 +1,7 @@
 import type { Route } from '../route.ts'
 import { accessKeyRoutes } from './access-keys.ts'
 import { agentRoutes } from './agents.ts'
+import { alertRoutes } from './alerts.ts'
 import { brainRoutes } from './brain.ts'
 import { configRoutes } from './config.ts'
 import { contributorRoutes } from './contributors.ts'
@@ -22,6 +23,7 @@ import { signalRoutes } from './signals.ts'
 export const ROUTES: readonly Route[] = [
   ...accessKeyRoutes,
   ...agentRoutes,
+  ...alertRoutes,
   ...brainRoutes,
   ...configRoutes,
   ...contributorRoutes,

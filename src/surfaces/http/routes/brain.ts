@@ -67,7 +67,20 @@ export const brainRoutes = routes('Brain', {
   getRegime: route('GET', '/regime', 'read', {
     summary: 'Market regime and the evidence behind it',
     response: regimeView.meta({ id: 'Regime' }),
-    example: { regime: null, changed_at: null, conditions: {} },
+    example: {
+      regime: 'BULL',
+      changed_at: TS,
+      conditions: {
+        btc_rsi: 61.2,
+        funding_annualized: 9.8,
+        basis_annualized: 7.1,
+        fear_greed: 64,
+        crisis_votes: 0,
+        bull_votes: 4,
+        bear_votes: 0,
+      },
+      conditions_at: TS,
+    },
     handler: async (_input, { engine }) => ok(viewRegime(await engine.fresh())),
   }),
 })

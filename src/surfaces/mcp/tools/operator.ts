@@ -8,6 +8,8 @@ import { knownRefusal, withLogChecked } from '../../../engine/queries/trading-re
 import { rehearse } from '../../../engine/queries/views.ts'
 import type { Caller, Need } from '../../caller.ts'
 import {
+  acknowledgeAlerts,
+  acknowledgement,
   cancelOrder,
   closeAll,
   closePosition,
@@ -130,6 +132,14 @@ export const operatorTools = {
     // The decision refuses to lower it for those who are no operators.
     needs: 'control',
     command: setKillSwitch,
+  }),
+  acknowledge_alerts: operatorTool({
+    name: 'acknowledge_alerts',
+    title: 'Acknowledge alerts',
+    input: acknowledgement,
+    errors: [],
+    needs: 'control',
+    command: ({ alert_ids }, operator) => acknowledgeAlerts(alert_ids, operator),
   }),
 }
 

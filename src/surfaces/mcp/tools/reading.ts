@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { alertsView, viewAlerts } from '../../../core/views/alerts.ts'
 import { brainStatusView, explanationView, viewBrainStatus } from '../../../core/views/brain.ts'
 import { weightsView } from '../../../core/views/learning.ts'
 import {
@@ -140,6 +141,13 @@ export const readingTools = {
     output: weightsView,
     call: async ({ input: { limit }, dependencies: { engine, configuration, clock } }) =>
       found(await weightsOf(engine, configuration(), { clock, limit })),
+  }),
+  get_alerts: tool('read', {
+    title: 'Open alerts',
+    advice: LIMITS_NOTE,
+    input: z.object({}),
+    output: alertsView,
+    call: async ({ dependencies: { engine } }) => found(viewAlerts((await engine.fresh()).operations.alerts)),
   }),
   get_treasury: tool('read', {
     title: 'Treasury',

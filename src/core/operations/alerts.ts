@@ -1,0 +1,67 @@
+import { Map as PersistentMap } from 'immutable'
+import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
+import type { alertEvents } from '../events/system.ts'
+import type { Stamped } from '../log/event.ts'
+import { accept, type Decision } from '../shared/decision.ts'
+
+/** Alerts that somebody has to see: those with urgency immediate, until they are acknowledged. */
+
+type AlertType = keyof typeof alertEvents
+
+export type Alert = {
+  [Type in AlertType]: Pick<Stamped<Type, PayloadOf<Type>>, 'id' | 'seq' | 'type' | 'ts' | 'payload'>
+}[AlertType]
+
+/** By id. */
+export type OpenAlerts = PersistentMap<string, Alert>
+
+export const NO_ALERTS: OpenAlerts = PersistentMap()
+
+/** One more, and the oldest counts as acknowledged: nobody reads so many one by one. */
+export const OPEN_ALERTS_MAX = 500
+
+export interface Acknowledgement {
+  readonly alertIds: readonly string[]
+  readonly operator: string
+  readonly surface: 'api' | 'cli'
+}
+
+/** Of those that are open; without any there is nothing to record. */
+export const acknowledgeAlerts = (
+  alerts: OpenAlerts,
+  { alertIds, operator, surface }: Acknowledgement,
+): Decision => {
+  const open = [...new Set(alertIds)].filter((id) => alerts.has(id))
+  if (open.length === 0) return accept()
+  return accept({
+    type: 'system.alerts_acknowledged.v1',
+    source: surface,
+    payload: { alert_ids: open, acknowledged_by: operator },
+  })
+}
+
+export const evolveAlerts = (alerts: OpenAlerts, event: KnownEvent): OpenAlerts => {
+  if (event.type === 'system.alerts_acknowledged.v1') return alerts.deleteAll(event.payload.alert_ids)
+  if (!isAlert(event) || event.payload.urgency !== 'immediate') return alerts
+  const { id, seq, type, ts, payload } = event
+  const others = payload.repeat === 0 ? alerts : alerts.filterNot((other) => isSameCause(other, event))
+  return withinBound(others.set(id, { id, seq, type, ts, payload } as Alert))
+}
+
+const isAlert = (event: KnownEvent): event is Extract<KnownEvent, { readonly type: AlertType }> =>
+  event.type.startsWith('alert.')
+
+/** What is still so is said again: the newest takes the place of the one before. */
+const isSameCause = (one: Alert, other: Pick<Alert, 'type' | 'payload'>): boolean =>
+  one.type === other.type && subjectOf(one) === subjectOf(other)
+
+const subjectOf = ({ payload }: Pick<Alert, 'payload'>): string | null =>
+  ('position_id' in payload ? payload.position_id : null) ??
+  ('order_id' in payload ? payload.order_id : null) ??
+  ('symbol' in payload ? payload.symbol : null)
+
+const withinBound = (alerts: OpenAlerts): OpenAlerts => {
+  if (alerts.size <= OPEN_ALERTS_MAX) return alerts
+  const oldest = alerts.minBy(({ seq }) => seq)
+  return oldest === undefined ? alerts : alerts.delete(oldest.id)
+}

@@ -1,0 +1,101 @@
+import type { BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cleanUp, TOKEN } from '../interface/service.ts'
+import { BROWSER, DESKTOP, launch, signIn } from './browser.fixture.ts'
+import { startEngine, type RunningEngine } from './engine.fixture.ts'
+import type { Browser } from 'playwright-core'
+
+/** More than the six connections that a browser opens to one host. */
+const TABS = 8
+
+const badge = (page: Page) => page.getByRole('status', { name: 'Connection' })
+const chip = (page: Page) => page.getByRole('button', { name: /^Kill switch L/ }).first()
+
+describe.skipIf(BROWSER === undefined)('the connection to the service', () => {
+  let browser: Browser
+  let engine: RunningEngine
+  let context: BrowserContext
+  const tabs: Page[] = []
+  beforeAll(async () => {
+    ;[browser, engine] = await Promise.all([launch(), startEngine()])
+    context = await browser.newContext({ viewport: DESKTOP })
+    const first = await context.newPage()
+    await signIn(first, engine.dashboardUrl, TOKEN)
+    tabs.push(first)
+  })
+  afterAll(async () => {
+    await browser.close()
+    await cleanUp()
+  })
+
+  /** Event streams that the service has open. */
+  const openStreams = async (): Promise<number> => {
+    const { text } = await engine.call('GET', '//metrics')
+    return Number(/^svc_stream_clients (\d+)$/m.exec(text)?.[1] ?? Number.NaN)
+  }
+
+  it(`is one stream for ${TABS} tabs, and each of them works`, async () => {
+    while (tabs.length < TABS) {
+      const tab = await context.newPage()
+      await tab.goto(engine.dashboardUrl)
+      await tab.getByText('Live', { exact: true }).waitFor()
+      tabs.push(tab)
+    }
+    expect(await openStreams()).toBe(1)
+    const last = tabs.at(-1) as Page
+    await chip(last).click()
+    const dialog = last.getByRole('dialog', { name: 'Kill switch' })
+    await dialog.getByRole('button', { name: 'Raise' }).first().click()
+    await last.getByRole('button', { name: 'Raise to 1' }).click()
+    await last.getByText('Kill switch is at 1').waitFor()
+    for (const tab of tabs) await expect.poll(() => chip(tab).textContent()).toContain('L1')
+  }, 120_000)
+
+  it('goes on for the other tabs when the first one is closed', async () => {
+    await tabs.shift()?.close()
+    await engine.call('POST', '/kill-switch', { body: { level: 2, reason: 'drill' } })
+    for (const tab of tabs) await expect.poll(() => chip(tab).textContent()).toContain('L2')
+    expect(await openStreams()).toBe(1)
+  }, 60_000)
+
+  it('says for how long a frozen service was not heard, and recovers when it goes on', async () => {
+    const page = tabs[0] as Page
+    await page.bringToFront()
+    engine.signal('SIGSTOP')
+    try {
+      // The service sends something every 15 seconds.
+      await expect
+        .poll(() => badge(page).textContent(), { timeout: 40_000 })
+        .toMatch(/^Nothing heard for \d+ s$/)
+      const seconds = Number.parseInt(/\d+/.exec((await badge(page).textContent()) ?? '')?.[0] ?? '', 10)
+      expect(seconds).toBeGreaterThanOrEqual(20)
+      expect(seconds).toBeLessThan(30)
+      await expect.poll(() => chip(page).getAttribute('data-stale')).toBe('true')
+      // Nothing on the page is called live any more.
+      expect(await page.getByText(/^live$/i).count()).toBe(0)
+      await expect.poll(() => page.getByText(/^stale/).count()).toBeGreaterThan(3)
+      // The connection is given up and tried again, and the age goes on.
+      await page.getByText('No connection to the service').waitFor({ timeout: 40_000 })
+      await expect
+        .poll(() => badge(page).textContent(), { timeout: 40_000 })
+        .toMatch(/^Nothing heard for (3[1-9]|[4-9]\d) s$/)
+      // The dialog works from what is known; its request does not wait for ever.
+      await chip(page).click()
+      const dialog = page.getByRole('dialog', { name: 'Kill switch' })
+      await dialog.getByText(/^Last known level/).waitFor()
+      await dialog.getByRole('button', { name: 'Raise' }).first().click()
+      await page.getByRole('button', { name: 'Raise to 3' }).click()
+      await page
+        .getByRole('alert')
+        .getByText(/No answer within 10 s/)
+        .waitFor({ timeout: 15_000 })
+    } finally {
+      engine.signal('SIGCONT')
+    }
+    // What is behind a dialog has no role.
+    await page.keyboard.press('Escape')
+    await expect.poll(() => badge(page).textContent(), { timeout: 30_000 }).toBe('Live')
+    await expect.poll(() => chip(page).getAttribute('data-stale')).toBe('false')
+    expect(await page.getByText(/^stale/).count()).toBe(0)
+  }, 180_000)
+})

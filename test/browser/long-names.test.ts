@@ -1,0 +1,114 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { emit, registerProducer, submit } from '../interface/acts.ts'
+import { agreementOn, bullMarket } from '../interface/opinions.ts'
+import { cleanUp, TOKEN } from '../interface/service.ts'
+import { BROWSER, launch, openPage, overflowsOn, PAGES, settled, signIn } from './browser.fixture.ts'
+import { startEngine, type RunningEngine } from './engine.fixture.ts'
+
+/** Without a place to break. */
+const long = (start: string, length = 80): string => start + 'x'.repeat(length - start.length)
+
+/** The longest that a symbol may be. */
+const SYMBOLS = [long('ETH', 32).toUpperCase(), long('SOL', 32).toUpperCase()]
+const PRODUCER = long('producer-')
+const CONTRIBUTOR = long('contributor-')
+const REASON = long('reason-')
+
+const WIDTHS = [320, 375, 768, 1440]
+
+describe.skipIf(BROWSER === undefined)('names of 80 characters', () => {
+  let browser: Browser
+  let engine: RunningEngine
+  beforeAll(async () => {
+    ;[browser, engine] = await Promise.all([
+      launch(),
+      startEngine({
+        SVC_UNIVERSE__SYMBOLS: ['BTC', ...SYMBOLS].join(','),
+        SVC_EXECUTION__DCG_SYMBOLS: long('DOGE', 32).toUpperCase(),
+      }),
+    ])
+    await registerProducer(engine, PRODUCER, 'technical')
+    await bullMarket(engine)
+    for (const symbol of SYMBOLS) {
+      await emit(engine, PRODUCER, 'signal.price_ws.v1', { symbol, price: 100 })
+      await agreementOn(engine, symbol, `${CONTRIBUTOR.slice(0, 79)}${SYMBOLS.indexOf(symbol)}`)
+    }
+    await engine.call('POST', '/brain/run')
+    await vi.waitFor(async () =>
+      expect((await engine.call('GET', '/positions')).body).toHaveLength(SYMBOLS.length),
+    )
+    // One is closed at its target, one stays open with a loss.
+    await emit(engine, PRODUCER, 'signal.price_ws.v1', { symbol: SYMBOLS[0], price: 111 })
+    await emit(engine, PRODUCER, 'signal.price_ws.v1', { symbol: SYMBOLS[1], price: 98.6 })
+    await submit(engine, `${CONTRIBUTOR.slice(0, 79)}0`, {
+      symbol: SYMBOLS[1],
+      direction: 'bearish',
+      conviction: 7,
+      rationale: REASON,
+    })
+    await engine.call('POST', '/kill-switch', { body: { level: 1, reason: REASON } })
+  })
+  afterAll(async () => {
+    await browser.close()
+    await cleanUp()
+  })
+
+  it.each(WIDTHS)(
+    'leave everything in reach at %i px',
+    async (width) => {
+      const isPhone = width < 768
+      const { page, problems, close } = await openPage(browser, engine.dashboardUrl, {
+        viewport: { width, height: 700 },
+        ...(isPhone ? { hasTouch: true, isMobile: true } : {}),
+      })
+      await signIn(page, engine.dashboardUrl, TOKEN)
+      const faults: string[] = []
+      for (const [path, title] of PAGES) {
+        await page.goto(engine.dashboardUrl + path)
+        await settled(page, title)
+        if (await overflowsOn(page)) faults.push(`${path} is wider than the screen: ${await tooWideOn(page)}`)
+        // Also what is wider than the place it has, such as a table on a phone.
+        faults.push(...(await scrollersOn(page, isPhone)).map((what) => `${path} scrolls sideways: ${what}`))
+        if (!(await isInReach(page, '[data-stale]'))) faults.push(`${path} hides the kill switch`)
+        if (title === 'Positions') {
+          const table = '[aria-label="List of open positions"]'
+          if (!(await isInReach(page, `${table} tbody button[aria-label^="Close"]`)))
+            faults.push(`${path} hides Close`)
+          if (!(await isInReach(page, `${table} tbody .text-bad`))) faults.push(`${path} hides the loss`)
+        }
+      }
+      expect(faults).toEqual([])
+      expect(problems).toEqual([])
+      await close()
+    },
+    120_000,
+  )
+})
+
+/** Whether one that is shown lies within the screen from left to right, with nothing of another on top of it. */
+const isInReach = (page: Page, selector: string): Promise<boolean> =>
+  page.evaluate<boolean>(`[...document.querySelectorAll(${JSON.stringify(selector)})].some((element) => {
+    element.scrollIntoView({ block: 'center', inline: 'nearest' })
+    const scrolled = [...document.querySelectorAll('*')].some(({ scrollLeft }) => scrollLeft > 0)
+    const { left, right, top, bottom, width } = element.getBoundingClientRect()
+    if (scrolled || width === 0 || left < 0 || right > document.documentElement.clientWidth) return false
+    const hit = document.elementFromPoint((left + right) / 2, (top + bottom) / 2)
+    return hit !== null && (element.contains(hit) || hit.contains(element))
+  })`)
+
+/** Regions that one has to scroll sideways to read. */
+const scrollersOn = (page: Page, isPhone: boolean): Promise<readonly string[]> =>
+  isPhone
+    ? page.evaluate<readonly string[]>(`[...document.querySelectorAll('main *')]
+        .filter((element) => ['auto', 'scroll'].includes(getComputedStyle(element).overflowX) && element.scrollWidth > element.clientWidth + 1)
+        .map((element) => element.getAttribute('aria-label') ?? element.className)`)
+    : Promise.resolve([])
+
+/** What reaches beyond the right edge. */
+const tooWideOn = (page: Page): Promise<string> =>
+  page.evaluate<string>(`[...document.querySelectorAll('body *')]
+    .filter((element) => element.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
+    .slice(-4)
+    .map(({ tagName, className, textContent }) => [tagName, className, textContent.slice(0, 30)].join(' '))
+    .join(' | ')`)
