@@ -4,8 +4,7 @@ import { yieldToEventLoop } from '../ports/yield-to-event-loop.ts'
 import type { Command } from '../core/decide.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
-import { stampedFrom, type Head, type Stamped } from '../core/log/event.ts'
-import { stretchOf, UNSIGNED_TYPE } from '../core/operations/unsigned.ts'
+import type { Head, Stamped } from '../core/log/event.ts'
 import type { State } from '../core/state.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
@@ -26,9 +25,11 @@ import { EventBus } from './event-bus.ts'
 import type { Trust } from './integrity/trust.ts'
 import { catchUp, recall, type CatchUpOptions, type Memory, type Page } from './memory.ts'
 import {
+  answer,
   plan,
   remember,
-  type Answer,
+  rememberStored,
+  type Caller,
   type ExecuteOptions,
   type Executor,
   type Outcome,
@@ -142,17 +143,14 @@ export class Engine implements Executor {
   }
 
   /** Decides, stores and folds. Resolves when everything is durable; a refusal resolves, an error rejects. */
-  execute(
-    command: Command,
-    { traceId = null, alongside = null, expects }: ExecuteOptions = {},
-  ): Promise<Outcome> {
+  execute(command: Command, options: ExecuteOptions = {}): Promise<Outcome> {
     if (this.#closed) return Promise.reject(new EngineClosedError())
     // What a retired key signs counts for nobody.
     if (this.#isRetired) return Promise.reject(new KeyRetiredError(this.nodeId))
     if (this.#queue.lengthBefore(command) >= this.#limits.queueMax)
       return Promise.reject(new QueueFullError())
     return new Promise((resolve, reject) => {
-      this.#queue.push({ command, traceId, alongside, expects, resolve, reject })
+      this.#queue.push({ command, traceId: null, alongside: null, ...options, resolve, reject })
       this.#work()
       this.#wake()
     })
@@ -257,13 +255,7 @@ export class Engine implements Executor {
     if (keys.length === 0) return planned
     const stored = await this.storedLog.findByDedupeKeys(keys)
     if (stored.size === 0) return planned
-    const unsigned = before.state.operations.unsigned
-    for (const record of stored.values()) {
-      const event = stampedFrom(record)
-      // What nobody has signed answers for nothing: its key is taken, by another content.
-      const isUnsigned = stretchOf(unsigned, record.seq) !== undefined
-      remember(known, isUnsigned ? { ...event, type: UNSIGNED_TYPE } : event)
-    }
+    for (const record of stored.values()) rememberStored(known, record, before.state)
     // Keys of requests that were left for later were not looked up.
     return plan(requests.slice(0, planned.answers.length), before, known, context, turns)
   }
@@ -341,10 +333,7 @@ export class Engine implements Executor {
   }
 }
 
-interface Waiting extends Request {
-  readonly resolve: (outcome: Outcome) => void
-  readonly reject: (error: unknown) => void
-}
+type Waiting = Request & Caller
 
 interface Batch {
   readonly waiting: readonly Waiting[]
@@ -354,10 +343,4 @@ interface Batch {
 
 const answerAll = ({ waiting, planned }: Batch): void => {
   for (const [index, caller] of waiting.entries()) answer(caller, planned.answers[index])
-}
-
-const answer = ({ resolve, reject }: Waiting, given: Answer | undefined): void => {
-  if (given === undefined) reject(new Error('a command was not answered'))
-  else if (given.status === 'broken') reject(given.error)
-  else resolve(given)
 }
