@@ -38,7 +38,7 @@ export interface RunningEngine {
   /** Proves that a stored event is in the log, for those who know only the public key. */
   readonly prove: (record: LogRecord) => Promise<Proved>
   /** Proves that the log of a later checkpoint begins with that of an earlier one. */
-  readonly proveGrowth: (from: number, to: number | null) => Promise<ProvedGrowth>
+  readonly proveGrowth: (from: number | null, to: number | null) => Promise<ProvedGrowth>
   /** One step towards a checkpoint of the log as it is now. */
   readonly signCheckpoint: () => Promise<CheckpointStep>
   /** Finishes waiting commands and makes a last checkpoint. The store stays open. */

@@ -1,10 +1,7 @@
-import type { Answer, Outcome, Plan, Request } from './plan.ts'
+import { answer, type Caller, type Plan, type Request } from './plan.ts'
 
 /** A command whose caller waits. */
-export interface Waiting extends Request {
-  readonly resolve: (outcome: Outcome) => void
-  readonly reject: (error: unknown) => void
-}
+export type Waiting = Request & Caller
 
 /** Commands that are stored together. */
 export interface Batch {
@@ -24,10 +21,4 @@ export const tokenOf = (waiting: readonly Waiting[]): number | null => {
 
 export const answerAll = ({ waiting, planned }: Batch): void => {
   for (const [index, caller] of waiting.entries()) answer(caller, planned.answers[index])
-}
-
-const answer = ({ resolve, reject }: Waiting, given: Answer | undefined): void => {
-  if (given === undefined) reject(new Error('a command was not answered'))
-  else if (given.status === 'broken') reject(given.error)
-  else resolve(given)
 }

@@ -2,8 +2,7 @@ import type { NodeId } from '../core/shared/brand.ts'
 import { yieldToEventLoop } from '../ports/yield-to-event-loop.ts'
 import type { Command } from '../core/decide.ts'
 import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
-import { stampedFrom, type Head, type Stamped } from '../core/log/event.ts'
-import { stretchOf, UNSIGNED_TYPE } from '../core/operations/unsigned.ts'
+import type { Head, Stamped } from '../core/log/event.ts'
 import type { State } from '../core/state.ts'
 import { StoreLostError, type EventLog } from '../ports/event-log.ts'
 import type { Signer } from '../ports/signer.ts'
@@ -28,6 +27,7 @@ import { catchUp, recall, type Memory, type Page } from './memory.ts'
 import {
   plan,
   remember,
+  rememberStored,
   type ExecuteOptions,
   type Executor,
   type Outcome,
@@ -258,13 +258,7 @@ export class Engine implements Executor {
     if (keys.length === 0) return planned
     const stored = await this.storedLog.findByDedupeKeys(keys)
     if (stored.size === 0) return planned
-    const unsigned = before.state.operations.unsigned
-    for (const record of stored.values()) {
-      const event = stampedFrom(record)
-      // What nobody has signed answers for nothing: its key is taken, by another content.
-      const isUnsigned = stretchOf(unsigned, record.seq) !== undefined
-      remember(known, isUnsigned ? { ...event, type: UNSIGNED_TYPE } : event)
-    }
+    for (const record of stored.values()) rememberStored(known, record, before.state)
     // Keys of requests that were left for later were not looked up.
     return plan(requests.slice(0, planned.answers.length), before, known, context, turns)
   }

@@ -1,9 +1,10 @@
 import type { Command } from '../core/decide.ts'
 import { canonicalJson } from '../core/log/canonical-json.ts'
-import type { Stamped } from '../core/log/event.ts'
+import { stampedFrom, type LogRecord, type Stamped } from '../core/log/event.ts'
 import { chain, type ChainedRecord } from '../core/log/hash-chain.ts'
 import type { DecisionContext } from '../core/shared/decision-context.ts'
 import { run, type RunResult } from '../core/run.ts'
+import { stretchOf, UNSIGNED_TYPE } from '../core/operations/unsigned.ts'
 import type { State } from '../core/state.ts'
 import type { Timestamp } from '../core/shared/brand.ts'
 import type { Refusal } from '../core/shared/decision.ts'
@@ -38,7 +39,19 @@ export type Outcome =
   | { readonly status: 'refused'; readonly refusal: Refusal }
 
 /** A command whose decision threw fails alone; the others of its batch do not. */
-export type Answer = Outcome | { readonly status: 'broken'; readonly error: unknown }
+type Answer = Outcome | { readonly status: 'broken'; readonly error: unknown }
+
+/** Who waits for an answer. */
+export interface Caller {
+  readonly resolve: (outcome: Outcome) => void
+  readonly reject: (error: unknown) => void
+}
+
+export const answer = ({ resolve, reject }: Caller, given: Answer | undefined): void => {
+  if (given === undefined) reject(new Error('a command was not answered'))
+  else if (given.status === 'broken') reject(given.error)
+  else resolve(given)
+}
 
 export interface Plan {
   /** One per request, in order; fewer if planning ended early. */
@@ -53,6 +66,17 @@ export type KnownKeys = ReadonlyMap<string, Stamped>
 
 export const remember = (known: Map<string, Stamped>, event: Stamped): void => {
   if (event.dedupeKey !== null) known.set(event.dedupeKey, event)
+}
+
+/** What nobody has signed answers for nothing: its key is taken, by another content. */
+export const rememberStored = (
+  known: Map<string, Stamped>,
+  record: LogRecord,
+  { operations }: State,
+): void => {
+  const event = stampedFrom(record)
+  const isUnsigned = stretchOf(operations.unsigned, record.seq) !== undefined
+  remember(known, isUnsigned ? { ...event, type: UNSIGNED_TYPE } : event)
 }
 
 export interface Turns {

@@ -53,8 +53,11 @@ export const rootOf = ({ hashes }: Frontier, sha256: Sha256): Uint8Array =>
     ? sha256(new Uint8Array())
     : hashes.reduceRight((right, left) => nodeHash(left, right, sha256))
 
-export const leafHash = (data: Uint8Array, sha256: Sha256): Uint8Array =>
-  sha256(concatBytes(LEAF_PREFIX, data))
+export const leafHash = (data: Uint8Array, sha256: Sha256): Uint8Array => {
+  if (data.length !== HASH_BYTES) return sha256(concatBytes(LEAF_PREFIX, data))
+  leafBytes.set(data, 1)
+  return sha256(leafBytes)
+}
 
 /** The leaf of an event in the tree that proofs for outsiders lead to: SHA-256(0x00 || hash), the hash as 32 bytes. */
 export const eventLeaf = (hash: string, sha256: Sha256): Uint8Array =>
@@ -88,8 +91,18 @@ export const decodeFrontier = (size: number, bytes: Uint8Array): Frontier | null
 const LEAF_PREFIX = Uint8Array.of(0)
 const NODE_PREFIX = Uint8Array.of(1)
 
-export const nodeHash = (left: Uint8Array, right: Uint8Array, sha256: Sha256): Uint8Array =>
-  sha256(concatBytes(NODE_PREFIX, left, right))
+export const nodeHash = (left: Uint8Array, right: Uint8Array, sha256: Sha256): Uint8Array => {
+  // A damaged node may have any length.
+  if (left.length !== HASH_BYTES || right.length !== HASH_BYTES)
+    return sha256(concatBytes(NODE_PREFIX, left, right))
+  nodeBytes.set(left, 1)
+  nodeBytes.set(right, 1 + HASH_BYTES)
+  return sha256(nodeBytes)
+}
+
+// Filled again for every hash: two of them are made for each stored event, and nothing keeps the bytes.
+const leafBytes = concatBytes(LEAF_PREFIX, new Uint8Array(HASH_BYTES))
+const nodeBytes = concatBytes(NODE_PREFIX, new Uint8Array(2 * HASH_BYTES))
 
 // Sizes may pass 32 bits, where the bit operators end.
 const setBitsOf = (size: number): number => {

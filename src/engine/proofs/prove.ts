@@ -67,26 +67,28 @@ export type ProvedGrowth =
   /** No checkpoint of a size is kept; `kept` are the newest sizes that are. */
   | { readonly status: 'not-kept'; readonly size: number | null; readonly kept: readonly number[] }
 
-/** The same for two kept checkpoints, named by their sizes in any order; null is the newest. */
+/** The same for two kept checkpoints, named by their sizes in any order; null is the oldest and the newest. */
 export const proveGrowth = async (
   { log, checkpoints }: Pick<ProverDependencies, 'log' | 'checkpoints'>,
-  from: number,
+  from: number | null,
   to: number | null,
 ): Promise<ProvedGrowth> => {
-  const one = await keptCheckpoint(checkpoints, from)
+  const one = await keptCheckpoint(checkpoints, from, 'oldest')
   if (one.status === 'not-kept') return one
   const other = await keptCheckpoint(checkpoints, to)
   if (other.status === 'not-kept') return other
   return one.size <= other.size ? proveConsistency(log, one, other) : proveConsistency(log, other, one)
 }
 
-/** By its size; null is the newest. */
+/** By its size; null is the one at that end. */
 export const keptCheckpoint = async (
   checkpoints: Pick<CheckpointStore, 'read'>,
   size: number | null,
+  end: 'oldest' | 'newest' = 'newest',
 ): Promise<UsableCheckpoint | Extract<ProvedGrowth, { status: 'not-kept' }>> => {
   const kept = usableCheckpoints((await checkpoints.read('all')).notes)
-  const found = size === null ? kept.at(-1) : kept.find((checkpoint) => checkpoint.size === size)
+  const found =
+    size === null ? kept.at(end === 'newest' ? -1 : 0) : kept.find((checkpoint) => checkpoint.size === size)
   return found ?? { status: 'not-kept', size, kept: kept.slice(-SIZES_SHOWN).map((one) => one.size) }
 }
 

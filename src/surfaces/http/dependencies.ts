@@ -16,8 +16,8 @@ export interface HttpDependencies {
   readonly integrity: IntegrityCheck
   /** Proves that a stored event is in the log, for those who know only the public key. */
   readonly prove: (record: LogRecord) => Promise<Proved>
-  /** Proves that the log of a later checkpoint begins with that of an earlier one. Null is the newest. */
-  readonly proveGrowth: (from: number, to: number | null) => Promise<ProvedGrowth>
+  /** Proves that the log of a later checkpoint begins with that of an earlier one. Null is the oldest and the newest. */
+  readonly proveGrowth: (from: number | null, to: number | null) => Promise<ProvedGrowth>
   /** Answers the messages that are posted to `/mcp`. */
   readonly mcp: McpEndpoint
   readonly logger: Logger

@@ -55,12 +55,6 @@ export const optionalInteger = (range: IntegerRange, description: string) =>
     .transform((value, context) => (value === undefined ? undefined : integerOf(value, range, context)))
     .meta({ ...rangeMeta(range), description })
 
-export const requiredInteger = (range: IntegerRange, description: string, example: number) =>
-  z
-    .unknown()
-    .transform((value, context) => integerOf(value, range, context))
-    .meta({ ...rangeMeta(range), description, example })
-
 const rangeMeta = ({ min, max }: IntegerRange) => ({
   type: 'integer' as const,
   minimum: min,

@@ -91,6 +91,8 @@ export const eventRoutes = routes('Events', {
     problems: ['stream.too_many_clients'],
     handler: async ({ query: { domain, since }, headers: given }, { engine, streams }) => {
       const start = await findStart(engine.storedLog, since, given['last-event-id'])
+      // What another process stored before this moment is not new.
+      if (start.kind === 'now') await engine.fresh()
       return stream((connection) => streams.open(connection, { start, filter: filterOf(domain) }))
     },
   }),

@@ -97,6 +97,7 @@ describe('GET /proofs/consistency', () => {
       }
     const [first] = sizes
     const newest = await server.call('GET', `/proofs/consistency?from=${first}`)
+    expect((await server.call('GET', '/proofs/consistency')).text).toBe(newest.text)
     expect(newest.text).toBe(
       (await server.call('GET', `/proofs/consistency?from=${first}&to=${sizes.at(-1)}`)).text,
     )
@@ -112,7 +113,7 @@ describe('GET /proofs/consistency', () => {
       status: 404,
       body: { code: 'checkpoint.not_found', size: 1, kept: sizes },
     })
-    for (const query of ['', '?from=x', '?from=0', `?from=${sizes[0]}&to=-1`])
+    for (const query of ['?from=', '?from=x', '?from=0', `?from=${sizes[0]}&to=-1`])
       expect((await server.call('GET', `/proofs/consistency${query}`)).status, query).toBe(422)
   })
 })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { isPlainText } from '../../../core/shared/text.ts'
 import { okText, refused } from '../results.ts'
 import { EVENT_ID } from '../examples.ts'
-import { optionalInteger, pathText, requiredInteger } from '../fields.ts'
+import { optionalInteger, pathText } from '../fields.ts'
 import { route, routes } from '../route.ts'
 
 /** Of the example event, as the first of five: see docs/proofs.md. */
@@ -84,14 +84,17 @@ export const proofRoutes = routes('Events', {
       'are named by their sizes; one that the service does not keep any more can be named to `svc prove --from` by a ' +
       'file that holds it. `svc verify-proof` and the page `/verify` of the dashboard check it offline.',
     query: z.object({
-      from: requiredInteger({ min: 1 }, 'size of the earlier checkpoint, in events', 5),
+      from: optionalInteger(
+        { min: 1 },
+        'size of the earlier checkpoint, in events; the oldest kept one by default',
+      ),
       to: optionalInteger({ min: 1 }, 'size of the later checkpoint; the newest by default'),
     }),
     response: z.string(),
     responseType: PROOF_TYPE,
     example: CONSISTENCY_PROOF,
     problems: ['checkpoint.not_found', 'proof.unavailable'],
-    handler: async ({ query: { from, to = null } }, { proveGrowth }) => {
+    handler: async ({ query: { from = null, to = null } }, { proveGrowth }) => {
       const proof = await proveGrowth(from, to)
       switch (proof.status) {
         case 'proved':
