@@ -28,6 +28,7 @@ export const openBroker = async (
       exchange: execution.venue,
       credentials,
       leverageMax: Math.max(1, Math.floor(risk.max_leverage)),
+      marginMode: execution.margin_mode,
       timer,
       ...(execution.venue_url === '' ? {} : { baseUrl: execution.venue_url }),
     })

@@ -111,6 +111,61 @@ export interface OrderSteps {
   readonly priceStep: Price | null
 }
 
+/**
+ * A stop that rests at the venue: when the mark price reaches the trigger, the venue sends a market order that may
+ * reduce the position and never increase or reverse it. It works while this process is dead.
+ */
+export interface StopOrder {
+  /** Of its own: never that of an order. A stop that moves gets another one. */
+  readonly clientOrderId: string
+  /** In the spelling of the configuration. */
+  readonly symbol: string
+  /** Of the order that ends the position: `sell` below a long, `buy` above a short. */
+  readonly side: 'buy' | 'sell'
+  readonly quantity: Quantity
+  readonly triggerPrice: Price
+}
+
+/** What the venue knows of a stop. */
+export interface StopReport extends StopOrder {
+  readonly venueOrderId: string
+  readonly status: 'resting' | 'triggered' | 'canceled' | 'rejected'
+  /** The order that the trigger sent, with its fills; null before, and while the venue does not list it yet. */
+  readonly order: OrderReport | null
+}
+
+export type PlaceStopResult =
+  /** The venue has it, with these numbers. */
+  | { readonly status: 'accepted'; readonly stop: StopReport }
+  /** The venue has no such stop. */
+  | { readonly status: 'rejected'; readonly reason: string }
+  /** The venue may have it: it must be looked up before anything is sent again. */
+  | { readonly status: 'unclear'; readonly reason: string }
+
+export type CancelStopResult =
+  | { readonly status: 'canceled' }
+  /** It was triggered, had ended, or the venue never had it: look it up to learn which. */
+  | { readonly status: 'not_open' }
+  | { readonly status: 'unclear'; readonly reason: string }
+
+export type LookupStopResult =
+  | { readonly status: 'found'; readonly stop: StopReport }
+  | { readonly status: 'not_found' }
+  | { readonly status: 'unclear'; readonly reason: string }
+
+/**
+ * Protective stops at the venue. To move one, place the new one under a new client order id first, and cancel the old
+ * one then: the position is never without, and as both only reduce it, both together close it once.
+ */
+export interface RestingStops {
+  /** Rounds the quantity down and the trigger towards the entry, never further from it. */
+  place(stop: StopOrder): Promise<PlaceStopResult>
+  cancel(stop: { readonly clientOrderId: string; readonly symbol: string }): Promise<CancelStopResult>
+  lookup(stop: { readonly clientOrderId: string; readonly symbol: string }): Promise<LookupStopResult>
+  /** Every stop that rests at the venue, also those of others. Null when it does not respond. */
+  open(): Promise<readonly StopReport[] | null>
+}
+
 /** Sends orders to a venue. No method rejects for a failure of the venue or the network: the result has it. */
 export interface Broker {
   readonly name: string
@@ -122,6 +177,8 @@ export interface Broker {
   submit(order: BrokerOrder): Promise<SubmitResult>
   cancel(order: { readonly clientOrderId: string; readonly symbol: string }): Promise<CancelResult>
   lookup(order: { readonly clientOrderId: string; readonly symbol: string }): Promise<LookupResult>
+  /** Null where stops cannot rest at the venue. */
+  readonly stops: RestingStops | null
   /** Balance and positions. Null when the venue does not respond. */
   account(): Promise<BrokerAccount | null>
   close(): Promise<void>

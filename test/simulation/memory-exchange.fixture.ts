@@ -145,6 +145,7 @@ export const createMemoryExchange = (now: () => number): MemoryExchange => {
 
   return {
     name: 'exchange',
+    stops: null,
     orders,
     arrivals,
     treat: (...next) => void treatments.push(...next),

@@ -4,6 +4,7 @@ import { hintFor } from './keys.ts'
 import { type Configuration, configurationSchema } from './schema.ts'
 import { isObject, type KeyPath, valueAt, withoutValue } from './values.ts'
 import { isSandbox } from '../shared/sandbox.ts'
+import { supportedVenue } from '../shared/venues.ts'
 
 type Validation =
   | { readonly status: 'valid'; readonly configuration: Configuration }
@@ -138,6 +139,12 @@ const RULES: readonly Rule[] = [
       ? 'needs a venue whose name ends in -sandbox'
       : null,
   ),
+  conflict(['execution.venue', 'execution.margin_mode'], 'execution.margin_mode', ({ execution }) => {
+    const venue = supportedVenue(execution.venue)
+    return venue === null || venue.marginModes.includes(execution.margin_mode)
+      ? null
+      : `must be ${venue.marginModes.join(' or ')} at ${venue.id}`
+  }),
   ...(
     [
       ['file', 'file', 'a file'],

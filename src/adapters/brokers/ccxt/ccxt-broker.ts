@@ -1,35 +1,39 @@
-import { notionalOf } from '../../../core/shared/money.ts'
+import { NO_QUANTITY, notionalOf } from '../../../core/shared/money.ts'
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'
+import { supportedVenue, type MarginMode } from '../../../core/shared/venues.ts'
 import type {
   Broker,
   BrokerAccount,
   BrokerCheck,
   BrokerOrder,
   CancelResult,
+  CancelStopResult,
   LookupResult,
+  LookupStopResult,
+  PlaceStopResult,
+  StopReport,
   SubmitResult,
 } from '../../../ports/broker.ts'
 import type { Timer } from '../../../ports/timer.ts'
+import { textMemberOf } from '../../ccxt.ts'
 import { createAccountReader, type ReadAccount } from './account.ts'
-import type { Contract } from './contracts.ts'
+import { amountOf, type Contract } from './contracts.ts'
 import { cutQuantity, safeLimit, textOf } from './decimals.ts'
-import { findsByClientOrderId, openExchange, type Exchange } from './exchange.ts'
+import { openExchange, type Exchange } from './exchange.ts'
+import { agreeMargin } from './margin.ts'
 import { checkExchange, CHECK_NAMES } from './preflight.ts'
 import { createReports, reportedOrderOf, type Reports } from './reports.ts'
-import {
-  DUPLICATE,
-  NO_SUCH_ORDER,
-  NOT_TRADED_CODES,
-  UNKNOWN_TO_CANCEL,
-  type BrokerCredentials,
-} from './verdict.ts'
+import { createStops, type Stops } from './stops.ts'
+import type { BrokerCredentials } from './verdict.ts'
 
 export interface CcxtBrokerDependencies {
-  /** As the library names it: `binanceusdm`; with `-sandbox` after it for a practice account. */
+  /** A supported venue, with `-sandbox` after it for a practice account. */
   readonly exchange: string
   readonly credentials: BrokerCredentials
   /** The most that positions may have: whether the account is large enough for the smallest orders depends on it. */
   readonly leverageMax: number
+  /** Of entries, and of the stops that protect them; isolated unless told. */
+  readonly marginMode?: MarginMode
   readonly timer: Timer
   /** Replaces the exchange's own hosts, each of which becomes the first part of a path here. */
   readonly baseUrl?: string
@@ -50,8 +54,10 @@ export const createCcxtBroker = (dependencies: CcxtBrokerDependencies): Broker =
   const open = async (): Promise<Session> => {
     const exchange = await openExchange({ ...dependencies, signal })
     const reports = createReports(exchange, timer, signal)
-    const readAccount = createAccountReader(exchange, name, reports, timer)
-    session = { exchange, reports, readAccount, findsByClientOrderId: findsByClientOrderId(name) }
+    const readAccount = createAccountReader(exchange, reports, timer)
+    const { marginMode = 'isolated' } = dependencies
+    const stops = createStops(exchange, reports, marginMode)
+    session = { exchange, reports, readAccount, stops, marginMode }
     return session
   }
 
@@ -81,6 +87,23 @@ export const createCcxtBroker = (dependencies: CcxtBrokerDependencies): Broker =
     submit: (order) => withSession((opened) => submitOrder(opened, order), rejected),
     cancel: (order) => withSession<CancelResult>((opened) => cancelOrder(opened, order), unclear),
     lookup: (order) => withSession<LookupResult>((opened) => lookupOrder(opened, order), unclear),
+    stops:
+      supportedVenue(name)?.restsStops === true
+        ? {
+            place: (stop) =>
+              withSession<PlaceStopResult>(
+                ({ stops }) => stops.place(stop),
+                (reason) => ({ status: 'rejected', reason }),
+              ),
+            cancel: (stop) => withSession<CancelStopResult>(({ stops }) => stops.cancel(stop), unclear),
+            lookup: (stop) => withSession<LookupStopResult>(({ stops }) => stops.lookup(stop), unclear),
+            open: () =>
+              withSession<readonly StopReport[] | null>(
+                ({ stops }) => stops.open(universe),
+                () => null,
+              ),
+          }
+        : null,
     account: () =>
       withSession<BrokerAccount | null>(
         ({ readAccount }) => readAccount(universe),
@@ -97,7 +120,8 @@ interface Session {
   readonly exchange: Exchange
   readonly reports: Reports
   readonly readAccount: ReadAccount
-  readonly findsByClientOrderId: boolean
+  readonly stops: Stops
+  readonly marginMode: MarginMode
 }
 
 const unclear = (reason: string): { readonly status: 'unclear'; readonly reason: string } => ({
@@ -109,37 +133,58 @@ const rejected = (reason: string): SubmitResult => ({ status: 'rejected', reason
 
 /** Sends an order once, and returns what is known of it. */
 const submitOrder = async (session: Session, order: BrokerOrder): Promise<SubmitResult> => {
-  const { exchange, reports } = session
+  const { exchange, reports, marginMode } = session
+  const { api, dialect, request } = exchange
   const contract = await exchange.contractOf(order.symbol)
   if (contract.status !== 'done') return rejected(contract.reason)
   const { market, isActive } = contract.value
   if (!isActive) return rejected(`${market} is not traded any more`)
-  const request = requestOf(order, contract.value)
-  if (typeof request === 'string') return rejected(request)
+  const checked = requestOf(order, contract.value, dialect.clientOrderId)
+  if (typeof checked === 'string') return rejected(checked)
   if (!order.reduceOnly) {
-    const set = await exchange.setLeverage(market, order.leverage)
-    if (set.status !== 'done') return rejected(`not sent: the leverage could not be set: ${set.reason}`)
+    const difference = await agreeMargin(exchange, contract.value, marginMode, order.leverage)
+    if (difference !== null) return rejected(difference)
   }
-  const { clientOrderId } = order
-  const type = order.kind === 'market' ? 'market' : 'limit'
-  const params = {
-    clientOrderId,
-    ...(type === 'limit' ? { timeInForce: 'IOC' } : {}),
-    ...(order.reduceOnly ? { reduceOnly: true } : {}),
-  }
-  const reply = await exchange.request(() =>
-    exchange.api.createOrder(market, type, order.side, request.amount, request.price, params),
+  const reply = await request(() =>
+    dialect.createOrder(api, contract.value, { order, ...checked, marginMode }),
   )
   if (reply.status === 'done') {
-    const reported = reportedOrderOf(reply.value, clientOrderId)
-    if (reported === null) return unclear(UNREADABLE)
+    const reported = reportedOrderOf(reply.value, order.clientOrderId, contract.value)
+    if (reported === null) return acknowledgedOrder(session, order, reply.value)
     if (reported.status === 'rejected')
       return rejected('the exchange accepted the order and then rejected it')
     return { status: 'accepted', report: await reports.withTrades(reported, contract.value) }
   }
-  if (reply.code === DUPLICATE) return existingOrder(session, order)
-  if (reply.code !== null && NOT_TRADED_CODES.has(reply.code)) exchange.deactivate(order.symbol)
+  const { codes } = dialect
+  if (reply.code !== null && codes.duplicate.has(reply.code)) return existingOrder(session, order)
+  if (reply.code !== null && codes.notTraded.has(reply.code)) exchange.deactivate(order.symbol)
   return reply.status === 'refused' ? rejected(reply.reason) : unclear(reply.reason)
+}
+
+/**
+ * Some exchanges acknowledge an order with its ids alone: it is theirs, and what became of it is looked up at once. What
+ * is not known yet is asked for later, as with every open order.
+ */
+const acknowledgedOrder = async (
+  session: Session,
+  order: BrokerOrder,
+  acknowledgement: unknown,
+): Promise<SubmitResult> => {
+  const { clientOrderId } = order
+  const venueOrderId = textMemberOf(acknowledgement, 'id')
+  const isAcknowledged =
+    venueOrderId !== null &&
+    textMemberOf(acknowledgement, 'clientOrderId') === clientOrderId &&
+    textMemberOf(acknowledgement, 'status') === null
+  if (!isAcknowledged) return unclear(UNREADABLE)
+  const found = await lookupOrder(session, order)
+  if (found.status === 'found' && found.report.status === 'rejected')
+    return rejected('the exchange accepted the order and then rejected it')
+  if (found.status === 'found') return { status: 'accepted', report: found.report }
+  return {
+    status: 'accepted',
+    report: { clientOrderId, venueOrderId, status: 'open', filledQuantity: NO_QUANTITY, fills: [] },
+  }
 }
 
 const UNREADABLE = 'the response cannot be read'
@@ -150,25 +195,23 @@ interface OrderRequest {
 }
 
 /** Amount and price on the steps of the exchange, or why nothing is sent. */
-const requestOf = (order: BrokerOrder, contract: Contract): OrderRequest | string => {
+const requestOf = (order: BrokerOrder, contract: Contract, clientOrderIds: RegExp): OrderRequest | string => {
   const { quantityStep, priceStep, quantityMin, notionalMin } = contract.steps
-  if (!CLIENT_ORDER_ID.test(order.clientOrderId))
+  if (!clientOrderIds.test(order.clientOrderId))
     return 'not sent: the exchange does not accept this client order id'
   const quantity = cutQuantity(order.quantity, quantityStep)
   if (quantity <= 0n || quantity < (quantityMin ?? 0n))
     return `not sent: the quantity is below the minimum of ${textOf(quantityMin ?? quantityStep)}`
-  if (order.kind === 'market') return { amount: textOf(quantity), price: undefined }
+  const amount = amountOf(quantity, contract)
+  if (order.kind === 'market') return { amount, price: undefined }
   if (order.limitPrice === null) return 'not sent: a limit order needs a price'
   const price = safeLimit(order.limitPrice, priceStep, order.side)
   if (price <= 0n) return 'not sent: the price is below the smallest step of the exchange'
   // Orders that reduce a position are accepted at any size.
   const isTooSmall = notionalMin !== null && notionalOf(price, quantity) < notionalMin
   if (isTooSmall && !order.reduceOnly) return 'not sent: the value is below the minimum of the exchange'
-  return { amount: textOf(quantity), price: textOf(price) }
+  return { amount, price: textOf(price) }
 }
-
-/** What Binance accepts; others accept more. */
-const CLIENT_ORDER_ID = /^[.A-Z:/a-z0-9_-]{1,36}$/
 
 /** The id is taken by an open order: it is the same order, sent before. */
 const existingOrder = async (session: Session, order: BrokerOrder): Promise<SubmitResult> => {
@@ -181,29 +224,37 @@ type OrderKey = Pick<BrokerOrder, 'clientOrderId' | 'symbol'>
 
 const lookupOrder = async (session: Session, { clientOrderId, symbol }: OrderKey): Promise<LookupResult> => {
   const { exchange, reports } = session
-  if (!session.findsByClientOrderId) return { status: 'unsupported' }
+  const { api, dialect, request } = exchange
   const contract = await exchange.contractOf(symbol)
   if (contract.status !== 'done') return unclear(contract.reason)
-  const { market } = contract.value
-  const reply = await exchange.request(() => exchange.api.fetchOrder('', market, { clientOrderId }))
-  if (reply.status === 'refused' && reply.code === NO_SUCH_ORDER) return { status: 'not_found' }
+  const reply = await request(() => dialect.findOrder(api, contract.value, clientOrderId))
+  const isMissing =
+    reply.status === 'done'
+      ? reply.value === null
+      : reply.status === 'refused' && reply.code !== null && dialect.codes.noSuchOrder.has(reply.code)
+  if (isMissing) return { status: 'not_found' }
   if (reply.status !== 'done') return unclear(reply.reason)
-  const reported = reportedOrderOf(reply.value, clientOrderId)
+  const reported = reportedOrderOf(reply.value, clientOrderId, contract.value)
   if (reported === null) return unclear(UNREADABLE)
   return { status: 'found', report: await reports.withTrades(reported, contract.value) }
 }
 
-const cancelOrder = async (
-  { exchange, reports }: Session,
-  { clientOrderId, symbol }: OrderKey,
-): Promise<CancelResult> => {
+const cancelOrder = async (session: Session, { clientOrderId, symbol }: OrderKey): Promise<CancelResult> => {
+  const { exchange, reports } = session
+  const { api, dialect, request } = exchange
   const contract = await exchange.contractOf(symbol)
   if (contract.status !== 'done') return unclear(contract.reason)
-  const { market } = contract.value
-  const reply = await exchange.request(() => exchange.api.cancelOrder('', market, { clientOrderId }))
-  if (reply.status === 'refused' && reply.code === UNKNOWN_TO_CANCEL) return { status: 'not_open' }
+  const reply = await request(() => dialect.cancelOrder(api, contract.value, clientOrderId))
+  const isGone =
+    reply.status === 'refused' && reply.code !== null && dialect.codes.nothingToCancel.has(reply.code)
+  if (isGone) return { status: 'not_open' }
   if (reply.status !== 'done') return unclear(reply.reason)
-  const reported = reportedOrderOf(reply.value, clientOrderId)
-  if (reported === null) return unclear(UNREADABLE)
-  return { status: 'canceled', report: await reports.withTrades(reported, contract.value) }
+  const reported = reportedOrderOf(reply.value, clientOrderId, contract.value)
+  if (reported !== null)
+    return { status: 'canceled', report: await reports.withTrades(reported, contract.value) }
+  // Acknowledged without what was filled before.
+  const found = await lookupOrder(session, { clientOrderId, symbol })
+  if (found.status === 'found' && found.report.status !== 'open' && found.report.status !== 'partial')
+    return { status: 'canceled', report: found.report }
+  return unclear('the cancellation was acknowledged, and the order is not known to have ended')
 }

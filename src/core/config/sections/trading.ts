@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { MARGIN_MODES } from '../../shared/venues.ts'
 import { choice, flag, group, number, plainText, positiveShare, share, symbol, whole } from './kinds.ts'
 
 const basisPoints = (fallback: number, description: string) =>
@@ -47,6 +48,11 @@ export const execution = group('Orders and positions', {
     })
     .default('')
     .describe('venue of live orders (empty = none); add -sandbox for practice'),
+  margin_mode: choice(
+    'isolated',
+    MARGIN_MODES,
+    'isolated: a live position risks its own margin only; cross: the whole account',
+  ),
   venue_url: plainText(0, 200)
     .regex(LOOPBACK_URL, { error: 'must be http:// with a port on 127.0.0.1, localhost or [::1]' })
     .default('')

@@ -1,4 +1,5 @@
 import { configurationHashInput } from '../../../core/config/secrets.ts'
+import { supportedVenue, unsupportedVenue } from '../../../core/shared/venues.ts'
 import type { Usd } from '../../../core/shared/money.ts'
 import { viewLive } from '../../../core/views/kill-switch.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
@@ -63,6 +64,11 @@ const enable = async (
     throw new Failure('live.not_ready', 'execution.mode is not live, or execution.venue names no venue', {
       advice:
         'Set both first: "svc config set execution.venue <venue>", "svc config set execution.mode live".',
+    })
+  }
+  if (supportedVenue(venue) === null) {
+    throw new Failure('live.not_ready', unsupportedVenue(venue), {
+      advice: '"svc venues" lists what each of them can do.',
     })
   }
   if (typed !== undefined && typed !== venue) {
