@@ -1,5 +1,5 @@
 import { type Price, type Quantity } from '../core/shared/money.ts'
-import type { Broker, BrokerFill, BrokerOrder } from './broker.ts'
+import type { Broker, BrokerFill, BrokerOrder, StopOrder } from './broker.ts'
 
 /** A broker and the venue behind it, which works until a fault is added. */
 export interface BrokerFixture {
@@ -9,7 +9,18 @@ export interface BrokerFixture {
   readonly addFault: (at: RequestKind, fault: BrokerFault, times?: number) => void
   /** Random faults for a share of all requests, repeatable by seed; null ends them. */
   readonly randomFaults: (schedule: { readonly seed: number; readonly share: number } | null) => void
+  /** What the response to a new order has: all of it, or its ids alone. */
+  readonly acknowledges: 'orders' | 'ids'
+  /** Also sends the orders of stops that the price reaches. */
   readonly setPrice: (symbol: string, price: bigint) => void
+  /** Margin mode and leverage that the venue has for a symbol. */
+  readonly marginOf: (symbol: string) => { readonly mode: string; readonly leverage: number }
+  /** From now on the venue accepts changes of margin mode and leverage, and makes none. */
+  readonly stickMargins: () => void
+  /** Client order ids of the stops that rest at the venue. */
+  readonly restingStops: () => readonly string[]
+  /** Trades of the order that a stop sent. */
+  readonly tradesOfStop: (clientOrderId: string) => readonly VenueTrade[]
   /** The venue stops trading the symbol. */
   readonly delist: (symbol: string) => void
   /** Fills the rest of an open order. */
@@ -26,7 +37,17 @@ export interface BrokerFixture {
   readonly close: () => Promise<void>
 }
 
-export type RequestKind = 'submit' | 'lookup' | 'cancel' | 'trades' | 'account' | 'leverage' | 'any'
+export type RequestKind =
+  | 'submit'
+  | 'lookup'
+  | 'cancel'
+  | 'trades'
+  | 'account'
+  | 'leverage'
+  | 'place_stop'
+  | 'lookup_stop'
+  | 'cancel_stop'
+  | 'any'
 
 export type BrokerFault =
   | 'drop_before'
@@ -78,6 +99,16 @@ export const entryOf = (clientOrderId: string, changes: Partial<BrokerOrder> = {
 
 export const exitOf = (clientOrderId: string, changes: Partial<BrokerOrder> = {}): BrokerOrder =>
   entryOf(clientOrderId, { side: 'sell', kind: 'market', limitPrice: null, reduceOnly: true, ...changes })
+
+/** A stop two thousand dollars below the price of BTC. */
+export const stopOf = (clientOrderId: string, changes: Partial<StopOrder> = {}): StopOrder => ({
+  clientOrderId,
+  symbol: 'BTC',
+  side: 'sell',
+  quantity: units(0.05) as Quantity,
+  triggerPrice: units(58_000) as Price,
+  ...changes,
+})
 
 export const units = (value: number): bigint => BigInt(Math.round(value * 100_000_000))
 

@@ -1,14 +1,14 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createFaults, type Fault, type Faults } from './faults.ts'
-import { respond, type ExchangeRequest } from './requests.ts'
+import { BINANCE_WIRE, type ExchangeRequest, type Wire } from './requests.ts'
 import { controlOf } from './control.ts'
 import { failInstead, send, sendWithFault } from './faults.ts'
 import { createStreams, type Streams } from './streams.ts'
 import { acceptSocket } from './web-socket.ts'
 import { createExchangeState, type ExchangeState } from './exchange-state.ts'
 
-/** A local exchange with the protocol of Binance, which can be made to fail. */
+/** A local exchange with the protocol of a real one, which can be made to fail. */
 export interface ExchangeServer {
   /** Stands before the hosts of the real venue: `<baseUrl>/api.binance.com/api/v3/time`. */
   readonly baseUrl: string
@@ -31,14 +31,18 @@ export interface ExchangeServerOptions {
   /** Zero for any that is free. */
   readonly port?: number
   readonly perpetuals?: readonly string[]
+  /** What it speaks; by default as Binance does. */
+  readonly wire?: Wire
 }
 
 export const startExchangeServer = async ({
   now,
   port = 0,
   perpetuals,
+  wire = BINANCE_WIRE,
 }: ExchangeServerOptions): Promise<ExchangeServer> => {
-  const world = createExchangeState(now, perpetuals)
+  const world = createExchangeState(now, perpetuals, wire.specs)
+  wire.prepare?.(world)
   const faults = createFaults()
   const streams = createStreams(world)
   const requests: string[] = []
@@ -55,9 +59,9 @@ export const startExchangeServer = async ({
   }
 
   const answer = (response: ServerResponse, request: ExchangeRequest, fault: Fault | null): void => {
-    const reported = respond(world, request, fault)
+    const reported = wire.respond(world, request, fault)
     if (fault?.kind === 'done_then_slow') later(fault.waitMs, () => send(response, reported))
-    else sendWithFault(response, reported, fault)
+    else sendWithFault(response, reported, fault, wire)
   }
 
   const receive = (response: ServerResponse, request: ExchangeRequest): void => {
@@ -72,13 +76,13 @@ export const startExchangeServer = async ({
       response.on('close', () => (heldBack -= 1))
     }
     if (fault?.kind === 'slow') later(fault.waitMs, () => answer(response, request, null))
-    else if (!failInstead(response, fault)) answer(response, request, fault)
+    else if (!failInstead(response, fault, wire)) answer(response, request, fault)
   }
 
   const server = createServer((request, response) => {
     inFlight += 1
     response.on('close', () => (inFlight -= 1))
-    if (request.method === 'POST')
+    if (request.method === 'POST' || request.method === 'PUT')
       withBody(request, (body) => receive(response, { ...requestOf(request), body }))
     else receive(response, requestOf(request))
   })
@@ -120,13 +124,18 @@ const HELD_BACK: ReadonlySet<Fault['kind']> = new Set(['slow', 'trickle', 'done_
 
 const requestOf = (request: IncomingMessage): ExchangeRequest => {
   const [path = '', query = ''] = (request.url ?? '/').slice(1).split('?', 2)
-  const apiKey = request.headers['x-mbx-apikey']
+  const headers = Object.fromEntries(
+    Object.entries(request.headers).flatMap(([name, value]) =>
+      typeof value === 'string' ? [[name, value] as const] : [],
+    ),
+  )
   return {
     method: request.method ?? 'GET',
     path,
     query,
     body: '',
-    apiKey: typeof apiKey === 'string' ? apiKey : '',
+    apiKey: headers['x-mbx-apikey'] ?? '',
+    headers,
   }
 }
 

@@ -72,12 +72,18 @@ export const binanceusdm: Dialect = {
       amount: memberOf(entry, 'contracts'),
     })),
   stops: {
-    place: (api, { market }, { clientOrderId, side, amount, triggerPrice }) =>
-      api.createOrder(market, 'market', side, amount, undefined, {
-        clientOrderId,
+    // Not by the library's order call, which asks the list of markets whether it may.
+    place: (api, { marketId }, { clientOrderId, side, amount, triggerPrice }) =>
+      call(api, 'fapiPrivatePostAlgoOrder', {
+        algoType: 'CONDITIONAL',
+        type: 'STOP_MARKET',
+        symbol: marketId,
+        side: side.toUpperCase(),
+        quantity: amount,
         triggerPrice,
-        reduceOnly: true,
         workingType: 'MARK_PRICE',
+        reduceOnly: 'true',
+        clientAlgoId: clientOrderId,
       }),
     find: async (api, { market }, clientOrderId) => {
       const found = stopIn(await call(api, 'fapiPrivateGetAlgoOrder', { clientAlgoId: clientOrderId }))
