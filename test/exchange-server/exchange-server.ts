@@ -17,6 +17,8 @@ export interface ExchangeServer {
   readonly streams: Streams
   /** Host and path of every request, in order, with its query and body. */
   readonly requests: string[]
+  /** The headers of each of them. */
+  readonly headers: Readonly<Record<string, string>>[]
   /** Requests without a response yet. */
   inFlight(): number
   /** Those of them that no fault holds back. */
@@ -46,6 +48,7 @@ export const startExchangeServer = async ({
   const faults = createFaults()
   const streams = createStreams(world)
   const requests: string[] = []
+  const headers: Readonly<Record<string, string>>[] = []
   const waiting = new Map<NodeJS.Timeout, () => void>()
   let inFlight = 0
   let heldBack = 0
@@ -70,6 +73,7 @@ export const startExchangeServer = async ({
       return
     }
     requests.push(`${request.path}?${request.query}${request.body}`)
+    headers.push(request.headers)
     const fault = faults.take(`${request.method} ${request.path}`)
     if (fault !== null && HELD_BACK.has(fault.kind)) {
       heldBack += 1
@@ -101,6 +105,7 @@ export const startExchangeServer = async ({
     faults,
     streams,
     requests,
+    headers,
     inFlight: () => inFlight,
     answering: () => inFlight - heldBack,
     release: () => {

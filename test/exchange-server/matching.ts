@@ -14,6 +14,8 @@ export interface OrderRequest {
   readonly quantity: bigint
   readonly price: bigint | null
   readonly isReduceOnly: boolean
+  /** Of the stop that sends it, where the venue keeps it. */
+  readonly orderId?: number
 }
 
 /** Checks, accepts and matches an order. Throws what the venue refuses. */
@@ -141,7 +143,7 @@ const closableOf = ({ holdings }: Account, { base, side }: OrderRequest): bigint
 
 const newOrder = (world: ExchangeState, request: OrderRequest): VenueOrder => ({
   ...request,
-  orderId: FIRST_ORDER_ID + world.account.attempts.length,
+  orderId: request.orderId ?? FIRST_ORDER_ID + world.account.attempts.length,
   atMs: exchangeNow(world),
   status: 'NEW',
   executed: 0n,

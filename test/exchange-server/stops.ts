@@ -63,6 +63,7 @@ const trigger = (world: ExchangeState, stop: VenueStop): void => {
       {
         // Some venues send the order under the id of the stop, others under one of their own.
         clientOrderId: world.ordersKeepStopIds ? stop.clientOrderId : `algo${stop.stopId}`,
+        ...(world.ordersKeepStopIds ? { orderId: stop.stopId } : {}),
         base: stop.base,
         side: stop.side,
         type: 'MARKET',

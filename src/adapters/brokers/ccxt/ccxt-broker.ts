@@ -19,7 +19,7 @@ import { textMemberOf } from '../../ccxt.ts'
 import { createAccountReader, type ReadAccount } from './account.ts'
 import { amountOf, type Contract } from './contracts.ts'
 import { cutQuantity, safeLimit, textOf } from './decimals.ts'
-import { openExchange, type Exchange } from './exchange.ts'
+import { openExchange, type Exchange, type FailedReply } from './exchange.ts'
 import { agreeMargin } from './margin.ts'
 import { checkExchange, CHECK_NAMES } from './preflight.ts'
 import { createReports, reportedOrderOf, type Reports } from './reports.ts'
@@ -139,11 +139,15 @@ const submitOrder = async (session: Session, order: BrokerOrder): Promise<Submit
   if (contract.status !== 'done') return rejected(contract.reason)
   const { market, isActive } = contract.value
   if (!isActive) return rejected(`${market} is not traded any more`)
+  const refusedWith = ({ code, reason }: Pick<FailedReply, 'code' | 'reason'>): SubmitResult => {
+    if (code !== null && dialect.codes.notTraded.has(code)) exchange.deactivate(order.symbol)
+    return rejected(reason)
+  }
   const checked = requestOf(order, contract.value, dialect.clientOrderId)
   if (typeof checked === 'string') return rejected(checked)
   if (!order.reduceOnly) {
     const difference = await agreeMargin(exchange, contract.value, marginMode, order.leverage)
-    if (difference !== null) return rejected(difference)
+    if (difference !== null) return refusedWith(difference)
   }
   const reply = await request(() =>
     dialect.createOrder(api, contract.value, { order, ...checked, marginMode }),
@@ -155,10 +159,8 @@ const submitOrder = async (session: Session, order: BrokerOrder): Promise<Submit
       return rejected('the exchange accepted the order and then rejected it')
     return { status: 'accepted', report: await reports.withTrades(reported, contract.value) }
   }
-  const { codes } = dialect
-  if (reply.code !== null && codes.duplicate.has(reply.code)) return existingOrder(session, order)
-  if (reply.code !== null && codes.notTraded.has(reply.code)) exchange.deactivate(order.symbol)
-  return reply.status === 'refused' ? rejected(reply.reason) : unclear(reply.reason)
+  if (reply.code !== null && dialect.codes.duplicate.has(reply.code)) return existingOrder(session, order)
+  return reply.status === 'refused' ? refusedWith(reply) : unclear(reply.reason)
 }
 
 /**

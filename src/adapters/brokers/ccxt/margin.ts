@@ -1,7 +1,7 @@
 import type { MarginMode } from '../../../core/shared/venues.ts'
 import type { Contract } from './contracts.ts'
 import type { FoundMargin, Margin } from './dialects/dialect.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange, FailedReply } from './exchange.ts'
 
 /**
  * Brings margin mode and leverage of a market to what is wanted, and reads them back. Null when the venue has them, or
@@ -12,23 +12,35 @@ export const agreeMargin = async (
   contract: Contract,
   mode: MarginMode,
   leverage: number,
-): Promise<string | null> => {
+): Promise<MarginDifference | null> => {
   // Exchanges take whole numbers. Never more than was decided: more brings the liquidation nearer.
   const wanted: Margin = { mode, leverage: Math.max(1, Math.floor(leverage)) }
   const read = () => request(() => dialect.margin(api, contract, wanted))
   const before = await read()
-  if (before.status !== 'done')
-    return `not sent: margin mode and leverage could not be read: ${before.reason}`
+  if (before.status !== 'done') return difference('margin mode and leverage could not be read', before)
   if (isSame(before.value, wanted)) return null
   const set = await request(() => dialect.setMargin(api, contract, wanted, before.value))
   if (set.status !== 'done')
-    return `not sent: ${described(wanted)} could not be set for ${contract.market}: ${set.reason}`
+    return difference(`${described(wanted)} could not be set for ${contract.market}`, set)
   const after = await read()
-  if (after.status !== 'done')
-    return `not sent: margin mode and leverage could not be read back: ${after.reason}`
+  if (after.status !== 'done') return difference('margin mode and leverage could not be read back', after)
   if (isSame(after.value, wanted)) return null
-  return `not sent: ${contract.market} should have ${described(wanted)}, but the venue has ${described(after.value)}`
+  return {
+    code: null,
+    reason: `not sent: ${contract.market} should have ${described(wanted)}, but the venue has ${described(after.value)}`,
+  }
 }
+
+/** Why an entry must not be sent, with the error code of the venue if it stated one. */
+export interface MarginDifference {
+  readonly reason: string
+  readonly code: string | null
+}
+
+const difference = (what: string, { reason, code }: FailedReply): MarginDifference => ({
+  reason: `not sent: ${what}: ${reason}`,
+  code,
+})
 
 const isSame = (found: FoundMargin, wanted: Margin): boolean =>
   found.mode === wanted.mode && found.leverage === wanted.leverage
