@@ -94,7 +94,8 @@ export const brokerContract = (name: string, open: () => Promise<BrokerFixture>)
     it("but none below the venue's minimum", async () => {
       const fixture = await openFixture()
       await fixture.run(fixture.broker.preflight(['BTC']))
-      const smallest = fixture.broker.stepsOf('BTC')?.quantityMin ?? 0n
+      const steps = fixture.broker.stepsOf('BTC')
+      const smallest = steps?.quantityMin ?? steps?.quantityStep ?? 0n
       expect(smallest).toBeGreaterThan(1n)
       for (const quantity of [1n, smallest - 1n]) {
         const result = await fixture.run(
