@@ -38,7 +38,7 @@ export interface VenueError {
 }
 
 /** Most exchanges state errors as `{ code, msg }`. */
-export const commonErrorIn = (body: unknown): VenueError | null => {
+const commonErrorIn = (body: unknown): VenueError | null => {
   const code = textMemberOf(body, 'code')
   return code === null ? null : { code, message: textMemberOf(body, 'msg') ?? '' }
 }

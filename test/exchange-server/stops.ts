@@ -82,7 +82,7 @@ const trigger = (world: ExchangeState, stop: VenueStop): void => {
   }
 }
 
-const isReached = (side: Side, trigger: bigint, price: bigint): boolean =>
-  side === 'SELL' ? price <= trigger : price >= trigger
+const isReached = (side: Side, triggerPrice: bigint, price: bigint): boolean =>
+  side === 'SELL' ? price <= triggerPrice : price >= triggerPrice
 
 const FIRST_STOP_ID = 2_146_760

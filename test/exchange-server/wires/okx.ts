@@ -68,7 +68,7 @@ const REFUSALS: Refusals = {
   [-4164]: ['51020', 'Your order should meet or exceed the minimum order amount.'],
 }
 
-type Params = Readonly<Record<string, unknown>>
+type Params = Readonly<Record<string, string | boolean | undefined>>
 /** The entries of the response. */
 type Answer = (world: ExchangeState, params: Params, fault: Fault | null) => readonly unknown[]
 

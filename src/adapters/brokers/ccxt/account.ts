@@ -39,14 +39,14 @@ export const createAccountReader = (exchange: Exchange, reports: Reports, timer:
 }
 
 /** Names of the library's markets here. */
-export interface MarketNames {
+interface MarketNames {
   /** In the spelling of the configuration, else its base; a market that orders never go to keeps its whole name. */
   readonly symbolOf: (market: string) => string
   /** Null for a market that orders never go to. */
   readonly contractOf: (market: string) => Contract | null
 }
 
-export const marketNames = ({ contracts }: Exchange, symbols: readonly string[]): MarketNames => {
+const marketNames = ({ contracts }: Exchange, symbols: readonly string[]): MarketNames => {
   const spelled = new Map(symbols.map((symbol) => [canonicalSymbol(symbol), symbol]))
   const contractOf = (market: string): Contract | null => {
     const contract = contracts().get(market.split('/')[0] ?? '')

@@ -1,7 +1,7 @@
 import { memberOf, textMemberOf } from '../../../ccxt.ts'
 import { sumOfDollars } from './equity.ts'
 import { call, groupedBy, listIn, sideIn, wholeList, type Dialect, type FoundStop } from './dialect.ts'
-import type { TradingApi } from '../exchange.ts'
+import type { TradingApi } from '../api.ts'
 
 /**
  * Bybit with a unified account. Orders are only acknowledged with their ids. A stop is an order with a trigger, and

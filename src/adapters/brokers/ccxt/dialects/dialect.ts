@@ -3,7 +3,7 @@ import type { Usd } from '../../../../core/shared/money.ts'
 import type { BrokerOrder, StopReport } from '../../../../ports/broker.ts'
 import { memberOf, textMemberOf, type VenueError } from '../../../ccxt.ts'
 import type { Contract } from '../contracts.ts'
-import type { TradingApi } from '../exchange.ts'
+import type { TradingApi } from '../api.ts'
 import type { ErrorCodes } from '../verdict.ts'
 
 /**

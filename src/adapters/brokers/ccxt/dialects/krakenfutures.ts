@@ -4,7 +4,7 @@ import { memberOf, textMemberOf, type VenueError } from '../../../ccxt.ts'
 import { quantityOf, textOf, usdOf } from '../decimals.ts'
 import { sumOfDollars } from './equity.ts'
 import { call, groupedBy, listIn, sideIn, wholeList, type Dialect, type FoundStop } from './dialect.ts'
-import type { TradingApi } from '../exchange.ts'
+import type { TradingApi } from '../api.ts'
 
 /**
  * Kraken Futures, multi-collateral contracts. Requests carry no time: orders carry the time before which they must be

@@ -2,7 +2,7 @@ import { DOLLARS, memberOf, textMemberOf } from '../../../ccxt.ts'
 import { SUPPORTED_VENUES } from '../../../../core/shared/venues.ts'
 import { dollarTotal } from './equity.ts'
 import { call, listIn, sideIn, wholeList, type Dialect, type FoundStop } from './dialect.ts'
-import type { TradingApi } from '../exchange.ts'
+import type { TradingApi } from '../api.ts'
 
 /**
  * OKX. Quantities are in contracts; orders are only acknowledged with their ids, and name the margin mode themselves.
