@@ -32,9 +32,9 @@ it('svc live enable refuses other venues with a sentence that names the supporte
 })
 
 it('a margin mode that the venue does not have is refused', async () => {
-  const { exitCode, stderr } = await home.run(['config', 'check'], {
+  const { exitCode, stdout, stderr } = await home.run(['config', 'validate'], {
     environment: { SVC_EXECUTION__VENUE: 'krakenfutures', SVC_EXECUTION__MARGIN_MODE: 'cross' },
   })
   expect(exitCode).not.toBe(0)
-  expect(stderr).toContain('must be isolated at krakenfutures')
+  expect(`${stdout}${stderr}`).toContain('must be isolated at krakenfutures')
 })

@@ -6,4 +6,4 @@ import { krakenfutures } from './krakenfutures.ts'
 import { okx } from './okx.ts'
 
 /** How each supported venue is spoken to. */
-export const DIALECTS: Readonly<Record<VenueId, Dialect>> = { binanceusdm, bybit, okx, krakenfutures }
+export const DIALECTS: Readonly<Record<VenueId, Dialect>> = { binanceusdm, bybit, krakenfutures, okx }
