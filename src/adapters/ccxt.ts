@@ -30,7 +30,22 @@ interface LibraryApi {
   throttle: (cost: unknown) => Promise<void>
 }
 
+/** An error as the exchange states it. */
+export interface VenueError {
+  readonly code: string
+  readonly message: string
+  /** It asks to be left alone for so long. */
+  readonly pauseMs?: number
+}
+
+/** Most exchanges state errors as `{ code, msg }`. */
+const commonErrorIn = (body: unknown): VenueError | null => {
+  const code = textMemberOf(body, 'code')
+  return code === null ? null : { code, message: textMemberOf(body, 'msg') ?? '' }
+}
+
 export interface ConnectionOptions extends Omit<RateLimit, 'rateLimitMs'> {
+  readonly errorIn?: ((body: unknown) => VenueError | null) | undefined
   /** By default what the library knows of the exchange. */
   readonly rateLimitMs?: number | undefined
   readonly requestTimeoutMs?: number | undefined
@@ -40,14 +55,20 @@ export interface ConnectionOptions extends Omit<RateLimit, 'rateLimitMs'> {
 
 /** An exchange of the library that sends its requests through our HTTP client and rate limiter. */
 export const connect = async <Loaded extends { readonly api: LibraryApi }>(
-  { requestTimeoutMs: timeoutMs = REQUEST_TIMEOUT_MS, rateLimitMs, maySend, ...limit }: ConnectionOptions,
+  {
+    requestTimeoutMs: timeoutMs = REQUEST_TIMEOUT_MS,
+    rateLimitMs,
+    maySend,
+    errorIn = commonErrorIn,
+    ...limit
+  }: ConnectionOptions,
   load: (settings: object) => Promise<Loaded>,
 ): Promise<Loaded & { readonly http: HttpClient; readonly limiter: RateLimiter }> => {
   const { timer, signal } = limit
   // The HTTP client comes first: the exchange that knows the rate limit is built with it.
   let opened: RateLimiter | null = null
   const onRetryAfter = (waitMs: number): void => opened?.pause(waitMs)
-  const http = createHttpClient({ signal, timer, timeoutMs, onRetryAfter, maySend })
+  const http = createHttpClient({ signal, timer, timeoutMs, onRetryAfter, maySend, errorIn })
   const loaded = await load({ timeout: timeoutMs, fetchImplementation: http.fetch })
   const { api } = loaded
   const limiter = createRateLimiter({ ...limit, rateLimitMs: rateLimitMs ?? Math.max(1, api.rateLimit) })
@@ -131,6 +152,7 @@ export interface HttpClientDependencies {
   /** The exchange asks for a pause. */
   readonly onRetryAfter: (waitMs: number) => void
   readonly maySend?: (() => boolean) | undefined
+  readonly errorIn?: (body: unknown) => VenueError | null
 }
 
 /**
@@ -138,7 +160,14 @@ export interface HttpClientDependencies {
  * an order may have arrived is decided from the request itself, not from the library's error classes.
  */
 export const createHttpClient = (dependencies: HttpClientDependencies): HttpClient => {
-  const { signal, timer, timeoutMs, onRetryAfter, maySend = () => true } = dependencies
+  const {
+    signal,
+    timer,
+    timeoutMs,
+    onRetryAfter,
+    maySend = () => true,
+    errorIn = commonErrorIn,
+  } = dependencies
   // Every request in flight listens for the end: many listeners are no leak.
   setMaxListeners(0, signal)
   const calls = new AsyncLocalStorage<{ outcome: RequestOutcome }>()
@@ -151,7 +180,9 @@ export const createHttpClient = (dependencies: HttpClientDependencies): HttpClie
     const waitMs = pauseMs(status, headers.get('retry-after'), timer.now())
     if (waitMs !== null) onRetryAfter(waitMs)
     const text = await bodyOf(response)
-    call.outcome = outcomeOf(status, text)
+    const { outcome, pauseMs: askedMs } = outcomeOf(status, text, errorIn)
+    call.outcome = outcome
+    if (askedMs !== undefined && waitMs === null) onRetryAfter(askedMs)
     if (call.outcome.status === 'no_response') throw new Error(call.outcome.reason)
     return new Response(text === '' ? null : text, { status, statusText, headers })
   }
@@ -231,17 +262,24 @@ const NO_CONNECTION: ReadonlySet<string> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ])
 
-const outcomeOf = (httpStatus: number, text: string): RequestOutcome => {
+const outcomeOf = (
+  httpStatus: number,
+  text: string,
+  errorIn: (body: unknown) => VenueError | null,
+): { readonly outcome: RequestOutcome; readonly pauseMs?: number | undefined } => {
   let body: unknown
   try {
     body = JSON.parse(text)
   } catch {
     // A proxy's page, or half a response. The library would take it for an empty list.
     if (httpStatus < 300)
-      return { status: 'no_response', reason: 'the exchange sent a response that is not JSON' }
+      return {
+        outcome: { status: 'no_response', reason: 'the exchange sent a response that is not JSON' },
+      }
   }
-  const [code, message] = [textMemberOf(body, 'code'), textMemberOf(body, 'msg') ?? '']
-  return { status: 'response', httpStatus, code, message }
+  const error = errorIn(body)
+  const [code, message] = [error?.code ?? null, error?.message ?? '']
+  return { outcome: { status: 'response', httpStatus, code, message }, pauseMs: error?.pauseMs }
 }
 
 /** Lists of markets have some ten megabytes. */

@@ -29,7 +29,7 @@ export const openBroker = async (
       exchange: execution.venue,
       credentials,
       leverageMax: Math.max(1, Math.floor(risk.max_leverage)),
-      acceptanceWindowMs: execution.acceptance_window_seconds * 1000,
+      marginMode: execution.margin_mode,
       timer,
       maySend,
       ...(execution.venue_url === '' ? {} : { baseUrl: execution.venue_url }),

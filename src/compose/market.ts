@@ -1,11 +1,11 @@
 import { resolve } from 'node:path'
-import { reportsFunding } from '../adapters/brokers/ccxt/exchange.ts'
 import { createCcxtFeed } from '../adapters/feeds/ccxt/ccxt-feed.ts'
 import { createFileFeed } from '../adapters/feeds/file/file-feed.ts'
 import { createSimulatedFeed } from '../adapters/feeds/simulated/simulated-feed.ts'
 import { BUILT_IN_PRODUCERS } from '../adapters/producers/all.ts'
 import { pollEndpoint } from '../adapters/producers/http-poll/poll-endpoint.ts'
 import type { Configuration } from '../core/config/schema.ts'
+import { supportedVenue } from '../core/shared/venues.ts'
 import type { Executor } from '../engine/plan.ts'
 import { MarketRunner } from '../engine/market/market-runner.ts'
 import { ProducerRunner } from '../engine/market/producer-runner.ts'
@@ -61,7 +61,7 @@ export const openMarket = (dependencies: MarketDependencies): Promise<RunningMar
     const poll = pollerOf(dependencies, producerRunner, onError)
     const fundingReportedBy = (): string | undefined => {
       const { venue } = configuration().execution
-      return reportsFunding(venue) ? venue : undefined
+      return supportedVenue(venue)?.reportsFunding === true ? venue : undefined
     }
     const schedule = startSchedule({ engine, timer, configuration, fundingReportedBy, poll, onError })
     closers.add(() => schedule.close())

@@ -2,6 +2,8 @@ import { priceFrom, type Quantity } from '../core/shared/money.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import { brokerDeadlineContract } from './broker.deadline.contract.ts'
 import { brokerFaultsContract, brokerRandomFaultsContract } from './broker.faults.contract.ts'
+import { brokerMarginContract } from './broker.margin.contract.ts'
+import { brokerStopsContract } from './broker.stops.contract.ts'
 import { entryOf, exitOf, sumOf, tradesIn, units, type BrokerFixture } from './broker.fixture.ts'
 import type { Broker, OrderReport } from './broker.ts'
 
@@ -53,28 +55,29 @@ export const brokerContract = (name: string, open: () => Promise<BrokerFixture>)
   describe(`${name} sends orders`, () => {
     it('and reports every fill with its price and fee', async () => {
       const fixture = await openFixture()
-      const report = await accepted(fixture, fixture.broker.submit(entryOf('entry-1')))
-      expect(report).toMatchObject({ clientOrderId: 'entry-1', status: 'filled' })
+      const report = await accepted(fixture, fixture.broker.submit(entryOf('entry1')))
+      expect(report).toMatchObject({ clientOrderId: 'entry1', status: 'filled' })
       expect(report.filledQuantity).toBe(units(0.05))
-      expect(tradesIn(report.fills)).toEqual(fixture.tradesOf('entry-1'))
+      expect(tradesIn(report.fills)).toEqual(fixture.tradesOf('entry1'))
       expect(report.fills.every(({ feeUsd, atMs }) => feeUsd > 0n && atMs > 0)).toBe(true)
     })
 
     it('also without a preflight', async () => {
       const fixture = await openFixture()
-      await accepted(fixture, fixture.broker.submit(exitOf('entry-1', { side: 'buy', reduceOnly: false })))
+      await accepted(fixture, fixture.broker.submit(exitOf('entry1', { side: 'buy', reduceOnly: false })))
       expect(fixture.orders()).toHaveLength(1)
     })
 
     it('never larger or at a worse limit than requested', async () => {
       const fixture = await openFixture()
-      const asked = { quantity: 5_049_999n as Quantity, limitPrice: priceFrom(60_300.09) }
-      await accepted(fixture, fixture.broker.submit(entryOf('buy-1', asked)))
+      const { run, broker } = fixture
+      await run(broker.preflight(['BTC']))
+      const step = broker.stepsOf('BTC')?.quantityStep ?? 0n
+      const asked = { quantity: (units(0.05) + step - 1n) as Quantity, limitPrice: priceFrom(60_300.09) }
+      await accepted(fixture, fixture.broker.submit(entryOf('buy1', asked)))
       await accepted(
         fixture,
-        fixture.broker.submit(
-          entryOf('sell-1', { ...asked, side: 'sell', limitPrice: priceFrom(59_700.01) }),
-        ),
+        fixture.broker.submit(entryOf('sell1', { ...asked, side: 'sell', limitPrice: priceFrom(59_700.01) })),
       )
       const [bought, sold] = fixture.orders()
       expect(bought?.quantity).toBe(units(0.05))
@@ -85,13 +88,17 @@ export const brokerContract = (name: string, open: () => Promise<BrokerFixture>)
     it('that end at once when the price is beyond their limit', async () => {
       const fixture = await openFixture()
       fixture.setPrice('BTC', units(60_400))
-      const report = await accepted(fixture, fixture.broker.submit(entryOf('entry-1')))
+      const report = await accepted(fixture, fixture.broker.submit(entryOf('entry1')))
       expect(report).toMatchObject({ status: 'canceled', filledQuantity: 0n, fills: [] })
     })
 
     it("but none below the venue's minimum", async () => {
       const fixture = await openFixture()
-      for (const quantity of [1n, units(0.0009)]) {
+      await fixture.run(fixture.broker.preflight(['BTC']))
+      const steps = fixture.broker.stepsOf('BTC')
+      const smallest = steps?.quantityMin ?? steps?.quantityStep ?? 0n
+      expect(smallest).toBeGreaterThan(1n)
+      for (const quantity of [1n, smallest - 1n]) {
         const result = await fixture.run(
           fixture.broker.submit(entryOf('small', { quantity: quantity as Quantity })),
         )
@@ -103,11 +110,11 @@ export const brokerContract = (name: string, open: () => Promise<BrokerFixture>)
     it('that only reduce a position', async () => {
       const fixture = await openFixture()
       const { broker, run } = fixture
-      expect((await run(broker.submit(exitOf('exit-0')))).status).toBe('rejected')
-      await accepted(fixture, broker.submit(entryOf('entry-1')))
+      expect((await run(broker.submit(exitOf('exit0')))).status).toBe('rejected')
+      await accepted(fixture, broker.submit(entryOf('entry1')))
       const report = await accepted(
         fixture,
-        broker.submit(exitOf('exit-1', { quantity: units(0.2) as Quantity })),
+        broker.submit(exitOf('exit1', { quantity: units(0.2) as Quantity })),
       )
       expect(sumOf(report.fills)).toBe(units(0.05))
       expect((await run(broker.account()))?.positions).toEqual([])
@@ -117,7 +124,7 @@ export const brokerContract = (name: string, open: () => Promise<BrokerFixture>)
       const fixture = await openFixture()
       await fixture.run(fixture.broker.preflight(['BTC', 'ETH']))
       fixture.delist('BTC')
-      expect((await fixture.run(fixture.broker.submit(entryOf('entry-1')))).status).toBe('rejected')
+      expect((await fixture.run(fixture.broker.submit(entryOf('entry1')))).status).toBe('rejected')
       expect(fixture.broker.stepsOf('BTC')).toBeNull()
       expect(fixture.broker.stepsOf('ETH')).not.toBeNull()
       expect((await fixture.run(fixture.broker.submit(entryOf('entry-2')))).status).toBe('not_sent')
@@ -127,8 +134,8 @@ export const brokerContract = (name: string, open: () => Promise<BrokerFixture>)
   describe(`${name} looks orders up`, () => {
     it('as they were reported when they were sent', async () => {
       const fixture = await openFixture()
-      const report = await accepted(fixture, fixture.broker.submit(entryOf('entry-1')))
-      expect(await fixture.run(fixture.broker.lookup(entryOf('entry-1')))).toEqual({
+      const report = await accepted(fixture, fixture.broker.submit(entryOf('entry1')))
+      expect(await fixture.run(fixture.broker.lookup(entryOf('entry1')))).toEqual({
         status: 'found',
         report,
       })
@@ -136,19 +143,19 @@ export const brokerContract = (name: string, open: () => Promise<BrokerFixture>)
 
     it('and does not find what was never sent', async () => {
       const fixture = await openFixture()
-      const result = await fixture.run(fixture.broker.lookup(entryOf('never-1')))
+      const result = await fixture.run(fixture.broker.lookup(entryOf('never1')))
       expect(result).toEqual({ status: 'not_found' })
     })
 
     it('while they are open, and after they were filled', async () => {
       const fixture = await openFixture()
       fixture.addFault('submit', 'part_then_open', 1)
-      const first = await accepted(fixture, fixture.broker.submit(entryOf('entry-1')))
+      const first = await accepted(fixture, fixture.broker.submit(entryOf('entry1')))
       expect(first.status).toBe('partial')
-      fixture.fillRest('entry-1')
-      const second = await found(fixture, 'entry-1')
+      fixture.fillRest('entry1')
+      const second = await found(fixture, 'entry1')
       expect(second).toMatchObject({ status: 'filled', filledQuantity: units(0.05) })
-      expect(tradesIn(second.fills)).toEqual(fixture.tradesOf('entry-1'))
+      expect(tradesIn(second.fills)).toEqual(fixture.tradesOf('entry1'))
     })
   })
 
@@ -156,18 +163,18 @@ export const brokerContract = (name: string, open: () => Promise<BrokerFixture>)
     it('the rest of an order, and reports what was filled', async () => {
       const fixture = await openFixture()
       fixture.addFault('submit', 'part_then_open', 1)
-      await accepted(fixture, fixture.broker.submit(entryOf('entry-1')))
-      const result = await fixture.run(fixture.broker.cancel(entryOf('entry-1')))
+      await accepted(fixture, fixture.broker.submit(entryOf('entry1')))
+      const result = await fixture.run(fixture.broker.cancel(entryOf('entry1')))
       expect(result.status).toBe('canceled')
       const report = result.status === 'canceled' ? result.report : null
       expect(report?.status).toBe('canceled')
-      expect(tradesIn(report?.fills ?? [])).toEqual(fixture.tradesOf('entry-1'))
+      expect(tradesIn(report?.fills ?? [])).toEqual(fixture.tradesOf('entry1'))
     })
 
     it('no order that has ended or never existed', async () => {
       const fixture = await openFixture()
-      await accepted(fixture, fixture.broker.submit(entryOf('entry-1')))
-      for (const id of ['entry-1', 'never-1']) {
+      await accepted(fixture, fixture.broker.submit(entryOf('entry1')))
+      for (const id of ['entry1', 'never1']) {
         expect(await fixture.run(fixture.broker.cancel(entryOf(id)))).toEqual({ status: 'not_open' })
       }
     })
@@ -179,11 +186,11 @@ export const brokerContract = (name: string, open: () => Promise<BrokerFixture>)
       const { broker, run } = fixture
       await run(broker.preflight(['btc-perp', 'ETH']))
       expect(await run(broker.account())).toMatchObject({ equity: 10_000_000_000n, positions: [] })
-      await accepted(fixture, broker.submit(entryOf('entry-1', { symbol: 'btc-perp' })))
+      await accepted(fixture, broker.submit(entryOf('entry1', { symbol: 'btc-perp' })))
       const short = { symbol: 'ETH', side: 'sell', kind: 'market', limitPrice: null } as const
       await accepted(
         fixture,
-        broker.submit(entryOf('entry-2', { ...short, quantity: units(0.5) as Quantity })),
+        broker.submit(entryOf('entry2', { ...short, quantity: units(0.5) as Quantity })),
       )
       const account = await run(broker.account())
       expect(account?.positions).toMatchObject([
@@ -199,7 +206,7 @@ export const brokerContract = (name: string, open: () => Promise<BrokerFixture>)
     it('with liquidations', async () => {
       const fixture = await openFixture()
       const { broker, run } = fixture
-      await accepted(fixture, broker.submit(entryOf('entry-1')))
+      await accepted(fixture, broker.submit(entryOf('entry1')))
       expect((await run(broker.account()))?.liquidations).toEqual([])
       fixture.liquidate('BTC')
       for (let sweep = 0; sweep < 2; sweep += 1) {
@@ -243,15 +250,17 @@ export const brokerContract = (name: string, open: () => Promise<BrokerFixture>)
     await run(broker.preflight(['BTC']))
     await broker.close()
     await broker.close()
-    expect((await run(broker.submit(entryOf('entry-1')))).status).toBe('not_sent')
-    expect((await run(broker.lookup(entryOf('entry-1')))).status).toBe('unclear')
-    expect((await run(broker.cancel(entryOf('entry-1')))).status).toBe('unclear')
+    expect((await run(broker.submit(entryOf('entry1')))).status).toBe('not_sent')
+    expect((await run(broker.lookup(entryOf('entry1')))).status).toBe('unclear')
+    expect((await run(broker.cancel(entryOf('entry1')))).status).toBe('unclear')
     expect(await run(broker.account())).toBeNull()
     expect(await run(broker.quotes(['BTC']))).toEqual([])
     expect(fixture.orders()).toEqual([])
   })
 
   brokerDeadlineContract(name, openFixture)
+  brokerMarginContract(name, openFixture)
+  brokerStopsContract(name, openFixture)
   brokerFaultsContract(name, openFixture)
   brokerRandomFaultsContract(name, openFixture)
 }

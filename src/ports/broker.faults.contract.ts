@@ -19,12 +19,14 @@ export const brokerFaultsContract = (name: string, openFixture: () => Promise<Br
       const { broker, run } = fixture
       await run(broker.preflight(['BTC']))
       fixture.addFault('submit', fault, 1)
-      const result = await run(broker.submit(entryOf('entry-1')))
-      expect(result.status).toBe(expected)
+      const result = await run(broker.submit(entryOf('entry1')))
+      // Where the response to an order is only its ids, there are no numbers in it that could be wrong.
+      const isUnharmed = fault === 'wrong_precision' && fixture.acknowledges === 'ids'
+      expect(result.status).toBe(isUnharmed ? 'accepted' : expected)
       // Both mean that there is no such order.
       if (result.status === 'rejected' || result.status === 'not_sent') expect(fixture.orders()).toEqual([])
       fixture.randomFaults(null)
-      const looked = await lookupUntilDefinite(fixture, 'entry-1')
+      const looked = await lookupUntilDefinite(fixture, 'entry1')
       expect(looked.status).toBe(fixture.orders().length === 1 ? 'found' : 'not_found')
       expect(fixture.orders().length).toBeLessThanOrEqual(1)
     })
@@ -50,16 +52,16 @@ export const brokerFaultsContract = (name: string, openFixture: () => Promise<Br
     it('that it was not sent when its leverage could not be set', async () => {
       const fixture = await openFixture()
       fixture.addFault('leverage', 'drop_after', 1)
-      expect((await fixture.run(fixture.broker.submit(entryOf('entry-1')))).status).toBe('not_sent')
+      expect((await fixture.run(fixture.broker.submit(entryOf('entry1')))).status).toBe('not_sent')
       expect(fixture.orders()).toEqual([])
-      expect((await fixture.run(fixture.broker.submit(entryOf('entry-2')))).status).toBe('accepted')
+      expect((await fixture.run(fixture.broker.submit(entryOf('entry2')))).status).toBe('accepted')
     })
 
     it('the order that was sent before, when its client order id is taken', async () => {
       const fixture = await openFixture()
       fixture.addFault('submit', 'part_then_open', 1)
-      await fixture.run(fixture.broker.submit(entryOf('entry-1')))
-      const again = await fixture.run(fixture.broker.submit(entryOf('entry-1')))
+      await fixture.run(fixture.broker.submit(entryOf('entry1')))
+      const again = await fixture.run(fixture.broker.submit(entryOf('entry1')))
       expect(again).toMatchObject({ status: 'accepted', report: { status: 'partial' } })
       expect(fixture.orders()).toHaveLength(1)
     })
@@ -69,22 +71,22 @@ export const brokerFaultsContract = (name: string, openFixture: () => Promise<Br
     it.each(UNCLEAR_LOOKUPS)('orders and returns unclear after %s', async (fault) => {
       const fixture = await openFixture()
       const { broker, run } = fixture
-      await run(broker.submit(entryOf('entry-1')))
+      await run(broker.submit(entryOf('entry1')))
       fixture.addFault('lookup', fault, 1)
-      expect((await run(broker.lookup(entryOf('entry-1')))).status).toBe('unclear')
+      expect((await run(broker.lookup(entryOf('entry1')))).status).toBe('unclear')
       fixture.addFault('lookup', fault, 1)
       // Without a response even a missing order is not `not_found`.
-      expect((await lookupUntilDefinite(fixture, 'entry-1')).status).toBe('found')
+      expect((await lookupUntilDefinite(fixture, 'entry1')).status).toBe('found')
     })
 
     it('orders and does not find a hidden one until it is listed', async () => {
       const fixture = await openFixture()
       const { broker, run } = fixture
       fixture.addFault('submit', 'hidden', 1)
-      await run(broker.submit(entryOf('entry-1')))
+      await run(broker.submit(entryOf('entry1')))
       const results = []
       for (let attempt = 0; attempt < 3; attempt += 1)
-        results.push((await run(broker.lookup(entryOf('entry-1')))).status)
+        results.push((await run(broker.lookup(entryOf('entry1')))).status)
       expect(results).toEqual(['not_found', 'not_found', 'found'])
     })
   })
@@ -96,10 +98,10 @@ export const brokerFaultsContract = (name: string, openFixture: () => Promise<Br
         const fixture = await openFixture()
         const { broker, run } = fixture
         fixture.addFault('submit', 'part_then_open', 1)
-        await run(broker.submit(entryOf('entry-1')))
+        await run(broker.submit(entryOf('entry1')))
         fixture.addFault('cancel', fault, 1)
-        expect((await run(broker.cancel(entryOf('entry-1')))).status).toBe('unclear')
-        const looked = await lookupUntilDefinite(fixture, 'entry-1')
+        expect((await run(broker.cancel(entryOf('entry1')))).status).toBe('unclear')
+        const looked = await lookupUntilDefinite(fixture, 'entry1')
         expect(looked).toMatchObject({
           status: 'found',
           report: { status: fault.endsWith('after') ? 'canceled' : 'partial' },
@@ -112,7 +114,7 @@ export const brokerFaultsContract = (name: string, openFixture: () => Promise<Br
     it.each<BrokerFault>(['repeated_trades', 'shuffled_trades'])('each once, in order: %s', async (fault) => {
       const fixture = await openFixture()
       fixture.addFault('trades', fault)
-      for (const id of ['entry-1', 'entry-2', 'entry-3']) {
+      for (const id of ['entry1', 'entry2', 'entry3']) {
         const result = await fixture.run(fixture.broker.submit(entryOf(id)))
         const report = result.status === 'accepted' ? result.report : null
         expect(tradesIn(report?.fills ?? [])).toEqual(fixture.tradesOf(id))
@@ -128,24 +130,25 @@ export const brokerFaultsContract = (name: string, openFixture: () => Promise<Br
       const fixture = await openFixture()
       const { broker, run } = fixture
       fixture.addFault(kind, fault, 3)
-      const result = await run(broker.submit(entryOf('entry-1')))
+      const result = await run(broker.submit(entryOf('entry1')))
       const report = result.status === 'accepted' ? result.report : null
       expect(report?.filledQuantity).toBe(units(0.05))
       expect(sumOf(report?.fills ?? [])).toBeLessThan(units(0.05))
-      const looked = await lookupUntilDefinite(fixture, 'entry-1')
+      const looked = await lookupUntilDefinite(fixture, 'entry1')
       const fills = looked.status === 'found' ? looked.report.fills : []
-      expect(tradesIn(fills)).toEqual(fixture.tradesOf('entry-1'))
+      expect(tradesIn(fills)).toEqual(fixture.tradesOf('entry1'))
     })
 
     it('of a partial fill, and whether the rest has ended or is open', async () => {
       const fixture = await openFixture()
       const reports = []
-      for (const fault of ['part_then_canceled', 'part_then_open'] as const) {
+      for (const [index, fault] of (['part_then_canceled', 'part_then_open'] as const).entries()) {
+        const id = `part${index}`
         fixture.addFault('submit', fault, 1)
-        const result = await fixture.run(fixture.broker.submit(entryOf(fault)))
+        const result = await fixture.run(fixture.broker.submit(entryOf(id)))
         const report = result.status === 'accepted' ? result.report : null
         reports.push(report?.status)
-        expect(tradesIn(report?.fills ?? [])).toEqual(fixture.tradesOf(fault))
+        expect(tradesIn(report?.fills ?? [])).toEqual(fixture.tradesOf(id))
       }
       expect(reports).toEqual(['canceled', 'partial'])
     })
@@ -216,7 +219,7 @@ export const brokerRandomFaultsContract = (name: string, openFixture: () => Prom
       const rejected = new Set<string>()
       const ids: string[] = []
       for (let turn = 0; turn < ORDERS; turn += 1) {
-        const id = `order-${seed}-${turn}`
+        const id = `order${seed}x${turn}`
         ids.push(id)
         const result = await run(broker.submit(turn % 2 === 0 ? entryOf(id) : exitOf(id)))
         if (result.status === 'rejected' || result.status === 'not_sent') rejected.add(id)

@@ -1,5 +1,13 @@
 import { type Price, type Quantity } from '../core/shared/money.ts'
-import type { Broker, BrokerFill, BrokerOrder, Deadline } from './broker.ts'
+import type {
+  Broker,
+  BrokerFill,
+  BrokerOrder,
+  Deadline,
+  OrderName,
+  RestingStops,
+  StopOrder,
+} from './broker.ts'
 import type { Timer } from './timer.ts'
 
 /** A broker and the venue behind it, which works until a fault is added. */
@@ -12,7 +20,18 @@ export interface BrokerFixture {
   readonly addFault: (at: RequestKind, fault: BrokerFault, times?: number) => void
   /** Random faults for a share of all requests, repeatable by seed; null ends them. */
   readonly randomFaults: (schedule: { readonly seed: number; readonly share: number } | null) => void
+  /** What the response to a new order has: all of it, or its ids alone. */
+  readonly acknowledges: 'orders' | 'ids'
+  /** Also sends the orders of stops that the price reaches. */
   readonly setPrice: (symbol: string, price: bigint) => void
+  /** Margin mode and leverage that the venue has for a symbol. */
+  readonly marginOf: (symbol: string) => { readonly mode: string; readonly leverage: number }
+  /** From now on the venue accepts changes of margin mode and leverage, and makes none. */
+  readonly stickMargins: () => void
+  /** Client order ids of the stops that rest at the venue. */
+  readonly restingStops: () => readonly string[]
+  /** Trades of the order that a stop sent. */
+  readonly tradesOfStop: (clientOrderId: string) => readonly VenueTrade[]
   /** The venue stops trading the symbol. */
   readonly delist: (symbol: string) => void
   /** Fills the rest of an open order. */
@@ -32,7 +51,17 @@ export interface BrokerFixture {
   readonly close: () => Promise<void>
 }
 
-export type RequestKind = 'submit' | 'lookup' | 'cancel' | 'trades' | 'account' | 'leverage' | 'any'
+export type RequestKind =
+  | 'submit'
+  | 'lookup'
+  | 'cancel'
+  | 'trades'
+  | 'account'
+  | 'leverage'
+  | 'place_stop'
+  | 'lookup_stop'
+  | 'cancel_stop'
+  | 'any'
 
 export type BrokerFault =
   | 'drop_before'
@@ -76,6 +105,13 @@ export interface PatientBroker extends Broker {
   submit(order: BrokerOrder, deadline?: Deadline): ReturnType<Broker['submit']>
   cancel(order: BrokerOrder, deadline?: Deadline): ReturnType<Broker['cancel']>
   lookup(order: BrokerOrder, deadline?: Deadline): ReturnType<Broker['lookup']>
+  readonly stops: PatientStops | null
+}
+
+export interface PatientStops extends RestingStops {
+  place(stop: StopOrder, deadline?: Deadline): ReturnType<RestingStops['place']>
+  cancel(stop: OrderName, deadline?: Deadline): ReturnType<RestingStops['cancel']>
+  lookup(stop: OrderName, deadline?: Deadline): ReturnType<RestingStops['lookup']>
 }
 
 export const patient = (broker: Broker): PatientBroker => ({
@@ -83,6 +119,14 @@ export const patient = (broker: Broker): PatientBroker => ({
   submit: (order, deadline = NO_DEADLINE) => broker.submit(order, deadline),
   cancel: (order, deadline = NO_DEADLINE) => broker.cancel(order, deadline),
   lookup: (order, deadline = NO_DEADLINE) => broker.lookup(order, deadline),
+  stops: broker.stops === null ? null : patientStops(broker.stops),
+})
+
+const patientStops = (stops: RestingStops): PatientStops => ({
+  ...stops,
+  place: (stop, deadline = NO_DEADLINE) => stops.place(stop, deadline),
+  cancel: (stop, deadline = NO_DEADLINE) => stops.cancel(stop, deadline),
+  lookup: (stop, deadline = NO_DEADLINE) => stops.lookup(stop, deadline),
 })
 
 const NO_DEADLINE: Deadline = { signal: new AbortController().signal, isOver: () => false }
@@ -110,6 +154,16 @@ export const entryOf = (clientOrderId: string, changes: Partial<BrokerOrder> = {
 
 export const exitOf = (clientOrderId: string, changes: Partial<BrokerOrder> = {}): BrokerOrder =>
   entryOf(clientOrderId, { side: 'sell', kind: 'market', limitPrice: null, reduceOnly: true, ...changes })
+
+/** A stop two thousand dollars below the price of BTC. */
+export const stopOf = (clientOrderId: string, changes: Partial<StopOrder> = {}): StopOrder => ({
+  clientOrderId,
+  symbol: 'BTC',
+  side: 'sell',
+  quantity: units(0.05) as Quantity,
+  triggerPrice: units(58_000) as Price,
+  ...changes,
+})
 
 export const units = (value: number): bigint => BigInt(Math.round(value * 100_000_000))
 

@@ -1,8 +1,7 @@
 import type { Holding } from './account.ts'
 import { textOf } from './decimals.ts'
-import { leverageOf } from './matching.ts'
+import { leverageOf, marginModeOf, setLeverage, setMarginMode } from './matching.ts'
 import { perpetualOf, type SignedRoute } from './order-routes.ts'
-import { ExchangeRefusal } from './signed.ts'
 import { marketPriceOf, exchangeNow, type ExchangeState } from './exchange-state.ts'
 
 const FUTURES = 'fapi.binance.com/fapi'
@@ -49,10 +48,31 @@ export const ACCOUNT_ROUTES: readonly SignedRoute[] = [
     answer: (world, query) => {
       const base = perpetualOf(world, query)
       const leverage = Number(query.get('leverage'))
-      if (!Number.isInteger(leverage) || leverage < 1 || leverage > 125)
-        throw new ExchangeRefusal(-4028, `Leverage ${leverage} is not valid.`)
-      world.account.leverages.set(base, leverage)
+      setLeverage(world, base, leverage)
       return { leverage, maxNotionalValue: '1000000', symbol: `${base}USDT` }
+    },
+  },
+  {
+    method: 'GET',
+    path: `${FUTURES}/v1/symbolConfig`,
+    answer: (world, query) => {
+      const bases = query.has('symbol') ? [perpetualOf(world, query)] : world.perpetuals
+      return bases.map((base) => ({
+        symbol: `${base}USDT`,
+        marginType: marginModeOf(world.account, base) === 'cross' ? 'CROSSED' : 'ISOLATED',
+        isAutoAddMargin: false,
+        leverage: Number(leverageOf(world.account, base)),
+        maxNotionalValue: '1000000',
+      }))
+    },
+  },
+  {
+    method: 'POST',
+    path: `${FUTURES}/v1/marginType`,
+    answer: (world, query) => {
+      const base = perpetualOf(world, query)
+      setMarginMode(world, base, query.get('marginType') === 'CROSSED' ? 'cross' : 'isolated')
+      return { code: 200, msg: 'success' }
     },
   },
   {
@@ -111,7 +131,7 @@ export const equityOf = (world: ExchangeState): bigint =>
     world.account.wallet,
   )
 
-const unrealizedOf = (world: ExchangeState, base: string, { quantity, cost }: Holding): bigint =>
+export const unrealizedOf = (world: ExchangeState, base: string, { quantity, cost }: Holding): bigint =>
   (quantity * marketPriceOf(world, base) - cost) / 100_000_000n
 
 const positionsOf = (world: ExchangeState) =>

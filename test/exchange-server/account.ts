@@ -11,6 +11,14 @@ export interface Account {
   readonly attempts: OrderAttempt[]
   readonly holdings: Map<string, Holding>
   readonly leverages: Map<string, number>
+  /** Of each perpetual; without one it is that of the account. */
+  readonly marginModes: Map<string, 'isolated' | 'cross'>
+  /** Reduce-only stop orders that rest, and those that ended. */
+  readonly stops: VenueStop[]
+  /** Of venues that set it for the whole account. */
+  marginMode: 'isolated' | 'cross'
+  /** Some venues have a third word in their keys. */
+  readonly passphrase: string
   readonly fundings: VenueFunding[]
   wallet: bigint
   feeAsset: string
@@ -41,6 +49,20 @@ export interface VenueOrder {
   /** So many more lookups do not find it. */
   hiddenLookups: number
   readonly trades: VenueTrade[]
+}
+
+export interface VenueStop {
+  readonly stopId: number
+  readonly clientOrderId: string
+  readonly base: string
+  readonly side: Side
+  readonly quantity: bigint
+  readonly triggerPrice: bigint
+  readonly atMs: number
+  status: 'resting' | 'triggered' | 'canceled' | 'rejected'
+  /** The order that it sent. */
+  order: VenueOrder | null
+  updatedMs: number
 }
 
 export interface VenueTrade {
@@ -82,13 +104,18 @@ export type Side = 'BUY' | 'SELL'
 
 export const createAccount = (): Account => ({
   apiKey: 'venue-key-0123456789',
-  secret: 'venue-secret-9876543210',
+  // Also base64, as Kraken has its secrets.
+  secret: 'dmVudWUtc2VjcmV0LTk4NzY1NDMyMTA=',
   orders: [],
   trades: [],
   forced: [],
   attempts: [],
   holdings: new Map(),
   leverages: new Map(),
+  marginModes: new Map(),
+  stops: [],
+  marginMode: 'cross',
+  passphrase: 'venue-passphrase',
   fundings: [],
   wallet: 10_000_00000000n,
   feeAsset: 'USDT',

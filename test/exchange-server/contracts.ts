@@ -2,13 +2,16 @@ import { product, textOf, unitsOf } from './decimals.ts'
 import { ExchangeRefusal } from './signed.ts'
 
 /** What the venue takes of a perpetual. */
-interface Contract {
+export interface ContractSpec {
   readonly priceStep: string
   readonly quantityStep: string
   readonly quantityMax: string
   readonly marketQuantityMax: string
   readonly notionalMin: string
 }
+
+/** By base; `*` for all others. */
+export type ContractSpecs = Readonly<Record<string, ContractSpec>>
 
 /** An order as it is checked, in hundred-millionths. */
 export interface CheckedOrder {
@@ -20,7 +23,7 @@ export interface CheckedOrder {
 }
 
 export const contractMarket = (base: string) => {
-  const contract = contractOf(base)
+  const contract = specOf(BINANCE_SPECS, base)
   return {
     symbol: `${base}USDT`,
     pair: `${base}USDT`,
@@ -69,8 +72,8 @@ export const contractMarket = (base: string) => {
 }
 
 /** Refuses what no filter lets through, with the code of the real venue. */
-export const checkFilters = (base: string, order: CheckedOrder): void => {
-  const contract = contractOf(base)
+export const checkFilters = (specs: ContractSpecs, base: string, order: CheckedOrder): void => {
+  const contract = specOf(specs, base)
   const { quantity, price, marketPrice, isReduceOnly } = order
   const isMarket = price === null
   if (quantity <= 0n) throw new ExchangeRefusal(-4003, 'Quantity less than or equal to zero.')
@@ -87,11 +90,33 @@ export const checkFilters = (base: string, order: CheckedOrder): void => {
     )
 }
 
-export const quantityStepOf = (base: string): bigint => exact(contractOf(base).quantityStep)
+/** Whether quantity and price are on their steps. */
+export const checkSteps = (
+  specs: ContractSpecs,
+  base: string,
+  { quantity, price }: { readonly quantity: bigint; readonly price: bigint },
+): void => {
+  if (quantity <= 0n) throw new ExchangeRefusal(-4003, 'Quantity less than or equal to zero.')
+  if (quantity % quantityStepOf(specs, base) !== 0n)
+    throw new ExchangeRefusal(-1111, 'Precision is over the maximum defined for this asset.')
+  if (price <= 0n) throw new ExchangeRefusal(-4001, 'Price less than 0.')
+  if (price % priceStepOf(specs, base) !== 0n)
+    throw new ExchangeRefusal(-4014, 'Price not increased by tick size.')
+}
 
-export const priceStepOf = (base: string): bigint => exact(contractOf(base).priceStep)
+export const quantityStepOf = (specs: ContractSpecs, base: string): bigint =>
+  exact(specOf(specs, base).quantityStep)
 
-const checkPrice = (contract: Contract, price: bigint, marketPrice: bigint): void => {
+export const priceStepOf = (specs: ContractSpecs, base: string): bigint =>
+  exact(specOf(specs, base).priceStep)
+
+export const specOf = (specs: ContractSpecs, base: string): ContractSpec => {
+  const spec = specs[base] ?? specs['*']
+  if (spec === undefined) throw new Error(`no contract for ${base}`)
+  return spec
+}
+
+const checkPrice = (contract: ContractSpec, price: bigint, marketPrice: bigint): void => {
   if (price <= 0n) throw new ExchangeRefusal(-4001, 'Price less than 0.')
   if (price % exact(contract.priceStep) !== 0n)
     throw new ExchangeRefusal(-4014, 'Price not increased by tick size.')
@@ -101,19 +126,16 @@ const checkPrice = (contract: Contract, price: bigint, marketPrice: bigint): voi
   if (price < lowest) throw new ExchangeRefusal(-4024, `Limit price can't be lower than ${textOf(lowest)}.`)
 }
 
-const contractOf = (base: string): Contract => CONTRACTS[base] ?? COMMON
-
 const exact = (text: string): bigint => unitsOf(text) ?? 0n
 
-const COMMON: Contract = {
-  priceStep: '0.001',
-  quantityStep: '0.01',
-  quantityMax: '100000',
-  marketQuantityMax: '20000',
-  notionalMin: '5',
-}
-
-const CONTRACTS: Readonly<Record<string, Contract>> = {
+export const BINANCE_SPECS: ContractSpecs = {
+  '*': {
+    priceStep: '0.001',
+    quantityStep: '0.01',
+    quantityMax: '100000',
+    marketQuantityMax: '20000',
+    notionalMin: '5',
+  },
   BTC: {
     priceStep: '0.10',
     quantityStep: '0.001',

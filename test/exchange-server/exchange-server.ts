@@ -3,14 +3,14 @@ import type { AddressInfo } from 'node:net'
 import { createSystemTimer } from '../../src/adapters/platform/timer/system-timer.ts'
 import type { Timer } from '../../src/ports/timer.ts'
 import { createFaults, type Fault, type Faults } from './faults.ts'
-import { respond, type ExchangeRequest } from './requests.ts'
+import { BINANCE_WIRE, type ExchangeRequest, type Wire } from './requests.ts'
 import { controlOf } from './control.ts'
 import { failInstead, send, sendWithFault } from './faults.ts'
 import { createStreams, type Streams } from './streams.ts'
 import { acceptSocket } from './web-socket.ts'
 import { createExchangeState, type ExchangeState } from './exchange-state.ts'
 
-/** A local exchange with the protocol of Binance, which can be made to fail. */
+/** A local exchange with the protocol of a real one, which can be made to fail. */
 export interface ExchangeServer {
   /** Stands before the hosts of the real venue: `<baseUrl>/api.binance.com/api/v3/time`. */
   readonly baseUrl: string
@@ -19,6 +19,8 @@ export interface ExchangeServer {
   readonly streams: Streams
   /** Host and path of every request, in order, with its query and body. */
   readonly requests: string[]
+  /** The headers of each of them. */
+  readonly headers: Readonly<Record<string, string>>[]
   /** Requests without a response yet. */
   inFlight(): number
   /** Those of them that no fault holds back. */
@@ -35,6 +37,8 @@ export interface ExchangeServerOptions {
   readonly perpetuals?: readonly string[]
   /** What delays run on: by default the timers of the machine. */
   readonly timer?: Pick<Timer, 'wait'>
+  /** What it speaks; by default as Binance does. */
+  readonly wire?: Wire
 }
 
 export const startExchangeServer = async ({
@@ -42,11 +46,14 @@ export const startExchangeServer = async ({
   port = 0,
   perpetuals,
   timer = createSystemTimer(),
+  wire = BINANCE_WIRE,
 }: ExchangeServerOptions): Promise<ExchangeServer> => {
-  const world = createExchangeState(now, perpetuals)
+  const world = createExchangeState(now, perpetuals, wire.specs)
+  wire.prepare?.(world)
   const faults = createFaults()
   const streams = createStreams(world)
   const requests: string[] = []
+  const headers: Readonly<Record<string, string>>[] = []
   const waiting = new Map<AbortController, () => void>()
   let inFlight = 0
   let heldBack = 0
@@ -62,9 +69,9 @@ export const startExchangeServer = async ({
   }
 
   const answer = (response: ServerResponse, request: ExchangeRequest, fault: Fault | null): void => {
-    const reported = respond(world, request, fault)
+    const reported = wire.respond(world, request, fault)
     if (fault?.kind === 'done_then_slow') later(fault.waitMs, () => send(response, reported))
-    else sendWithFault(response, reported, fault)
+    else sendWithFault(response, reported, fault, wire)
   }
 
   const receive = (response: ServerResponse, request: ExchangeRequest): void => {
@@ -73,6 +80,7 @@ export const startExchangeServer = async ({
       return
     }
     requests.push(`${request.path}?${request.query}${request.body}`)
+    headers.push(request.headers)
     const fault = faults.take(`${request.method} ${request.path}`)
     if (fault !== null && HELD_BACK.has(fault.kind)) {
       heldBack += 1
@@ -81,14 +89,14 @@ export const startExchangeServer = async ({
     if (fault?.kind === 'slow') later(fault.waitMs, () => answer(response, request, null))
     else if (fault?.kind === 'drop_then_done') {
       response.socket?.destroy()
-      later(fault.waitMs, () => respond(world, request, null))
-    } else if (!failInstead(response, fault)) answer(response, request, fault)
+      later(fault.waitMs, () => wire.respond(world, request, null))
+    } else if (!failInstead(response, fault, wire)) answer(response, request, fault)
   }
 
   const server = createServer((request, response) => {
     inFlight += 1
     response.on('close', () => (inFlight -= 1))
-    if (request.method === 'POST')
+    if (request.method === 'POST' || request.method === 'PUT')
       withBody(request, (body) => receive(response, { ...requestOf(request), body }))
     else receive(response, requestOf(request))
   })
@@ -107,6 +115,7 @@ export const startExchangeServer = async ({
     faults,
     streams,
     requests,
+    headers,
     inFlight: () => inFlight,
     answering: () => inFlight - heldBack,
     release: () => {
@@ -132,13 +141,18 @@ const HELD_BACK: ReadonlySet<Fault['kind']> = new Set(['slow', 'trickle', 'done_
 
 const requestOf = (request: IncomingMessage): ExchangeRequest => {
   const [path = '', query = ''] = (request.url ?? '/').slice(1).split('?', 2)
-  const apiKey = request.headers['x-mbx-apikey']
+  const headers = Object.fromEntries(
+    Object.entries(request.headers).flatMap(([name, value]) =>
+      typeof value === 'string' ? [[name, value] as const] : [],
+    ),
+  )
   return {
     method: request.method ?? 'GET',
     path,
     query,
     body: '',
-    apiKey: typeof apiKey === 'string' ? apiKey : '',
+    apiKey: headers['x-mbx-apikey'] ?? '',
+    headers,
   }
 }
 

@@ -1,5 +1,5 @@
 import { createAccount, type Account } from './account.ts'
-import { priceStepOf } from './contracts.ts'
+import { BINANCE_SPECS, priceStepOf, type ContractSpecs } from './contracts.ts'
 
 /** What is true at the venue. Tests change it while it runs. */
 export interface ExchangeState {
@@ -21,6 +21,11 @@ export interface ExchangeState {
   premium: number
   readonly spot: readonly string[]
   readonly perpetuals: readonly string[]
+  readonly specs: ContractSpecs
+  /** The order that a stop sends has the ids of the stop. */
+  ordersKeepStopIds: boolean
+  /** It accepts changes of margin mode and leverage, and makes none. */
+  areMarginsStuck: boolean
   /** Perpetuals that are gone. */
   readonly delisted: Set<string>
   /** What perpetuals trade at, in hundred-millionths; without one it moves by itself. */
@@ -31,6 +36,7 @@ export interface ExchangeState {
 export const createExchangeState = (
   now: () => number,
   perpetuals: readonly string[] = PERPETUALS,
+  specs: ContractSpecs = BINANCE_SPECS,
 ): ExchangeState => ({
   now,
   skewMs: 0,
@@ -43,6 +49,9 @@ export const createExchangeState = (
   premium: 0.0001,
   spot: ['BTC', 'ETH', 'SOL'],
   perpetuals,
+  specs,
+  ordersKeepStopIds: false,
+  areMarginsStuck: false,
   delisted: new Set(),
   prices: new Map(),
   account: createAccount(),
@@ -57,7 +66,7 @@ export const priceAt = (base: string, ms: number): number =>
 /** What orders in the perpetual are filled at, on a step of its price. */
 export const marketPriceOf = (world: ExchangeState, base: string): bigint => {
   const price = world.prices.get(base) ?? BigInt(Math.round(priceAt(base, exchangeNow(world)) * 1e8))
-  return price - (price % priceStepOf(base))
+  return price - (price % priceStepOf(world.specs, base))
 }
 
 const PERPETUALS: readonly string[] = ['BTC', 'ETH', 'HYPE']

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { ExchangeResponse } from './requests.ts'
+import type { ExchangeResponse, Wire } from './requests.ts'
 
 /** What goes wrong with a request before the venue looks at it. A slow one is looked at when the wait is over. */
 export type ArrivalFault =
@@ -14,7 +14,7 @@ export type ArrivalFault =
   | {
       readonly kind: 'refuse'
       readonly status: number
-      readonly code: number
+      readonly code: number | string
       readonly message: string
       readonly retryAfterSeconds?: number
     }
@@ -23,7 +23,7 @@ export type ArrivalFault =
 export type AnswerFault =
   | { readonly kind: 'done_then_drop' }
   | { readonly kind: 'done_then_slow'; readonly waitMs: number }
-  | { readonly kind: 'done_then_status'; readonly status: number; readonly code?: number }
+  | { readonly kind: 'done_then_status'; readonly status: number; readonly code?: number | string }
   | { readonly kind: 'done_then_garbage' }
   /** Numbers have more digits than the venue keeps. */
   | { readonly kind: 'done_then_wrong_precision' }
@@ -121,7 +121,11 @@ export const send = (response: ServerResponse, { status, body }: ExchangeRespons
 }
 
 /** Instead of an answer. False where the fault lets the venue look at the request. */
-export const failInstead = (response: ServerResponse, fault: Fault | null): boolean => {
+export const failInstead = (
+  response: ServerResponse,
+  fault: Fault | null,
+  { errorBody }: Pick<Wire, 'errorBody'>,
+): boolean => {
   switch (fault?.kind) {
     case 'drop':
       response.socket?.destroy()
@@ -132,7 +136,7 @@ export const failInstead = (response: ServerResponse, fault: Fault | null): bool
       return true
     case 'refuse':
       setRetryAfter(response, fault.retryAfterSeconds)
-      send(response, { status: fault.status, body: { code: fault.code, msg: fault.message } })
+      send(response, { status: fault.status, body: errorBody(String(fault.code), fault.message) })
       return true
     case 'trickle':
       response.writeHead(200, { 'Content-Type': 'application/json' }).write('[[1')
@@ -150,6 +154,7 @@ export const sendWithFault = (
   response: ServerResponse,
   answer: ExchangeResponse,
   fault: Fault | null,
+  { errorBody, unknownCode }: Pick<Wire, 'errorBody' | 'unknownCode'>,
 ): void => {
   switch (fault?.kind) {
     case 'done_then_drop':
@@ -158,10 +163,10 @@ export const sendWithFault = (
     case 'done_then_status':
       send(response, {
         status: fault.status,
-        body: {
-          code: fault.code ?? -1000,
-          msg: 'Unknown error, please check your request or try again later.',
-        },
+        body: errorBody(
+          String(fault.code ?? unknownCode),
+          'Unknown error, please check your request or try again later.',
+        ),
       })
       return
     case 'done_then_garbage':
@@ -184,6 +189,25 @@ const sendGarbage = (response: ServerResponse): void => {
 }
 
 const overprecise = (body: unknown): unknown =>
-  JSON.parse(JSON.stringify(body), (_, value: unknown) =>
-    typeof value === 'string' && /^\d+\.\d{8}$/.test(value) ? `${value}000000001` : value,
-  )
+  JSON.parse(JSON.stringify(body), (name, value: unknown) => {
+    if (
+      typeof value === 'string' &&
+      (/^\d+\.\d{8}$/.test(value) || (SIZES.has(name) && /^[\d.]+$/.test(value)))
+    )
+      return `${value.includes('.') ? value : `${value}.`}000000001`
+    if (typeof value === 'number' && SIZES.has(name)) return value + 0.000000001
+    return value
+  })
+
+/** Members that are quantities, at the venues that do not write them with eight decimals. */
+const SIZES: ReadonlySet<string> = new Set([
+  'qty',
+  'cumExecQty',
+  'execQty',
+  'sz',
+  'accFillSz',
+  'fillSz',
+  'quantity',
+  'filled',
+  'size',
+])

@@ -14,6 +14,8 @@ export interface OrderRequest {
   readonly quantity: bigint
   readonly price: bigint | null
   readonly isReduceOnly: boolean
+  /** Of the stop that sends it, where the venue keeps it. */
+  readonly orderId?: number
 }
 
 /** Checks, accepts and matches an order. Throws what the venue refuses. */
@@ -88,7 +90,7 @@ const check = (world: ExchangeState, request: OrderRequest): void => {
   if (account.isHedged)
     throw new ExchangeRefusal(-4061, "Order's position side does not match user's setting.")
   const marketPrice = marketPriceOf(world, base)
-  checkFilters(base, { quantity, price, marketPrice, isReduceOnly })
+  checkFilters(world.specs, base, { quantity, price, marketPrice, isReduceOnly })
   // As at the real venue: an id is taken only as long as its order is open.
   const known = account.byClientOrderId.get(clientOrderId)
   if (known !== undefined && isOpen(known)) throw new ExchangeRefusal(-4116, 'ClientOrderId is duplicated.')
@@ -109,6 +111,28 @@ const checkMargin = (
   if (used > account.wallet) throw new ExchangeRefusal(-2019, 'Margin is insufficient.')
 }
 
+export const marginModeOf = ({ marginModes, marginMode }: Account, base: string): 'isolated' | 'cross' =>
+  marginModes.get(base) ?? marginMode
+
+/** As at the real venues: not while there is a position or an open order. */
+export const setMarginMode = (
+  { account, areMarginsStuck }: ExchangeState,
+  base: string,
+  mode: 'isolated' | 'cross',
+): void => {
+  if (areMarginsStuck) return
+  if (marginModeOf(account, base) === mode) throw new ExchangeRefusal(-4046, 'No need to change margin type.')
+  if ((account.holdings.get(base)?.quantity ?? 0n) !== 0n)
+    throw new ExchangeRefusal(-4048, 'Margin type cannot be changed if there exists position.')
+  account.marginModes.set(base, mode)
+}
+
+export const setLeverage = (world: ExchangeState, base: string, leverage: number): void => {
+  if (!Number.isInteger(leverage) || leverage < 1 || leverage > 125)
+    throw new ExchangeRefusal(-4028, `Leverage ${leverage} is not valid.`)
+  if (!world.areMarginsStuck) world.account.leverages.set(base, leverage)
+}
+
 export const leverageOf = ({ leverages }: Account, base: string): bigint => BigInt(leverages.get(base) ?? 20)
 
 const closableOf = ({ holdings }: Account, { base, side }: OrderRequest): bigint => {
@@ -119,7 +143,7 @@ const closableOf = ({ holdings }: Account, { base, side }: OrderRequest): bigint
 
 const newOrder = (world: ExchangeState, request: OrderRequest): VenueOrder => ({
   ...request,
-  orderId: FIRST_ORDER_ID + world.account.attempts.length,
+  orderId: request.orderId ?? FIRST_ORDER_ID + world.account.attempts.length,
   atMs: exchangeNow(world),
   status: 'NEW',
   executed: 0n,
@@ -139,7 +163,7 @@ const match = (world: ExchangeState, order: VenueOrder, twist: OrderTwist | null
     if (!isPatient) order.status = 'EXPIRED'
     return
   }
-  const step = quantityStepOf(order.base)
+  const step = quantityStepOf(world.specs, order.base)
   const share = twist?.kind === 'partial' ? twist.share : 1
   const request = (order.quantity * BigInt(Math.round(share * 1000))) / 1000n
   const allowed = order.isReduceOnly ? closableOf(account, order) : request
@@ -153,7 +177,7 @@ const match = (world: ExchangeState, order: VenueOrder, twist: OrderTwist | null
 
 /** In one to three trades, each a step worse, as far as the limit allows. */
 const fill = (world: ExchangeState, order: VenueOrder, quantity: bigint, hiddenQueries: number): void => {
-  const step = quantityStepOf(order.base)
+  const step = quantityStepOf(world.specs, order.base)
   const pieces = BigInt(1 + (order.orderId % 3))
   const piece = quantity / pieces - ((quantity / pieces) % step)
   let left = quantity
@@ -166,7 +190,8 @@ const fill = (world: ExchangeState, order: VenueOrder, quantity: bigint, hiddenQ
 }
 
 const priceOfPiece = (world: ExchangeState, { base, side, price }: VenueOrder, index: bigint): bigint => {
-  const worse = marketPriceOf(world, base) + (side === 'BUY' ? 1n : -1n) * index * priceStepOf(base)
+  const worse =
+    marketPriceOf(world, base) + (side === 'BUY' ? 1n : -1n) * index * priceStepOf(world.specs, base)
   if (price === null) return worse
   if (side === 'BUY') return worse < price ? worse : price
   return worse > price ? worse : price

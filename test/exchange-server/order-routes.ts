@@ -98,13 +98,13 @@ const requestOf = (world: ExchangeState, query: URLSearchParams) => {
   } as const
 }
 
-const oneOf = <T extends string>(query: URLSearchParams, name: string, known: readonly T[]): T => {
+export const oneOf = <T extends string>(query: URLSearchParams, name: string, known: readonly T[]): T => {
   const found = known.find((value) => value === query.get(name))
   if (found === undefined) throw new ExchangeRefusal(-1102, `Mandatory parameter '${name}' was not sent.`)
   return found
 }
 
-const decimalOf = (query: URLSearchParams, name: string): bigint => {
+export const decimalOf = (query: URLSearchParams, name: string): bigint => {
   const text = query.get(name)
   if (text === null) throw new ExchangeRefusal(-1102, `Mandatory parameter '${name}' was not sent.`)
   const units = unitsOf(text)
@@ -112,7 +112,7 @@ const decimalOf = (query: URLSearchParams, name: string): bigint => {
   return units
 }
 
-const twistOf = (fault: Fault | null) => {
+export const twistOf = (fault: Fault | null) => {
   switch (fault?.kind) {
     case 'lost':
     case 'hidden':
@@ -141,7 +141,7 @@ const tradesOf = (world: ExchangeState, query: URLSearchParams): readonly VenueT
   return all.filter((trade) => trade.base === base).slice(-Number(query.get('limit') ?? 500))
 }
 
-const isPublished = (trade: VenueTrade): boolean => {
+export const isPublished = (trade: VenueTrade): boolean => {
   if (trade.hiddenQueries === 0) return true
   trade.hiddenQueries -= 1
   return false

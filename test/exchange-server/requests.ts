@@ -1,5 +1,7 @@
 import { ACCOUNT_ROUTES } from './account-routes.ts'
+import { BINANCE_SPECS, type ContractSpecs } from './contracts.ts'
 import type { Fault } from './faults.ts'
+import { STOP_ROUTES } from './stop-routes.ts'
 import { ORDER_ROUTES } from './order-routes.ts'
 import { ExchangeRefusal } from './signed.ts'
 import { MARKET_ROUTES } from './market-routes.ts'
@@ -13,6 +15,7 @@ export interface ExchangeRequest {
   readonly query: string
   readonly body: string
   readonly apiKey: string
+  readonly headers: Readonly<Record<string, string>>
 }
 
 export interface ExchangeResponse {
@@ -21,11 +24,9 @@ export interface ExchangeResponse {
 }
 
 /** Does what is request, and says what the venue says. */
-export const respond = (
-  world: ExchangeState,
-  request: ExchangeRequest,
-  fault: Fault | null,
-): ExchangeResponse => {
+const respond = (world: ExchangeState, received: ExchangeRequest, fault: Fault | null): ExchangeResponse => {
+  // The demo has the same paths on hosts of its own.
+  const request = { ...received, path: received.path.replace(/^demo-/, '') }
   const open = MARKET_ROUTES.find(({ path }) => path === request.path)
   const signed = SIGNED_ROUTES.find(({ method, path }) => method === request.method && path === request.path)
   try {
@@ -40,4 +41,23 @@ export const respond = (
   }
 }
 
-const SIGNED_ROUTES = [...ORDER_ROUTES, ...ACCOUNT_ROUTES]
+const SIGNED_ROUTES = [...ORDER_ROUTES, ...ACCOUNT_ROUTES, ...STOP_ROUTES]
+
+/** How a venue puts on the wire what all have in common: orders, positions, money. */
+export interface Wire {
+  readonly specs: ContractSpecs
+  /** Set up once, before the first request. */
+  readonly prepare?: (world: ExchangeState) => void
+  readonly respond: (world: ExchangeState, request: ExchangeRequest, fault: Fault | null) => ExchangeResponse
+  /** A refusal in the venue's own form. */
+  readonly errorBody: (code: string, message: string) => unknown
+  /** The code of an error that nobody can explain. */
+  readonly unknownCode: string
+}
+
+export const BINANCE_WIRE: Wire = {
+  specs: BINANCE_SPECS,
+  respond,
+  errorBody: (code, msg) => ({ code: Number(code), msg }),
+  unknownCode: '-1000',
+}

@@ -25,7 +25,7 @@ let log: MemoryLog
 let live: LiveEngine
 
 beforeEach(async () => {
-  fixture = await openBrokerFixture({ acceptanceWindowMs: 5000 })
+  fixture = await openBrokerFixture()
   log = new MemoryLog()
   await prepareForLive(log, fixture.now())
   live = await openLiveEngine({ log, broker: fixture.broker, timer: fixture.timer })

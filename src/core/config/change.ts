@@ -270,6 +270,7 @@ const RESTART_KEYS: ReadonlySet<string> = new Set([
   'brain.link.window_seconds',
   'execution.mode',
   'execution.venue',
+  'execution.margin_mode',
   'execution.venue_url',
   'ta.bar_seconds',
   'ta.variance_decay',

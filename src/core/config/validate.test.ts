@@ -200,12 +200,6 @@ describe('keys that do not go together', () => {
       'conflict',
     ],
     [
-      'a venue that accepts for longer than the search',
-      { execution: { acceptance_window_seconds: 20 } },
-      'execution.lookups.seconds',
-      'conflict',
-    ],
-    [
       'a time-out as long as the search',
       { execution: { send_timeout_seconds: 25 } },
       'execution.lookups.seconds',

@@ -4,6 +4,7 @@ import { hintFor } from './keys.ts'
 import { type Configuration, configurationSchema } from './schema.ts'
 import { isObject, type KeyPath, valueAt, withoutValue } from './values.ts'
 import { isSandbox } from '../shared/sandbox.ts'
+import { acceptanceWindowMs, supportedVenue } from '../shared/venues.ts'
 
 type Validation =
   | { readonly status: 'valid'; readonly configuration: Configuration }
@@ -134,14 +135,15 @@ const RULES: readonly Rule[] = [
   ),
   // Only then an order that was not found cannot arrive any more: neither from an attempt that is under way nor late.
   conflict(
-    ['execution.lookups', 'execution.send_timeout_seconds', 'execution.acceptance_window_seconds'],
+    ['execution.lookups', 'execution.send_timeout_seconds', 'execution.venue'],
     'execution.lookups.seconds',
-    ({ execution: { lookups, send_timeout_seconds, acceptance_window_seconds } }) => {
-      const openFor = send_timeout_seconds + acceptance_window_seconds
+    ({ execution: { lookups, send_timeout_seconds, venue } }) => {
+      const acceptanceSeconds = acceptanceWindowMs(venue) / 1000
+      const openFor = send_timeout_seconds + acceptanceSeconds
       return lookups.seconds > openFor
         ? null
-        : `must be more than ${openFor}, which is execution.send_timeout_seconds plus ` +
-            'execution.acceptance_window_seconds: until then the venue may still accept an order that it did not have'
+        : `must be more than ${openFor}: for execution.send_timeout_seconds plus the ${acceptanceSeconds} s in which ` +
+            'the venue accepts an order, one that it did not have may still arrive'
     },
   ),
   // What was confirmed for a simulator must never count for real money.
@@ -150,6 +152,12 @@ const RULES: readonly Rule[] = [
       ? 'needs a venue whose name ends in -sandbox'
       : null,
   ),
+  conflict(['execution.venue', 'execution.margin_mode'], 'execution.margin_mode', ({ execution }) => {
+    const venue = supportedVenue(execution.venue)
+    return venue === null || venue.marginModes.includes(execution.margin_mode)
+      ? null
+      : `must be ${venue.marginModes.join(' or ')} at ${venue.id}`
+  }),
   ...(
     [
       ['file', 'file', 'a file'],

@@ -98,6 +98,7 @@ export const COMMANDS: Readonly<Record<string, readonly (readonly [string, strin
     ['identity', 'the key that signs every event', () => import('./commands/identity.ts')],
     ['keys', 'access keys: callers with names and rights of their own', () => import('./commands/keys.ts')],
     ['vault', 'secrets, encrypted at rest', () => import('./commands/vault.ts')],
+    ['venues', 'where real orders can be sent, and what each can do', () => import('./commands/venues.ts')],
   ],
 }
 

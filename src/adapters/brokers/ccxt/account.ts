@@ -1,32 +1,21 @@
-import { minus, NO_USD, sumOf as totalOf, type Usd } from '../../../core/shared/money.ts'
+import { minus, NO_USD } from '../../../core/shared/money.ts'
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import type { BrokerAccount, FundingPayment, Liquidation, VenuePosition } from '../../../ports/broker.ts'
 import type { Timer } from '../../../ports/timer.ts'
 import { DOLLARS, memberOf, textMemberOf } from '../../ccxt.ts'
-import type { Contract } from './contracts.ts'
+import { coinsOf, type Contract } from './contracts.ts'
 import { priceOf, quantityOf, usdOf } from './decimals.ts'
-import { reportsFunding, type Exchange } from './exchange.ts'
+import type { LiquidationOrder } from './dialects/dialect.ts'
+import type { Exchange } from './exchange.ts'
 import { sumOf, type Reports } from './reports.ts'
-
-/** Sum of the dollar coins; other coins do not count. Null where the balance has none of them. */
-export const equityIn = (balance: unknown): Usd | null => {
-  const totals = memberOf(balance, 'total')
-  const amounts = DOLLARS.flatMap((dollar) => usdOf(memberOf(totals, dollar), 'down') ?? [])
-  return amounts.length === 0 ? null : totalOf(amounts)
-}
 
 /** Null where the exchange does not respond, or a response cannot be read: half an account would mislead. */
 export type ReadAccount = (symbols: readonly string[]) => Promise<BrokerAccount | null>
 
-export const createAccountReader = (
-  exchange: Exchange,
-  exchangeName: string,
-  reports: Reports,
-  timer: Timer,
-): ReadAccount => {
-  const { api, request, contracts } = exchange
+export const createAccountReader = (exchange: Exchange, reports: Reports, timer: Timer): ReadAccount => {
+  const { api, dialect, venue, request, contracts } = exchange
   const readLiquidations = createLiquidationReader(exchange, reports, timer)
-  const readFundings = createFundingReader(exchange, reportsFunding(exchangeName), timer)
+  const readFundings = createFundingReader(exchange, venue.reportsFunding, timer)
 
   return async (symbols) => {
     const loaded = contracts().size > 0 ? null : await exchange.reload()
@@ -36,11 +25,14 @@ export const createAccountReader = (
     const response = await request(() => api.fetchPositions())
     if (response.status !== 'done' || !Array.isArray(response.value)) return null
     const markets = marketNames(exchange, symbols)
-    const read = (response.value as readonly unknown[]).map((entry) => positionIn(entry, markets))
-    const positions = read.flatMap((position) => position ?? []).filter(({ quantity }) => quantity > 0n)
+    const held = (response.value as readonly unknown[]).filter(
+      (entry) => quantityOf(memberOf(entry, 'contracts')) !== 0n,
+    )
+    const read = held.map((entry) => positionIn(entry, markets))
+    const positions = read.flatMap((position) => position ?? [])
     if (read.includes(null)) return null
     const liquidations = await readLiquidations(positions, markets)
-    const equity = equityIn(balance.value)
+    const equity = dialect.equityIn(balance.value)
     if (equity === null || liquidations === null) return null
     return { equity, positions, liquidations, fundings: await readFundings(markets) }
   }
@@ -69,14 +61,15 @@ const marketNames = ({ contracts }: Exchange, symbols: readonly string[]): Marke
   }
 }
 
-const positionIn = (entry: unknown, { symbolOf }: MarketNames): VenuePosition | null => {
+const positionIn = (entry: unknown, { symbolOf, contractOf }: MarketNames): VenuePosition | null => {
   const market = textMemberOf(entry, 'symbol')
-  const quantity = quantityOf(memberOf(entry, 'contracts'))
+  const size = memberOf(entry, 'contracts')
+  const contract = market === null ? null : contractOf(market)
+  const quantity = contract === null ? quantityOf(size) : coinsOf(size, contract)
   const entryPrice = priceOf(memberOf(entry, 'entryPrice'), 'nearest')
-  const side = memberOf(entry, 'side')
+  const direction = memberOf(entry, 'side')
   if (market === null || quantity === null || entryPrice === null) return null
-  if (quantity > 0n && side !== 'long' && side !== 'short') return null
-  const direction = side === 'short' ? 'short' : 'long'
+  if (direction !== 'long' && direction !== 'short') return null
   return { symbol: symbolOf(market), direction, quantity, entryPrice, leverage: leverageIn(entry) }
 }
 
@@ -96,7 +89,7 @@ type ReadLiquidations = (
 
 /** The list is the most expensive request: it is read at the start, and when a position became smaller. */
 const createLiquidationReader = (
-  { api, request }: Exchange,
+  { api, dialect, request }: Exchange,
   reports: Reports,
   timer: Timer,
 ): ReadLiquidations => {
@@ -105,36 +98,33 @@ const createLiquidationReader = (
   let before: readonly VenuePosition[] | null = null
 
   const liquidationsOf = async (
-    entry: unknown,
-    venueOrderId: string,
+    { market, venueOrderId, amount, side }: LiquidationOrder,
     { contractOf, symbolOf }: MarketNames,
   ): Promise<readonly Liquidation[] | null> => {
-    const market = textMemberOf(entry, 'symbol')
-    const contract = market === null ? null : contractOf(market)
-    if (market === null || contract === null) return []
+    const contract = contractOf(market)
+    if (contract === null) return []
     const fills = await reports.fillsOf(venueOrderId, contract)
-    if (sumOf(fills) !== quantityOf(memberOf(entry, 'contracts'))) return null
-    const direction = memberOf(entry, 'side') === 'sell' ? 'long' : 'short'
+    if (sumOf(fills) !== coinsOf(amount, contract)) return null
+    const direction = side === 'sell' ? 'long' : 'short'
     return fills.map((fill) => ({ ...fill, symbol: symbolOf(market), direction }))
   }
 
   const read = async (markets: MarketNames): Promise<boolean> => {
     const sinceMs = timer.now() - DAY_MS
-    const reply = await request(() => api.fetchMyLiquidations(undefined, sinceMs, LIQUIDATIONS_MAX))
-    if (reply.status !== 'done' || !Array.isArray(reply.value)) return false
+    const reply = await request(async () => (await dialect.liquidations?.(api, sinceMs)) ?? [])
+    if (reply.status !== 'done') return false
     const found = new Map<string, readonly Liquidation[]>()
-    for (const entry of reply.value as readonly unknown[]) {
-      const venueOrderId = textMemberOf(memberOf(entry, 'info'), 'orderId') ?? ''
-      const liquidations = known.get(venueOrderId) ?? (await liquidationsOf(entry, venueOrderId, markets))
+    for (const order of reply.value) {
+      const liquidations = known.get(order.venueOrderId) ?? (await liquidationsOf(order, markets))
       if (liquidations === null) return false
-      found.set(venueOrderId, liquidations)
+      found.set(order.venueOrderId, liquidations)
     }
     known = found
     return true
   }
 
   return async (positions, markets) => {
-    if (api.has['fetchMyLiquidations'] !== true) return []
+    if (dialect.liquidations === null) return []
     if ((before === null || hasShrunk(before, positions)) && !(await read(markets))) return null
     before = positions
     return [...known.values()].flat()
@@ -142,7 +132,6 @@ const createLiquidationReader = (
 }
 
 const DAY_MS = 86_400_000
-const LIQUIDATIONS_MAX = 100
 
 const hasShrunk = (before: readonly VenuePosition[], after: readonly VenuePosition[]): boolean =>
   before.some(({ symbol, direction, quantity }) => {

@@ -1,6 +1,15 @@
 import type { Price, Quantity } from '../../../core/shared/money.ts'
 import type { Fault, FaultChoice } from '../../../../test/exchange-server/faults.ts'
-import { fillOpenOrder, liquidate } from '../../../../test/exchange-server/matching.ts'
+import type { VenueTrade as ServerTrade } from '../../../../test/exchange-server/account.ts'
+import {
+  fillOpenOrder,
+  leverageOf,
+  liquidate,
+  marginModeOf,
+} from '../../../../test/exchange-server/matching.ts'
+import { BINANCE_WIRE, type Wire } from '../../../../test/exchange-server/requests.ts'
+import { movePrice } from '../../../../test/exchange-server/stops.ts'
+import type { VenueId } from '../../../core/shared/venues.ts'
 import { startExchangeServer, type ExchangeServer } from '../../../../test/exchange-server/exchange-server.ts'
 import {
   deadlineIn,
@@ -17,8 +26,47 @@ export interface CcxtBrokerFixture extends BrokerFixture {
   readonly timer: ManualTimer
 }
 
+/** A supported venue in tests: the server that speaks its protocol, and its own words for what goes wrong. */
+export interface TestVenue {
+  readonly id: VenueId
+  readonly wire: Wire
+  readonly acknowledges: BrokerFixture['acknowledges']
+  readonly requests: Readonly<Record<RequestKind, RegExp>>
+  /** Faults that a venue states with codes of its own. */
+  readonly faults: Readonly<Record<'unknown_after' | 'limit' | 'ban' | 'refusal', Fault>>
+}
+
+export const BINANCE: TestVenue = {
+  id: 'binanceusdm',
+  wire: BINANCE_WIRE,
+  acknowledges: 'orders',
+  requests: {
+    submit: /^POST .*\/v1\/order$/,
+    lookup: /^GET .*\/v1\/order$/,
+    cancel: /^DELETE .*\/v1\/order$/,
+    trades: /\/userTrades$/,
+    account: /\/(account|positionRisk)$/,
+    leverage: /\/leverage$/,
+    place_stop: /^POST .*\/algoOrder$/,
+    lookup_stop: /^GET .*\/algoOrder$/,
+    cancel_stop: /^DELETE .*\/algoOrder$/,
+    any: /./,
+  },
+  faults: {
+    unknown_after: { kind: 'done_then_status', status: 400, code: -1007 },
+    limit: refusal(429, -1003, 'Too many requests; current limit is 2400 requests per minute.', 30),
+    ban: refusal(418, -1003, 'Way too many requests; IP banned until 1771591000000.', 120),
+    refusal: refusal(400, -2019, 'Margin is insufficient.'),
+  },
+}
+
 /** A broker and the exchange server it sends to. Time moves only by hand; requests are real. */
-export const openBrokerFixture = async (
+export const openBrokerFixture = (
+  changes: Partial<CcxtBrokerDependencies> = {},
+): Promise<CcxtBrokerFixture> => openVenueFixture(BINANCE, changes)
+
+export const openVenueFixture = async (
+  { id, wire, acknowledges, requests, faults: stated }: TestVenue,
   changes: Partial<CcxtBrokerDependencies> = {},
 ): Promise<CcxtBrokerFixture> => {
   const timer = createManualTimer(Date.parse('2026-02-20T12:34:56.789Z'))
@@ -26,27 +74,62 @@ export const openBrokerFixture = async (
     now: () => timer.now(),
     timer,
     perpetuals: ['BTC', 'ETH', 'BNB'],
+    wire,
   })
   const { world, faults } = venue
-  const { apiKey, secret } = world.account
+  const { apiKey, secret, passphrase } = world.account
   world.prices.set('BTC', 6_000_000_000_000n).set('ETH', 300_000_000_000n).set('BNB', 60_000_000_000n)
   const broker = createCcxtBroker({
-    exchange: 'binanceusdm',
-    credentials: { apiKey, secret },
+    exchange: id,
+    credentials: { apiKey, secret, password: passphrase },
     leverageMax: 3,
     timer,
     baseUrl: venue.baseUrl,
     ...changes,
   })
+  const faultOf = (fault: BrokerFault): Fault => {
+    // The first lookup is that of the broker itself, where an order is only acknowledged.
+    if (fault === 'hidden') return { kind: 'hidden', lookups: acknowledges === 'ids' ? 3 : 2 }
+    return { ...COMMON_FAULTS, ...stated }[fault]
+  }
+  const published = (trades: readonly ServerTrade[]) =>
+    trades.map(({ tradeId, price, quantity }) => ({
+      venueTradeId: String(tradeId),
+      price: price as Price,
+      quantity: quantity as Quantity,
+    }))
   return {
     broker: patient(broker),
     within: (ms) => deadlineIn(timer, ms),
     venue,
     timer,
-    addFault: (at, fault, times) => faults.add(REQUESTS[at], FAULTS[fault], times),
+    acknowledges,
+    addFault: (at, fault, times) => faults.add(requests[at], faultOf(fault), times),
     randomFaults: (schedule) =>
-      faults.schedule(schedule === null ? null : { ...schedule, choices: RANDOM_FAULTS }),
-    setPrice: (symbol, price) => world.prices.set(symbol, price),
+      faults.schedule(
+        schedule === null
+          ? null
+          : {
+              ...schedule,
+              choices: RANDOM_FAULTS.flatMap(([kind, kinds]) =>
+                kinds.map((fault): FaultChoice => ({ request: requests[kind], fault: faultOf(fault) })),
+              ),
+            },
+      ),
+    setPrice: (symbol, price) => movePrice(world, symbol, price),
+    marginOf: (symbol) => ({
+      mode: marginModeOf(world.account, symbol),
+      leverage: Number(leverageOf(world.account, symbol)),
+    }),
+    stickMargins: () => {
+      world.areMarginsStuck = true
+    },
+    restingStops: () =>
+      world.account.stops.filter(({ status }) => status === 'resting').map((stop) => stop.clientOrderId),
+    tradesOfStop: (clientOrderId) =>
+      published(
+        world.account.stops.find((stop) => stop.clientOrderId === clientOrderId)?.order?.trades ?? [],
+      ),
     delist: (symbol) => world.delisted.add(symbol),
     fillRest: (clientOrderId) => fillOpenOrder(world, clientOrderId),
     liquidate: (symbol) => liquidate(world, symbol),
@@ -60,13 +143,7 @@ export const openBrokerFixture = async (
         executed,
       })),
     tradesOf: (clientOrderId) =>
-      world.account.trades
-        .filter((trade) => trade.clientOrderId === clientOrderId)
-        .map(({ tradeId, price, quantity }) => ({
-          venueTradeId: String(tradeId),
-          price: price as Price,
-          quantity: quantity as Quantity,
-        })),
+      published(world.account.trades.filter((trade) => trade.clientOrderId === clientOrderId)),
     pass: (ms) => timer.advance(ms),
     run: (promise) => driven(promise, venue, timer),
     close: () => venue.close(),
@@ -95,20 +172,10 @@ const driven = async <T>(promise: Promise<T>, venue: ExchangeServer, timer: Manu
 const STEP_MS = 20
 const SILENT_STEP_MS = 1000
 
-const REQUESTS: Readonly<Record<RequestKind, RegExp>> = {
-  submit: /^POST .*\/v1\/order$/,
-  lookup: /^GET .*\/v1\/order$/,
-  cancel: /^DELETE .*\/v1\/order$/,
-  trades: /\/userTrades$/,
-  account: /\/(account|positionRisk)$/,
-  leverage: /\/leverage$/,
-  any: /./,
-}
-
 /** Longer than any test. */
 const NEVER_MS = 600_000
 
-const FAULTS: Readonly<Record<BrokerFault, Fault>> = {
+const COMMON_FAULTS: Readonly<Record<Exclude<BrokerFault, keyof TestVenue['faults'] | 'hidden'>, Fault>> = {
   drop_before: { kind: 'drop' },
   drop_after: { kind: 'done_then_drop' },
   silence_before: { kind: 'slow', waitMs: NEVER_MS },
@@ -119,14 +186,9 @@ const FAULTS: Readonly<Record<BrokerFault, Fault>> = {
   page_after: { kind: 'done_then_garbage' },
   server_error_before: { kind: 'status', status: 502 },
   server_error_after: { kind: 'done_then_status', status: 503 },
-  unknown_after: { kind: 'done_then_status', status: 400, code: -1007 },
-  limit: refusal(429, -1003, 'Too many requests; current limit is 2400 requests per minute.', 30),
   limit_of_a_proxy: { kind: 'status', status: 429 },
-  ban: refusal(418, -1003, 'Way too many requests; IP banned until 1771591000000.', 120),
-  refusal: refusal(400, -2019, 'Margin is insufficient.'),
   wrong_precision: { kind: 'done_then_wrong_precision' },
   lost: { kind: 'lost' },
-  hidden: { kind: 'hidden', lookups: 2 },
   part_then_canceled: { kind: 'partial', share: 0.5, rest: 'canceled' },
   part_then_open: { kind: 'partial', share: 0.5, rest: 'open' },
   late_trades: { kind: 'late_trades', queries: 3 },
@@ -134,40 +196,39 @@ const FAULTS: Readonly<Record<BrokerFault, Fault>> = {
   shuffled_trades: { kind: 'shuffled' },
 }
 
-function refusal(status: number, code: number, message: string, retryAfterSeconds?: number): Fault {
+export function refusal(
+  status: number,
+  code: number | string,
+  message: string,
+  retryAfterSeconds?: number,
+): Fault {
   const fault = { kind: 'refuse', status, code, message } as const
   return retryAfterSeconds === undefined ? fault : { ...fault, retryAfterSeconds }
 }
 
-const at = (kind: RequestKind, faults: readonly BrokerFault[]): readonly FaultChoice[] =>
-  faults.map((fault) => ({ request: REQUESTS[kind], fault: FAULTS[fault] }))
-
 /** Without silence, which takes some real time each. */
-const RANDOM_FAULTS: readonly FaultChoice[] = [
-  ...at('submit', [
-    'drop_before',
-    'drop_after',
-    'page_after',
-    'server_error_before',
-    'server_error_after',
-    'unknown_after',
-    'limit',
-    'limit_of_a_proxy',
-    'ban',
-    'refusal',
-    'wrong_precision',
-    'lost',
-    'hidden',
-    'part_then_canceled',
-    'part_then_open',
-    'late_trades',
-  ]),
-  ...at('trades', [
-    'drop_before',
-    'server_error_before',
-    'wrong_precision',
-    'repeated_trades',
-    'shuffled_trades',
-  ]),
-  ...at('leverage', ['drop_before', 'refusal']),
+const RANDOM_FAULTS: readonly (readonly [RequestKind, readonly BrokerFault[]])[] = [
+  [
+    'submit',
+    [
+      'drop_before',
+      'drop_after',
+      'page_after',
+      'server_error_before',
+      'server_error_after',
+      'unknown_after',
+      'limit',
+      'limit_of_a_proxy',
+      'ban',
+      'refusal',
+      'wrong_precision',
+      'lost',
+      'hidden',
+      'part_then_canceled',
+      'part_then_open',
+      'late_trades',
+    ],
+  ],
+  ['trades', ['drop_before', 'server_error_before', 'wrong_precision', 'repeated_trades', 'shuffled_trades']],
+  ['leverage', ['drop_before', 'refusal']],
 ]

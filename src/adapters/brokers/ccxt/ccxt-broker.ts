@@ -1,46 +1,48 @@
-import { notionalOf } from '../../../core/shared/money.ts'
+import { NO_QUANTITY, notionalOf } from '../../../core/shared/money.ts'
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'
+import { supportedVenue, type MarginMode } from '../../../core/shared/venues.ts'
 import type {
   Broker,
   BrokerAccount,
   BrokerCheck,
   BrokerOrder,
   CancelResult,
+  CancelStopResult,
   LookupResult,
   OrderName,
+  LookupStopResult,
+  PlaceStopResult,
+  StopReport,
   SubmitResult,
   VenueQuote,
 } from '../../../ports/broker.ts'
 import type { Timer } from '../../../ports/timer.ts'
+import { textMemberOf } from '../../ccxt.ts'
 import { createAccountReader, type ReadAccount } from './account.ts'
-import type { Contract } from './contracts.ts'
+import { amountOf, type Contract } from './contracts.ts'
 import { cutQuantity, safeLimit, textOf } from './decimals.ts'
-import { findsByClientOrderId, openExchange, type Exchange } from './exchange.ts'
+import { openExchange, type Exchange } from './exchange.ts'
+import { agreeMargin } from './margin.ts'
 import { checkExchange, CHECK_NAMES } from './preflight.ts'
 import { readQuotes } from './quotes.ts'
 import { createReports, reportedOrderOf, type Reports } from './reports.ts'
-import {
-  DUPLICATE,
-  NO_SUCH_ORDER,
-  NOT_TRADED_CODES,
-  UNKNOWN_TO_CANCEL,
-  type BrokerCredentials,
-} from './verdict.ts'
+import { createStops, type Stops } from './stops.ts'
+import type { BrokerCredentials } from './verdict.ts'
 
 export interface CcxtBrokerDependencies {
-  /** As the library names it: `binanceusdm`; with `-sandbox` after it for a practice account. */
+  /** A supported venue, with `-sandbox` after it for a practice account. */
   readonly exchange: string
   readonly credentials: BrokerCredentials
   /** The most that positions may have: whether the account is large enough for the smallest orders depends on it. */
   readonly leverageMax: number
+  /** Of entries, and of the stops that protect them; isolated unless told. */
+  readonly marginMode?: MarginMode
   readonly timer: Timer
   /** Replaces the exchange's own hosts, each of which becomes the first part of a path here. */
   readonly baseUrl?: string
   readonly requestTimeoutMs?: number
   /** Time for one request of weight 1; by default what the library knows of the exchange. */
   readonly rateLimitMs?: number
-  /** The exchange refuses requests that arrive later than this; 5 s by default. */
-  readonly acceptanceWindowMs?: number
   /** Asked before every request: whether this process still leads. */
   readonly maySend?: () => boolean
 }
@@ -57,8 +59,10 @@ export const createCcxtBroker = (dependencies: CcxtBrokerDependencies): Broker =
   const open = async (): Promise<Session> => {
     const exchange = await openExchange({ ...dependencies, signal })
     const reports = createReports(exchange, timer, signal)
-    const readAccount = createAccountReader(exchange, name, reports, timer)
-    session = { exchange, reports, readAccount, findsByClientOrderId: findsByClientOrderId(name) }
+    const readAccount = createAccountReader(exchange, reports, timer)
+    const { marginMode = 'isolated' } = dependencies
+    const stops = createStops(exchange, reports, marginMode)
+    session = { exchange, reports, readAccount, stops, marginMode }
     return session
   }
 
@@ -74,7 +78,6 @@ export const createCcxtBroker = (dependencies: CcxtBrokerDependencies): Broker =
 
   return {
     name: `ccxt:${name}`,
-    stops: null,
     preflight: (symbols) => {
       universe = symbols
       return withSession<readonly BrokerCheck[]>(
@@ -101,6 +104,31 @@ export const createCcxtBroker = (dependencies: CcxtBrokerDependencies): Broker =
         (opened) => opened.exchange.until(deadline, () => lookupOrder(opened, order)),
         unclear,
       ),
+    stops:
+      supportedVenue(name)?.restsStops === true
+        ? {
+            place: (stop, deadline) =>
+              withSession<PlaceStopResult>(
+                ({ exchange, stops }) => exchange.until(deadline, () => stops.place(stop)),
+                (reason) => ({ status: 'not_sent', reason, retryAfterMs: null }),
+              ),
+            cancel: (stop, deadline) =>
+              withSession<CancelStopResult>(
+                ({ exchange, stops }) => exchange.until(deadline, () => stops.cancel(stop)),
+                unclear,
+              ),
+            lookup: (stop, deadline) =>
+              withSession<LookupStopResult>(
+                ({ exchange, stops }) => exchange.until(deadline, () => stops.lookup(stop)),
+                unclear,
+              ),
+            open: () =>
+              withSession<readonly StopReport[] | null>(
+                ({ stops }) => stops.open(universe),
+                () => null,
+              ),
+          }
+        : null,
     account: () =>
       withSession<BrokerAccount | null>(
         ({ readAccount }) => readAccount(universe),
@@ -122,7 +150,8 @@ interface Session {
   readonly exchange: Exchange
   readonly reports: Reports
   readonly readAccount: ReadAccount
-  readonly findsByClientOrderId: boolean
+  readonly stops: Stops
+  readonly marginMode: MarginMode
 }
 
 const unclear = (reason: string): { readonly status: 'unclear'; readonly reason: string } => ({
@@ -134,7 +163,8 @@ const rejected = (reason: string): SubmitResult => ({ status: 'rejected', reason
 
 /** Sends an order once, and returns what is known of it. The deadline of its caller holds for every request. */
 const submitOrder = async (session: Session, order: BrokerOrder): Promise<SubmitResult> => {
-  const { exchange, reports } = session
+  const { exchange, reports, marginMode } = session
+  const { api, dialect, request } = exchange
   const notSent = (reason: string): SubmitResult => ({
     status: 'not_sent',
     reason,
@@ -144,31 +174,30 @@ const submitOrder = async (session: Session, order: BrokerOrder): Promise<Submit
   if (contract.status !== 'done') return notSent(contract.reason)
   const { market, isActive } = contract.value
   if (!isActive) return notSent(`${market} is not traded any more`)
-  const request = requestOf(order, contract.value)
-  if (typeof request === 'string') return notSent(request)
+  const noteNotTraded = (code: string | null): void => {
+    if (code !== null && dialect.codes.notTraded.has(code)) exchange.deactivate(order.symbol)
+  }
+  const checked = requestOf(order, contract.value, dialect.clientOrderId)
+  if (typeof checked === 'string') return notSent(checked)
   if (!order.reduceOnly) {
-    const set = await exchange.setLeverage(market, order.leverage)
-    if (set.status !== 'done') return notSent(`the leverage could not be set: ${set.reason}`)
+    const difference = await agreeMargin(exchange, contract.value, marginMode, order.leverage)
+    if (difference !== null) {
+      noteNotTraded(difference.code)
+      return notSent(difference.reason)
+    }
   }
-  const { clientOrderId } = order
-  const type = order.kind === 'market' ? 'market' : 'limit'
-  const params = {
-    clientOrderId,
-    ...(type === 'limit' ? { timeInForce: 'IOC' } : {}),
-    ...(order.reduceOnly ? { reduceOnly: true } : {}),
-  }
-  const reply = await exchange.request(() =>
-    exchange.api.createOrder(market, type, order.side, request.amount, request.price, params),
+  const reply = await request(() =>
+    dialect.createOrder(api, contract.value, { order, ...checked, marginMode }),
   )
   if (reply.status === 'done') {
-    const reported = reportedOrderOf(reply.value, clientOrderId)
-    if (reported === null) return unclear(UNREADABLE)
+    const reported = reportedOrderOf(reply.value, order.clientOrderId, contract.value)
+    if (reported === null) return acknowledgedOrder(session, order, reply.value)
     if (reported.status === 'rejected')
       return rejected('the exchange accepted the order and then rejected it')
     return { status: 'accepted', report: await reports.withTrades(reported, contract.value) }
   }
-  if (reply.code === DUPLICATE) return existingOrder(session, order)
-  if (reply.code !== null && NOT_TRADED_CODES.has(reply.code)) exchange.deactivate(order.symbol)
+  if (reply.code !== null && dialect.codes.duplicate.has(reply.code)) return existingOrder(session, order)
+  noteNotTraded(reply.code)
   switch (reply.status) {
     case 'refused':
       return rejected(reply.reason)
@@ -176,6 +205,32 @@ const submitOrder = async (session: Session, order: BrokerOrder): Promise<Submit
       return notSent(reply.reason)
     case 'unclear':
       return unclear(reply.reason)
+  }
+}
+
+/**
+ * Some exchanges acknowledge an order with its ids alone: it is theirs, and what became of it is looked up at once. What
+ * is not known yet is asked for later, as with every open order.
+ */
+const acknowledgedOrder = async (
+  session: Session,
+  order: BrokerOrder,
+  acknowledgement: unknown,
+): Promise<SubmitResult> => {
+  const { clientOrderId } = order
+  const venueOrderId = textMemberOf(acknowledgement, 'id')
+  const isAcknowledged =
+    venueOrderId !== null &&
+    textMemberOf(acknowledgement, 'clientOrderId') === clientOrderId &&
+    textMemberOf(acknowledgement, 'status') === null
+  if (!isAcknowledged) return unclear(UNREADABLE)
+  const found = await lookupOrder(session, order)
+  if (found.status === 'found' && found.report.status === 'rejected')
+    return rejected('the exchange accepted the order and then rejected it')
+  if (found.status === 'found') return { status: 'accepted', report: found.report }
+  return {
+    status: 'accepted',
+    report: { clientOrderId, venueOrderId, status: 'open', filledQuantity: NO_QUANTITY, fills: [] },
   }
 }
 
@@ -187,24 +242,22 @@ interface OrderRequest {
 }
 
 /** Amount and price on the steps of the exchange, or why nothing is sent. */
-const requestOf = (order: BrokerOrder, contract: Contract): OrderRequest | string => {
+const requestOf = (order: BrokerOrder, contract: Contract, clientOrderIds: RegExp): OrderRequest | string => {
   const { quantityStep, priceStep, quantityMin, notionalMin } = contract.steps
-  if (!CLIENT_ORDER_ID.test(order.clientOrderId)) return 'the exchange does not accept this client order id'
+  if (!clientOrderIds.test(order.clientOrderId)) return 'the exchange does not accept this client order id'
   const quantity = cutQuantity(order.quantity, quantityStep)
   if (quantity <= 0n || quantity < (quantityMin ?? 0n))
     return `the quantity is below the minimum of ${textOf(quantityMin ?? quantityStep)}`
-  if (order.kind === 'market') return { amount: textOf(quantity), price: undefined }
+  const amount = amountOf(quantity, contract)
+  if (order.kind === 'market') return { amount, price: undefined }
   if (order.limitPrice === null) return 'a limit order needs a price'
   const price = safeLimit(order.limitPrice, priceStep, order.side)
   if (price <= 0n) return 'the price is below the smallest step of the exchange'
   // Orders that reduce a position are accepted at any size.
   const isTooSmall = notionalMin !== null && notionalOf(price, quantity) < notionalMin
   if (isTooSmall && !order.reduceOnly) return 'the value is below the minimum of the exchange'
-  return { amount: textOf(quantity), price: textOf(price) }
+  return { amount, price: textOf(price) }
 }
-
-/** What Binance accepts; others accept more. */
-const CLIENT_ORDER_ID = /^[.A-Z:/a-z0-9_-]{1,36}$/
 
 /** The id is taken by an open order: it is the same order, sent before. */
 const existingOrder = async (session: Session, order: BrokerOrder): Promise<SubmitResult> => {
@@ -215,29 +268,37 @@ const existingOrder = async (session: Session, order: BrokerOrder): Promise<Subm
 
 const lookupOrder = async (session: Session, { clientOrderId, symbol }: OrderName): Promise<LookupResult> => {
   const { exchange, reports } = session
-  if (!session.findsByClientOrderId) return { status: 'unsupported' }
+  const { api, dialect, request } = exchange
   const contract = await exchange.contractOf(symbol)
   if (contract.status !== 'done') return unclear(contract.reason)
-  const { market } = contract.value
-  const reply = await exchange.request(() => exchange.api.fetchOrder('', market, { clientOrderId }))
-  if (reply.status === 'refused' && reply.code === NO_SUCH_ORDER) return { status: 'not_found' }
+  const reply = await request(() => dialect.findOrder(api, contract.value, clientOrderId))
+  const isMissing =
+    reply.status === 'done'
+      ? reply.value === null
+      : reply.status === 'refused' && reply.code !== null && dialect.codes.noSuchOrder.has(reply.code)
+  if (isMissing) return { status: 'not_found' }
   if (reply.status !== 'done') return unclear(reply.reason)
-  const reported = reportedOrderOf(reply.value, clientOrderId)
+  const reported = reportedOrderOf(reply.value, clientOrderId, contract.value)
   if (reported === null) return unclear(UNREADABLE)
   return { status: 'found', report: await reports.withTrades(reported, contract.value) }
 }
 
-const cancelOrder = async (
-  { exchange, reports }: Session,
-  { clientOrderId, symbol }: OrderName,
-): Promise<CancelResult> => {
+const cancelOrder = async (session: Session, { clientOrderId, symbol }: OrderName): Promise<CancelResult> => {
+  const { exchange, reports } = session
+  const { api, dialect, request } = exchange
   const contract = await exchange.contractOf(symbol)
   if (contract.status !== 'done') return unclear(contract.reason)
-  const { market } = contract.value
-  const reply = await exchange.request(() => exchange.api.cancelOrder('', market, { clientOrderId }))
-  if (reply.status === 'refused' && reply.code === UNKNOWN_TO_CANCEL) return { status: 'not_open' }
+  const reply = await request(() => dialect.cancelOrder(api, contract.value, clientOrderId))
+  const isGone =
+    reply.status === 'refused' && reply.code !== null && dialect.codes.nothingToCancel.has(reply.code)
+  if (isGone) return { status: 'not_open' }
   if (reply.status !== 'done') return unclear(reply.reason)
-  const reported = reportedOrderOf(reply.value, clientOrderId)
-  if (reported === null) return unclear(UNREADABLE)
-  return { status: 'canceled', report: await reports.withTrades(reported, contract.value) }
+  const reported = reportedOrderOf(reply.value, clientOrderId, contract.value)
+  if (reported !== null)
+    return { status: 'canceled', report: await reports.withTrades(reported, contract.value) }
+  // Acknowledged without what was filled before.
+  const found = await lookupOrder(session, { clientOrderId, symbol })
+  if (found.status === 'found' && found.report.status !== 'open' && found.report.status !== 'partial')
+    return { status: 'canceled', report: found.report }
+  return unclear('the cancellation was acknowledged, and the order is not known to have ended')
 }

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { contractsIn } from './contracts.ts'
+import type { Quantity } from '../../../core/shared/money.ts'
+import { amountOf, coinsOf, contractsIn } from './contracts.ts'
 import { reportedOrderOf } from './reports.ts'
 
 const market = (changes: Readonly<Record<string, unknown>> = {}) => ({
+  id: 'BTCUSDT',
   symbol: 'BTC/USDT:USDT',
   base: 'BTC',
   quote: 'USDT',
@@ -38,13 +40,28 @@ describe('contracts', () => {
     ['spot', { swap: false }],
     ['settled in the coin itself', { linear: false }],
     ['in another currency', { quote: 'EUR' }],
-    ['with another contract size', { contractSize: '0.01' }],
+    ['without a contract size', { contractSize: undefined }],
+    [
+      'with steps finer than our unit',
+      { contractSize: '0.00001', precision: { amount: '0.0001', price: '0.1' } },
+    ],
     ['without a step', { precision: { amount: undefined, price: '0.1' } }],
     ['with a step of zero', { precision: { amount: '0', price: '0.1' } }],
     ['with a step that does not divide our unit', { precision: { amount: '0.000000003', price: '0.1' } }],
     ['without a name', { symbol: undefined }],
   ])('that are %s are none', (_, changes) => {
     expect(only(changes)).toBeNull()
+  })
+
+  it('of another size have their steps in coins', () => {
+    const contract = only({
+      contractSize: '0.01',
+      precision: { amount: '0.01', price: '0.1' },
+      limits: { amount: { min: '0.01' } },
+    })?.get('BTC')
+    expect(contract?.steps).toMatchObject({ quantityStep: 10_000n, quantityMin: 10_000n })
+    expect(contract === undefined ? null : amountOf(5_000_000n as Quantity, contract)).toBe('5')
+    expect(contract === undefined ? null : coinsOf('5', contract)).toBe(5_000_000n)
   })
 
   it('with steps finer than our unit use our unit', () => {
@@ -75,6 +92,7 @@ describe('an order', () => {
     reportedOrderOf(
       { id: '7', clientOrderId: 'a', amount: '2', filled: '0', status: 'open', ...changes },
       'a',
+      { unitSize: 100_000_000n as Quantity },
     )
 
   it.each([

@@ -3,14 +3,18 @@ import type { CanonicalSymbol } from '../../../core/shared/brand.ts'
 import type { OrderSteps } from '../../../ports/broker.ts'
 import { DOLLARS, memberOf, textMemberOf } from '../../ccxt.ts'
 import type { Price, Quantity } from '../../../core/shared/money.ts'
-import { priceOf, quantityOf, scaledOf, usdOf } from './decimals.ts'
+import { priceOf, quantityOf, scaledOf, textOf, usdOf } from './decimals.ts'
 
 /** A perpetual that is settled in dollars; orders are sent to these. */
 export interface Contract {
   /** As the library names it: `BTC/USDT:USDT`. */
   readonly market: string
+  /** As the exchange names it. */
+  readonly marketId: string
   readonly base: CanonicalSymbol
   readonly isActive: boolean
+  /** Coins in the exchange's unit of quantity: 1, or the size of a contract. */
+  readonly unitSize: Quantity
   readonly steps: OrderSteps & { readonly quantityStep: Quantity; readonly priceStep: Price }
   /** What a taker pays, as a share in millionths. */
   readonly takerMillionths: bigint
@@ -20,10 +24,10 @@ export interface Contract {
 export type Contracts = ReadonlyMap<string, Contract>
 
 /** Null where the exchange lists nothing that could be traded. */
-export const contractsIn = (markets: unknown): Contracts | null => {
+export const contractsIn = (markets: unknown, dollars: readonly string[] = DOLLARS): Contracts | null => {
   const found = new Map<string, Contract & { readonly rank: number }>()
   for (const entry of Object.values(typeof markets === 'object' && markets !== null ? markets : {})) {
-    const contract = contractIn(entry)
+    const contract = contractIn(entry, dollars)
     if (contract === null) continue
     const known = found.get(contract.base)
     if (known === undefined || contract.rank < known.rank) found.set(contract.base, contract)
@@ -31,32 +35,55 @@ export const contractsIn = (markets: unknown): Contracts | null => {
   return found.size === 0 ? null : found
 }
 
-const contractIn = (entry: unknown): (Contract & { readonly rank: number }) | null => {
-  const [market, base, quote] = ['symbol', 'base', 'quote'].map((name) => textMemberOf(entry, name))
-  if (!market || !base || !quote) return null
+const contractIn = (
+  entry: unknown,
+  dollars: readonly string[],
+): (Contract & { readonly rank: number }) | null => {
+  const [market, marketId, base, quote] = ['symbol', 'id', 'base', 'quote'].map((name) =>
+    textMemberOf(entry, name),
+  )
+  if (!market || !marketId || !base || !quote) return null
   if (memberOf(entry, 'swap') !== true || memberOf(entry, 'linear') !== true) return null
-  const rank = DOLLARS.indexOf(quote)
-  // Quantities are in units of the base: contracts of another size would make another order.
-  if (rank < 0 || quantityOf(memberOf(entry, 'contractSize')) !== ONE) return null
+  const rank = dollars.indexOf(quote)
+  const unitSize = quantityOf(memberOf(entry, 'contractSize'))
+  if (rank < 0 || unitSize === null || unitSize <= 0n) return null
   const [precision, limits] = [memberOf(entry, 'precision'), memberOf(entry, 'limits')]
-  const quantityStep = stepOf(memberOf(precision, 'amount'), quantityOf)
-  const priceStep = stepOf(memberOf(precision, 'price'), priceOf)
+  const quantityStep = stepOf(
+    memberOf(precision, 'amount'),
+    (value) => coinsOf(value, { unitSize }),
+    unitSize,
+  )
+  const priceStep = stepOf(memberOf(precision, 'price'), priceOf, ONE)
   if (quantityStep === null || priceStep === null) return null
   const [amount, cost] = [memberOf(limits, 'amount'), memberOf(limits, 'cost')]
   return {
     market,
+    marketId,
+    unitSize,
     base: canonicalSymbol(base),
     rank,
     isActive: memberOf(entry, 'active') !== false,
     steps: {
       quantityStep,
       priceStep,
-      quantityMin: quantityOf(memberOf(amount, 'min'), 'up'),
+      quantityMin: coinsOf(memberOf(amount, 'min'), { unitSize }),
       notionalMin: usdOf(memberOf(cost, 'min'), 'up'),
     },
     takerMillionths: scaledOf(memberOf(entry, 'taker'), 6, 'up') ?? TAKER_MILLIONTHS,
   }
 }
+
+/** Coins, from the exchange's unit of quantity. Null for what is no number, or not a whole number of our units. */
+export const coinsOf = (value: unknown, { unitSize }: Pick<Contract, 'unitSize'>): Quantity | null => {
+  const units = quantityOf(value)
+  if (units === null) return null
+  const scaled = units * unitSize
+  return scaled % ONE === 0n ? ((scaled / ONE) as Quantity) : null
+}
+
+/** In the exchange's unit of quantity; coins on its steps are always a whole number of our units there. */
+export const amountOf = (coins: Quantity, { unitSize }: Pick<Contract, 'unitSize'>): string =>
+  textOf((coins * ONE) / unitSize)
 
 const ONE = 100_000_000n
 /** A tenth of a percent, where the exchange reports no fee. */
@@ -66,9 +93,11 @@ const TAKER_MILLIONTHS = 1000n
 const stepOf = <Of extends Price | Quantity>(
   value: unknown,
   read: (value: unknown) => Of | null,
+  unitSize: bigint,
 ): Of | null => {
   const step = read(value)
   if (step !== null) return step > 0n ? step : null
+  if (unitSize !== ONE) return null
   const fine = scaledOf(value, 30)
   return fine !== null && fine > 0n && 10n ** 22n % fine === 0n ? (1n as Of) : null
 }

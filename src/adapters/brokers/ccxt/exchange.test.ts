@@ -5,7 +5,7 @@ import type { BrokerCheck } from '../../../ports/broker.ts'
 import { createSystemTimer } from '../../platform/timer/system-timer.ts'
 import { chargeFunding } from '../../../../test/exchange-server/account-routes.ts'
 import { createCcxtBroker, type CcxtBrokerDependencies } from './ccxt-broker.ts'
-import { loadApi } from './exchange.ts'
+import { VENUE_IDS } from '../../../core/shared/venues.ts'
 import { openBrokerFixture, type CcxtBrokerFixture } from './ccxt-broker.fixture.ts'
 
 const fixtures: CcxtBrokerFixture[] = []
@@ -265,56 +265,33 @@ it('funding payments are reported as the venue lists them', async () => {
   expect((await fixture.run(fixture.broker.account()))?.fundings).toEqual([])
 })
 
-it('an exchange without a sandbox is refused, and a sandbox is not the real account', async () => {
-  const open = (exchange: string) =>
-    patient(
-      createCcxtBroker({
-        exchange,
-        credentials: { apiKey: 'k', secret: 's' },
-        leverageMax: 1,
-        timer: createSystemTimer(),
-      }),
-    )
-  const none = open('kraken-sandbox')
-  expect((await none.submit(entryOf('entry-1'))).status).toBe('not_sent')
-  expect((await none.preflight(['BTC']))[0]?.detail).toContain('no sandbox')
-  const { api } = await loadApi({
-    exchange: 'binanceusdm-sandbox',
-    credentials: { apiKey: 'k', secret: 's' },
-    timer: createSystemTimer(),
-  })
-  expect(JSON.stringify(api.urls.api)).toContain('demo-fapi.binance.com')
-  expect(JSON.stringify(api.urls.api)).not.toContain('"https://fapi.binance.com')
-})
-
-it('an unknown exchange passes no check and sends nothing', async () => {
-  const broker = patient(
+const unconnected = (exchange: string) =>
+  patient(
     createCcxtBroker({
-      exchange: 'nowhere',
+      exchange,
       credentials: { apiKey: 'k', secret: 's' },
       leverageMax: 1,
       timer: createSystemTimer(),
     }),
   )
-  const checks = await broker.preflight(['BTC'])
-  expect(checks.every(({ ok, detail }) => !ok && detail.includes('nowhere'))).toBe(true)
-  expect((await broker.submit(entryOf('entry-1'))).status).toBe('not_sent')
-  expect((await broker.lookup(entryOf('entry-1'))).status).toBe('unclear')
-  expect((await broker.cancel(entryOf('entry-1'))).status).toBe('unclear')
-  expect(await broker.account()).toBeNull()
-  expect(broker.stepsOf('BTC')).toBeNull()
-  await broker.close()
-})
 
-it('a venue without lookup by client order id reports it', async () => {
-  const broker = patient(
-    createCcxtBroker({
-      exchange: 'kraken',
-      credentials: { apiKey: 'k', secret: 's' },
-      leverageMax: 1,
-      timer: createSystemTimer(),
-    }),
-  )
-  expect(await broker.lookup(entryOf('entry-1'))).toEqual({ status: 'unsupported' })
-  await broker.close()
-})
+it.each(['kraken', 'kraken-sandbox', 'nowhere', ''])(
+  'an exchange that is not supported (%s) passes no check and sends nothing',
+  async (exchange) => {
+    const broker = unconnected(exchange)
+    const checks = await broker.preflight(['BTC'])
+    for (const { ok, detail } of checks) {
+      expect(ok).toBe(false)
+      expect(detail).toContain(`${exchange || '(empty)'} is not supported for live trading`)
+      for (const id of VENUE_IDS) expect(detail).toContain(id)
+    }
+    expect(checks.length).toBeGreaterThan(0)
+    expect((await broker.submit(entryOf('entry-1'))).status).toBe('not_sent')
+    expect((await broker.lookup(entryOf('entry-1'))).status).toBe('unclear')
+    expect((await broker.cancel(entryOf('entry-1'))).status).toBe('unclear')
+    expect(broker.stops).toBeNull()
+    expect(await broker.account()).toBeNull()
+    expect(broker.stepsOf('BTC')).toBeNull()
+    await broker.close()
+  },
+)

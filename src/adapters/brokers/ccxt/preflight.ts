@@ -8,8 +8,6 @@ import {
 } from '../../../core/shared/money.ts'
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import type { BrokerCheck } from '../../../ports/broker.ts'
-import { memberOf } from '../../ccxt.ts'
-import { equityIn } from './account.ts'
 import type { Contracts } from './contracts.ts'
 import type { Exchange, FailedReply, Reply } from './exchange.ts'
 
@@ -32,7 +30,7 @@ export const checkExchange = async (
   const markets = await exchange.reload()
   const balance =
     markets.status === 'done' ? await exchange.request(() => exchange.api.fetchBalance()) : markets
-  const equity = balance.status === 'done' ? (equityIn(balance.value) ?? NO_USD) : NO_USD
+  const equity = balance.status === 'done' ? (exchange.dialect.equityIn(balance.value) ?? NO_USD) : NO_USD
   const affordable = (equity * usdFrom(Math.max(1, leverage))) / usdFrom(1)
   return [
     checkReachable(clock, markets),
@@ -74,28 +72,23 @@ const fail = (detail: string): BrokerCheck => ({ name: 'permissions', ok: false,
 
 /** A key that trades and cannot withdraw, in an account with one position per market. */
 const checkPermissions = async (exchange: Exchange, symbols: readonly string[]): Promise<BrokerCheck> => {
-  const { api, request, contracts } = exchange
+  const { api, dialect, request, contracts } = exchange
   const market = symbols.flatMap((symbol) => contracts().get(canonicalSymbol(symbol))?.market ?? [])[0]
-  if (api.has['fetchPositionMode'] === true && market !== undefined) {
-    const mode = await request(() => api.fetchPositionMode(market))
-    if (mode.status !== 'done') return fail(mode.reason)
-    if (memberOf(mode.value, 'hedged') === true)
-      return fail('the account is in hedge mode: switch it to one-way mode')
+  if (market !== undefined) {
+    const hedged = await request(() => dialect.isHedged(api, market))
+    if (hedged.status !== 'done') return fail(hedged.reason)
+    if (hedged.value) return fail('the account is in hedge mode: switch it to one-way mode')
   }
-  // Practice accounts have no list of permissions.
-  const hasList = memberOf(api.urls.api, 'sapi') !== undefined
-  if (!hasList || typeof api.sapiGetAccountApiRestrictions !== 'function')
+  const rights = await request(() => dialect.rights(api))
+  if (rights.status !== 'done') return fail(rights.reason)
+  if (rights.value === null)
     return {
       name: 'permissions',
       ok: true,
       detail: 'the key may read; the exchange does not list its other permissions',
     }
-  const permissions = await request(async () => api.sapiGetAccountApiRestrictions?.())
-  if (permissions.status !== 'done') return fail(permissions.reason)
-  if (memberOf(permissions.value, 'enableFutures') !== true)
-    return fail('the key may not trade futures: enable futures for it')
-  if (memberOf(permissions.value, 'enableWithdrawals') === true)
-    return fail('the key may withdraw: use one that may only read and trade')
+  if (!rights.value.mayTrade) return fail('the key may not trade futures: enable futures for it')
+  if (rights.value.mayWithdraw) return fail('the key may withdraw: use one that may only read and trade')
   return { name: 'permissions', ok: true, detail: 'the key may read and trade, and not withdraw' }
 }
 

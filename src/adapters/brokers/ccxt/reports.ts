@@ -2,8 +2,8 @@ import { notionalOf, sumOf as totalOf, type Quantity, type Usd } from '../../../
 import type { BrokerFill, OrderReport } from '../../../ports/broker.ts'
 import type { Timer } from '../../../ports/timer.ts'
 import { DOLLARS, memberOf, textMemberOf } from '../../ccxt.ts'
-import type { Contract } from './contracts.ts'
-import { priceOf, quantityOf, scaledOf, usdOf } from './decimals.ts'
+import { coinsOf, type Contract } from './contracts.ts'
+import { priceOf, scaledOf, usdOf } from './decimals.ts'
 import type { Exchange } from './exchange.ts'
 
 /** An order as the exchange reports it, without its trades. */
@@ -15,12 +15,25 @@ export interface ReportedOrder {
 }
 
 /** Null for what cannot be read as this very order. */
-export const reportedOrderOf = (response: unknown, clientOrderId: string): ReportedOrder | null => {
+export const reportedOrderOf = (
+  response: unknown,
+  clientOrderId: string,
+  contract: Pick<Contract, 'unitSize'>,
+): ReportedOrder | null =>
+  textMemberOf(response, 'clientOrderId') === clientOrderId
+    ? orderWith(response, clientOrderId, contract)
+    : null
+
+/** The same for an order that the venue sent for us, under an id of its own. */
+export const orderWith = (
+  response: unknown,
+  clientOrderId: string,
+  contract: Pick<Contract, 'unitSize'>,
+): ReportedOrder | null => {
   const venueOrderId = textMemberOf(response, 'id')
-  const amount = quantityOf(textMemberOf(response, 'amount'))
-  const filled = quantityOf(textMemberOf(response, 'filled') ?? '0')
-  const isOurs = textMemberOf(response, 'clientOrderId') === clientOrderId
-  if (!isOurs || venueOrderId === null || amount === null || filled === null) return null
+  const amount = coinsOf(textMemberOf(response, 'amount'), contract)
+  const filled = coinsOf(textMemberOf(response, 'filled') ?? '0', contract)
+  if (venueOrderId === null || amount === null || filled === null) return null
   const status = statusOf(textMemberOf(response, 'status'), filled, amount)
   return status === null ? null : { clientOrderId, venueOrderId, status, filled }
 }
@@ -52,12 +65,12 @@ export interface Reports {
 }
 
 export const createReports = (exchange: Exchange, timer: Timer, signal: AbortSignal): Reports => {
-  const { api, request } = exchange
+  const { api, dialect, request } = exchange
   const feeOf = createFees(exchange, timer)
 
-  const tradesOf = async (orderId: string, { market }: Contract): Promise<readonly Trade[]> => {
-    const reply = await request(() => api.fetchMyTrades(market, undefined, TRADES_MAX, { orderId }))
-    return reply.status === 'done' ? tradesIn(reply.value, orderId) : []
+  const tradesOf = async (orderId: string, contract: Contract): Promise<readonly Trade[]> => {
+    const reply = await request(() => dialect.tradesOf(api, contract, orderId))
+    return reply.status === 'done' ? tradesIn(reply.value, orderId, contract) : []
   }
 
   const withFees = async (trades: readonly Trade[], contract: Contract): Promise<readonly BrokerFill[]> => {
@@ -71,10 +84,10 @@ export const createReports = (exchange: Exchange, timer: Timer, signal: AbortSig
     return fills
   }
 
-  const refetch = async (order: ReportedOrder, { market }: Contract): Promise<ReportedOrder> => {
+  const refetch = async (order: ReportedOrder, contract: Contract): Promise<ReportedOrder> => {
     const { clientOrderId } = order
-    const reply = await request(() => api.fetchOrder('', market, { clientOrderId }))
-    return (reply.status === 'done' ? reportedOrderOf(reply.value, clientOrderId) : null) ?? order
+    const reply = await request(() => dialect.findOrder(api, contract, clientOrderId))
+    return (reply.status === 'done' ? reportedOrderOf(reply.value, clientOrderId, contract) : null) ?? order
   }
 
   return {
@@ -100,8 +113,6 @@ interface Trade extends Omit<BrokerFill, 'feeUsd'> {
   readonly fee: unknown
 }
 
-/** As many as exchanges return at once. */
-const TRADES_MAX = 1000
 /** Trades are usually listed within a fraction of a second; later ones are looked up later. */
 const WAITS_MS: readonly number[] = [0, 100, 300]
 
@@ -115,20 +126,20 @@ export const sumOf = (trades: readonly { readonly quantity: Quantity }[]): Quant
   totalOf(trades.map(({ quantity }) => quantity))
 
 /** Leaves out trades that cannot be read: then they do not add up, and are requested again. */
-const tradesIn = (response: unknown, venueOrderId: string): readonly Trade[] => {
+const tradesIn = (response: unknown, venueOrderId: string, contract: Contract): readonly Trade[] => {
   const byId = new Map<string, Trade>()
   for (const entry of Array.isArray(response) ? response : []) {
     if (textMemberOf(entry, 'order') !== venueOrderId) continue
-    const trade = tradeIn(entry)
+    const trade = tradeIn(entry, contract)
     if (trade !== null) byId.set(trade.venueTradeId, trade)
   }
   return [...byId.values()].toSorted((left, right) => left.atMs - right.atMs || byTradeId(left, right))
 }
 
-const tradeIn = (entry: unknown): Trade | null => {
+const tradeIn = (entry: unknown, contract: Contract): Trade | null => {
   const venueTradeId = textMemberOf(entry, 'id')
   const price = priceOf(memberOf(entry, 'price'))
-  const quantity = quantityOf(memberOf(entry, 'amount'))
+  const quantity = coinsOf(memberOf(entry, 'amount'), contract)
   const atMs = Number(memberOf(entry, 'timestamp'))
   const isRead = venueTradeId !== null && price !== null && quantity !== null && Number.isFinite(atMs)
   if (!isRead || price <= 0n || quantity <= 0n) return null

@@ -1,7 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { RequestOutcome } from '../../ccxt.ts'
+import { binanceusdm } from './dialects/binanceusdm.ts'
 import { reasonOf, verdictOf } from './verdict.ts'
+
+const { codes } = binanceusdm
 
 const responseWith = (httpStatus: number, code: string | null): RequestOutcome => ({
   status: 'response',
@@ -12,8 +15,8 @@ const responseWith = (httpStatus: number, code: string | null): RequestOutcome =
 
 describe('a call that failed', () => {
   it('was not done when it was never sent, and may have been done without a response', () => {
-    expect(verdictOf({ status: 'not_sent' }, false)).toBe('not_sent')
-    expect(verdictOf({ status: 'no_response', reason: 'the connection broke' }, true)).toBe('unclear')
+    expect(verdictOf({ status: 'not_sent' }, false, codes)).toBe('not_sent')
+    expect(verdictOf({ status: 'no_response', reason: 'the connection broke' }, true, codes)).toBe('unclear')
   })
 
   it.each([
@@ -52,20 +55,20 @@ describe('a call that failed', () => {
     [504, null, 'unclear'],
     [200, null, 'unclear'],
   ] as const)('with HTTP %i and code %s is %s', (httpStatus, code, verdict) => {
-    expect(verdictOf(responseWith(httpStatus, code), false)).toBe(verdict)
+    expect(verdictOf(responseWith(httpStatus, code), false, codes)).toBe(verdict)
   })
 
   it('with a server error is always unclear, whatever the library reports', () => {
     fc.assert(
       fc.property(fc.integer({ min: 500, max: 599 }), fc.boolean(), (httpStatus, isRefusal) => {
-        expect(verdictOf(responseWith(httpStatus, null), isRefusal)).toBe('unclear')
+        expect(verdictOf(responseWith(httpStatus, null), isRefusal, codes)).toBe('unclear')
       }),
     )
   })
 
   it('without a code is refused where the library recognises a refusal', () => {
-    expect(verdictOf(responseWith(200, null), true)).toBe('refused')
-    expect(verdictOf(responseWith(400, null), true)).toBe('refused')
+    expect(verdictOf(responseWith(200, null), true, codes)).toBe('refused')
+    expect(verdictOf(responseWith(400, null), true, codes)).toBe('refused')
   })
 })
 

@@ -13,43 +13,54 @@ export interface BrokerCredentials {
  */
 export type Verdict = 'refused' | 'not_sent' | 'unclear'
 
+/** Error codes of a venue, by what they say of the request. Every other one is a refusal. */
+export interface ErrorCodes {
+  /** The client order id is taken. */
+  readonly duplicate: ReadonlySet<string>
+  readonly noSuchOrder: ReadonlySet<string>
+  /** There is no open order that could be canceled. */
+  readonly nothingToCancel: ReadonlySet<string>
+  /** The venue does not trade the symbol (any more). */
+  readonly notTraded: ReadonlySet<string>
+  /** The timestamp is refused: nothing was done. */
+  readonly clock: ReadonlySet<string>
+  /** Too many requests: turned away unread. */
+  readonly limit: ReadonlySet<string>
+  /** The venue itself does not know whether it was done. */
+  readonly unclear: ReadonlySet<string>
+  /** A certain failure, although it comes as a server error. */
+  readonly refusedAsServerError: ReadonlySet<string>
+}
+
 /**
  * Whether a failed call may have been carried out. Only the exchange's own error counts as a refusal: a response of a
  * proxy is unclear, since it says nothing of what the exchange did.
  *
- * After a limit (429, 418) with a code of the exchange nothing was done: Binance documents all of 4xx as the sender's
- * fault and counts requests before it reads them. The same holds for its -1008, which it documents as a certain failure
- * although it comes with 503, and for a timestamp that it does not accept.
+ * After a limit with a code of the exchange nothing was done: exchanges count requests before they read them (Binance
+ * documents all of 4xx as the sender's fault). The same holds for a timestamp that it does not accept.
  */
-export const verdictOf = (outcome: RequestOutcome, isRefusalToLibrary: boolean): Verdict => {
-  if (outcome.status === 'not_sent' || isClockRefusal(outcome)) return 'not_sent'
+export const verdictOf = (
+  outcome: RequestOutcome,
+  isRefusalToLibrary: boolean,
+  codes: ErrorCodes,
+): Verdict => {
+  if (outcome.status === 'not_sent' || isClockRefusal(outcome, codes)) return 'not_sent'
   if (outcome.status === 'no_response') return 'unclear'
   const { httpStatus, code } = outcome
-  if (code !== null && UNCLEAR_CODES.has(code)) return 'unclear'
-  if (httpStatus >= 500) return code === OVERLOADED ? 'not_sent' : 'unclear'
+  if (code !== null && (codes.unclear.has(code) || codes.duplicate.has(code))) return 'unclear'
+  if (code !== null && codes.limit.has(code)) return 'not_sent'
+  if (httpStatus >= 500) return code !== null && codes.refusedAsServerError.has(code) ? 'refused' : 'unclear'
   if (httpStatus === REQUEST_TIMEOUT) return 'unclear'
-  if (httpStatus >= 400 && code !== null) return LIMITS.has(httpStatus) ? 'not_sent' : 'refused'
+  if (code !== null) return LIMITS.has(httpStatus) ? 'not_sent' : 'refused'
   if (LIMITS.has(httpStatus)) return 'unclear'
   return isRefusalToLibrary ? 'refused' : 'unclear'
 }
 
-export const isClockRefusal = (outcome: RequestOutcome): boolean =>
-  outcome.status === 'response' && outcome.code !== null && CLOCK_CODES.has(outcome.code)
-
-export const DUPLICATE = '-4116'
-export const UNKNOWN_TO_CANCEL = '-2011'
-export const NO_SUCH_ORDER = '-2013'
-
-/** The exchange does not trade the symbol (any more). */
-export const NOT_TRADED_CODES: ReadonlySet<string> = new Set(['-1121', '-4108', '-4140', '-4141'])
+export const isClockRefusal = (outcome: RequestOutcome, codes: ErrorCodes): boolean =>
+  outcome.status === 'response' && outcome.code !== null && codes.clock.has(outcome.code)
 
 const REQUEST_TIMEOUT = 408
 const LIMITS: ReadonlySet<number> = new Set([418, 429])
-const OVERLOADED = '-1008'
-const CLOCK_CODES: ReadonlySet<string> = new Set(['-1021', '-5028'])
-
-/** Unknown error, disconnected, unexpected response, timeout; or the order already exists. */
-const UNCLEAR_CODES: ReadonlySet<string> = new Set(['-1000', '-1001', '-1006', '-1007', DUPLICATE])
 
 /** Why a call failed, in one line without secrets. */
 export const reasonOf = (error: unknown, outcome: RequestOutcome, credentials: BrokerCredentials): string => {
@@ -60,7 +71,8 @@ export const reasonOf = (error: unknown, outcome: RequestOutcome, credentials: B
     case 'no_response':
       return outcome.reason
     case 'response':
-      if (outcome.httpStatus < 300) return redacted(`the response cannot be read: ${message}`, credentials)
+      if (outcome.httpStatus < 300 && outcome.code === null)
+        return redacted(`the response cannot be read: ${message}`, credentials)
       return redacted(`${outcome.code ?? `HTTP ${outcome.httpStatus}`} ${outcome.message}`, credentials)
   }
 }

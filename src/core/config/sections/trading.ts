@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { MARGIN_MODES } from '../../shared/venues.ts'
 import { choice, flag, group, number, plainText, positiveShare, share, symbol, whole } from './kinds.ts'
 
 const basisPoints = (fallback: number, description: string) =>
@@ -47,13 +48,17 @@ export const execution = group('Orders and positions', {
     })
     .default('')
     .describe('venue of live orders (empty = none); add -sandbox for practice'),
+  margin_mode: choice(
+    'isolated',
+    MARGIN_MODES,
+    'isolated: a live position risks its own margin only; cross: the whole account',
+  ),
   venue_url: plainText(0, 200)
     .regex(LOOPBACK_URL, { error: 'must be http:// with a port on 127.0.0.1, localhost or [::1]' })
     .default('')
     .describe('a simulator of a -sandbox venue on this machine (empty = the venue itself)'),
   venue_stops: flag(true, 'the stop of each position rests at the venue, too, where the venue can'),
   send_timeout_seconds: whole(10, 1, 300, 'the time to send an order; one without answer by then is unknown'),
-  acceptance_window_seconds: whole(5, 1, 60, 'the venue refuses an order that arrives later than this'),
   max_price_age_seconds: whole(120, 1, 3600, 'no live entry on an older price'),
   max_price_difference_pct: positiveShare(
     0.01,

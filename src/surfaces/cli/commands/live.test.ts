@@ -3,7 +3,7 @@ import { createMemoryExchange } from '../../../../test/simulation/memory-exchang
 import type { Broker } from '../../../ports/broker.ts'
 import { openTestHome, type RunOptions, type TestHome } from '../test-home.fixture.ts'
 
-const LIVE = { SVC_EXECUTION__MODE: 'live', SVC_EXECUTION__VENUE: 'exchange' }
+const LIVE = { SVC_EXECUTION__MODE: 'live', SVC_EXECUTION__VENUE: 'bybit' }
 
 let home: TestHome
 beforeEach(async () => {
@@ -38,13 +38,13 @@ describe('svc live', () => {
   })
 
   it('is enabled by typing the name of the venue', async () => {
-    const { exitCode } = await home.run(['live', 'enable'], { ...withBroker(), stdin: 'exchange\n' })
+    const { exitCode } = await home.run(['live', 'enable'], { ...withBroker(), stdin: 'bybit\n' })
     expect(exitCode).toBe(0)
     const [record] = await confirmations()
-    expect(JSON.parse(record?.payload ?? '')).toMatchObject({ venue: 'exchange', equity_usd: 10_000 })
+    expect(JSON.parse(record?.payload ?? '')).toMatchObject({ venue: 'bybit', equity_usd: 10_000 })
     const { answer } = await answerOf(['live'], { environment: LIVE })
     expect(answer).toMatchObject({
-      confirmed: { venue: 'exchange' },
+      confirmed: { venue: 'bybit' },
       held_back_by: ['not_checked', 'paper_period', 'price_old'],
     })
     const audits = (await home.records()).filter(({ type }) => type === 'system.audit.v1')
@@ -79,7 +79,7 @@ describe('svc live', () => {
     const failing = withBroker({
       preflight: () => Promise.resolve([{ name: 'permissions', ok: false, detail: 'the key may not trade' }]),
     })
-    const confirmed = ['live', 'enable', '--confirm', 'exchange']
+    const confirmed = ['live', 'enable', '--confirm', 'bybit']
     const { answer } = await answerOf(confirmed, failing)
     expect(answer).toMatchObject({ code: 'live.not_ready', detail: expect.stringContaining('may not trade') })
     const silent = await answerOf(confirmed, withBroker({ account: () => Promise.resolve(null) }))

@@ -1,4 +1,5 @@
 import { configurationHashInput } from '../../../core/config/secrets.ts'
+import { supportedVenue, unsupportedVenue } from '../../../core/shared/venues.ts'
 import type { Usd } from '../../../core/shared/money.ts'
 import { feedBlockerOf } from '../../../core/trading/live-prices.ts'
 import { sentenceOf, viewLive } from '../../../core/views/kill-switch.ts'
@@ -64,6 +65,11 @@ const enable = async (
     throw new Failure('live.not_ready', 'execution.mode is not live, or execution.venue names no venue', {
       advice:
         'Set both first: "svc config set execution.venue <venue>", "svc config set execution.mode live".',
+    })
+  }
+  if (supportedVenue(venue) === null) {
+    throw new Failure('live.not_ready', unsupportedVenue(venue), {
+      advice: '"svc venues" lists what each of them can do.',
     })
   }
   const feed = feedBlockerOf(configuration.market, venue)

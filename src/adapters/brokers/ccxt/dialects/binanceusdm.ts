@@ -1,0 +1,136 @@
+import { DOLLARS, memberOf, textMemberOf } from '../../../ccxt.ts'
+import { dollarTotal } from './equity.ts'
+import { call, listIn, sideIn, wholeList, type Dialect, type FoundStop } from './dialect.ts'
+
+/** Binance USDⓈ-M futures. Conditional orders are algo orders there, with ids and endpoints of their own. */
+export const binanceusdm: Dialect = {
+  options: {},
+  clientOrderId: /^[.A-Z:/a-z0-9_-]{1,36}$/,
+  dollars: DOLLARS,
+  // Successes may have a code too, above zero.
+  errorIn: (body) => {
+    const code = textMemberOf(body, 'code')
+    return code?.startsWith('-') === true ? { code, message: textMemberOf(body, 'msg') ?? '' } : null
+  },
+  codes: {
+    duplicate: new Set(['-4116']),
+    noSuchOrder: new Set(['-2013']),
+    nothingToCancel: new Set(['-2011']),
+    notTraded: new Set(['-1121', '-4108', '-4140', '-4141']),
+    clock: new Set(['-1021', '-5028']),
+    // Unknown error, disconnected, unexpected response, timeout.
+    unclear: new Set(['-1000', '-1001', '-1006', '-1007']),
+    // Overloaded: documented as a certain failure although it comes with 503.
+    limit: new Set(['-1008']),
+    refusedAsServerError: new Set(),
+  },
+  time: (api) => api.fetchTime(),
+  isHedged: async (api, market) => memberOf(await api.fetchPositionMode(market), 'hedged') === true,
+  rights: async (api) => {
+    // Practice accounts have no list of permissions.
+    if (memberOf(api.urls.api, 'sapi') === undefined) return null
+    const listed = await call(api, 'sapiGetAccountApiRestrictions')
+    return {
+      mayTrade: memberOf(listed, 'enableFutures') === true,
+      mayWithdraw: memberOf(listed, 'enableWithdrawals') === true,
+    }
+  },
+  equityIn: dollarTotal,
+  margin: async (api, { marketId }) => {
+    const listed = await call(api, 'fapiPrivateGetSymbolConfig', { symbol: marketId })
+    const found = listIn(listed).find((entry) => textMemberOf(entry, 'symbol') === marketId)
+    const type = textMemberOf(found, 'marginType')
+    if (type === null) throw new Error('the exchange reports no margin mode')
+    return {
+      mode: type === 'CROSSED' ? 'cross' : type.toLowerCase(),
+      leverage: Number(textMemberOf(found, 'leverage')),
+    }
+  },
+  setMargin: async (api, { market, marketId }, wanted, found) => {
+    if (found.mode !== wanted.mode)
+      await call(api, 'fapiPrivatePostMarginType', {
+        symbol: marketId,
+        marginType: wanted.mode === 'cross' ? 'CROSSED' : 'ISOLATED',
+      })
+    if (found.leverage !== wanted.leverage) await api.setLeverage(wanted.leverage, market)
+  },
+  createOrder: (api, { market }, { order, amount, price }) => {
+    const type = order.kind === 'market' ? 'market' : 'limit'
+    return api.createOrder(market, type, order.side, amount, price, {
+      clientOrderId: order.clientOrderId,
+      ...(type === 'limit' ? { timeInForce: 'IOC' } : {}),
+      ...(order.reduceOnly ? { reduceOnly: true } : {}),
+    })
+  },
+  findOrder: (api, { market }, clientOrderId) => api.fetchOrder('', market, { clientOrderId }),
+  cancelOrder: (api, { market }, clientOrderId) => api.cancelOrder('', market, { clientOrderId }),
+  tradesOf: (api, { market }, orderId) => api.fetchMyTrades(market, undefined, TRADES_MAX, { orderId }),
+  liquidations: async (api, sinceMs) =>
+    wholeList(await api.fetchMyLiquidations(undefined, sinceMs, LIQUIDATIONS_MAX)).map((entry) => ({
+      venueOrderId: textMemberOf(memberOf(entry, 'info'), 'orderId') ?? '',
+      market: textMemberOf(entry, 'symbol') ?? '',
+      side: memberOf(entry, 'side') === 'sell' ? 'sell' : 'buy',
+      amount: memberOf(entry, 'contracts'),
+    })),
+  stops: {
+    // Not by the library's order call, which asks the list of markets whether it may.
+    place: (api, { marketId }, { clientOrderId, side, amount, triggerPrice }) =>
+      call(api, 'fapiPrivatePostAlgoOrder', {
+        algoType: 'CONDITIONAL',
+        type: 'STOP_MARKET',
+        symbol: marketId,
+        side: side.toUpperCase(),
+        quantity: amount,
+        triggerPrice,
+        workingType: 'MARK_PRICE',
+        reduceOnly: 'true',
+        clientAlgoId: clientOrderId,
+      }),
+    find: async (api, { market }, clientOrderId) => {
+      const found = stopIn(await call(api, 'fapiPrivateGetAlgoOrder', { clientAlgoId: clientOrderId }))
+      if (found === null) throw new Error('the exchange returned no algo order')
+      const { actualOrderId, ...stop } = found
+      if (actualOrderId === null) return { ...stop, order: null }
+      return { ...stop, order: await api.fetchOrder(actualOrderId, market, {}) }
+    },
+    cancel: (api, _, { clientOrderId }) =>
+      call(api, 'fapiPrivateDeleteAlgoOrder', { clientAlgoId: clientOrderId }),
+    open: async (api) =>
+      wholeList(await call(api, 'fapiPrivateGetOpenAlgoOrders')).map((entry) => {
+        const found = stopIn(entry)
+        return found === null ? null : { ...found, order: null }
+      }),
+  },
+}
+
+const TRADES_MAX = 1000
+const LIQUIDATIONS_MAX = 100
+
+const stopIn = (entry: unknown): (Omit<FoundStop, 'order'> & { actualOrderId: string | null }) | null => {
+  const [clientOrderId, venueOrderId, marketId] = ['clientAlgoId', 'algoId', 'symbol'].map((name) =>
+    textMemberOf(entry, name),
+  )
+  const side = sideIn(memberOf(entry, 'side'))
+  const status = STATUS[textMemberOf(entry, 'algoStatus') ?? '']
+  if (!clientOrderId || !venueOrderId || !marketId || side === null || status === undefined) return null
+  return {
+    clientOrderId,
+    venueOrderId,
+    marketId,
+    side,
+    status,
+    amount: memberOf(entry, 'quantity'),
+    triggerPrice: memberOf(entry, 'triggerPrice'),
+    actualOrderId: textMemberOf(entry, 'actualOrderId'),
+  }
+}
+
+const STATUS: Readonly<Record<string, FoundStop['status']>> = {
+  NEW: 'resting',
+  TRIGGERING: 'triggered',
+  TRIGGERED: 'triggered',
+  FINISHED: 'triggered',
+  CANCELED: 'canceled',
+  EXPIRED: 'canceled',
+  REJECTED: 'rejected',
+}

@@ -1,0 +1,222 @@
+import { memberOf, textMemberOf } from '../../../ccxt.ts'
+import { sumOfDollars } from './equity.ts'
+import { call, groupedBy, listIn, sideIn, wholeList, type Dialect, type FoundStop } from './dialect.ts'
+import type { TradingApi } from '../api.ts'
+
+const LIMITS: ReadonlySet<string> = new Set(['10006', '10018'])
+
+/**
+ * Bybit with a unified account. Orders are only acknowledged with their ids. A stop is an order with a trigger, and
+ * keeps its ids when it is triggered.
+ */
+export const bybit: Dialect = {
+  // The list of all markets of all kinds has many pages. Accounts that are not unified are not supported.
+  options: {
+    fetchMarkets: { types: ['linear'] },
+    defaultType: 'swap',
+    enableUnifiedMargin: false,
+    enableUnifiedAccount: true,
+    unifiedMarginStatus: 6,
+  },
+  clientOrderId: /^[A-Za-z0-9_-]{1,36}$/,
+  dollars: ['USDT'],
+  errorIn: (body) => {
+    const code = textMemberOf(body, 'retCode')
+    if (code === null || code === '0') return null
+    const error = { code, message: textMemberOf(body, 'retMsg') ?? '' }
+    return LIMITS.has(code) ? { ...error, pauseMs: 5000 } : error
+  },
+  codes: {
+    duplicate: new Set(['110072', '110030']),
+    // Lists without the order: see findOrder.
+    noSuchOrder: new Set(),
+    nothingToCancel: new Set(['110001', '110008', '110010']),
+    notTraded: new Set(['110074', '110023']),
+    clock: new Set(['10002']),
+    // Timeout, system error.
+    unclear: new Set(['10000', '10016', '10019', '-1']),
+    limit: LIMITS,
+    refusedAsServerError: new Set(),
+  },
+  time: (api) => api.fetchTime(),
+  isHedged: async (api, market) => {
+    const positions = await positionsIn(api, api.market(market).id)
+    return positions.some((position) => textMemberOf(position, 'positionIdx') !== '0')
+  },
+  rights: async (api) => {
+    const key = resultOf(await call(api, 'privateGetV5UserQueryApi'))
+    const permissions = memberOf(key, 'permissions')
+    return {
+      mayTrade:
+        textMemberOf(key, 'readOnly') !== '1' &&
+        listIn(memberOf(permissions, 'ContractTrade')).includes('Order'),
+      mayWithdraw: listIn(memberOf(permissions, 'Wallet')).includes('Withdraw'),
+    }
+  },
+  // What the library totals leaves out unrealized profit.
+  equityIn: (balance) => {
+    const [account] = listIn(memberOf(memberOf(memberOf(balance, 'info'), 'result'), 'list'))
+    const coins = listIn(memberOf(account, 'coin'))
+    return sumOfDollars((dollar) =>
+      memberOf(
+        coins.find((coin) => textMemberOf(coin, 'coin') === dollar),
+        'equity',
+      ),
+    )
+  },
+  margin: async (api, { marketId }) => {
+    const account = resultOf(await call(api, 'privateGetV5AccountInfo'))
+    const mode = textMemberOf(account, 'marginMode') ?? ''
+    const [position] = await positionsIn(api, marketId)
+    const leverage = Number(textMemberOf(position, 'leverage'))
+    return { mode: MARGIN_MODES[mode] ?? mode, leverage: leverage > 0 ? leverage : null }
+  },
+  setMargin: async (api, { market }, wanted, found) => {
+    if (found.mode !== wanted.mode)
+      await call(api, 'privatePostV5AccountSetMarginMode', {
+        setMarginMode: wanted.mode === 'isolated' ? 'ISOLATED_MARGIN' : 'REGULAR_MARGIN',
+      })
+    if (found.leverage !== wanted.leverage) await api.setLeverage(wanted.leverage, market)
+  },
+  createOrder: (api, { market }, { order, amount, price }) => {
+    const type = order.kind === 'market' ? 'market' : 'limit'
+    return api.createOrder(market, type, order.side, amount, price, {
+      clientOrderId: order.clientOrderId,
+      ...(type === 'limit' ? { timeInForce: 'IOC' } : {}),
+      ...(order.reduceOnly ? { reduceOnly: true } : {}),
+    })
+  },
+  findOrder: async (api, { market, marketId }, clientOrderId) => {
+    const found = await entryOf(api, marketId, clientOrderId)
+    return found === null ? null : api.parseOrder(found, api.market(market))
+  },
+  cancelOrder: (api, { marketId }, clientOrderId) =>
+    call(api, 'privatePostV5OrderCancel', {
+      category: 'linear',
+      symbol: marketId,
+      orderLinkId: clientOrderId,
+    }),
+  tradesOf: async (api, { market, marketId }, orderId) => {
+    const listed = await call(api, 'privateGetV5ExecutionList', {
+      category: 'linear',
+      symbol: marketId,
+      orderId,
+      limit: TRADES_MAX,
+    })
+    return api.parseTrades(wholeList(memberOf(resultOf(listed), 'list')), api.market(market))
+  },
+  liquidations: async (api, sinceMs) => {
+    const listed = await call(api, 'privateGetV5ExecutionList', {
+      category: 'linear',
+      execType: 'BustTrade',
+      startTime: sinceMs,
+      limit: TRADES_MAX,
+    })
+    return ordersOf(api, wholeList(memberOf(resultOf(listed), 'list')))
+  },
+  stops: {
+    place: (api, { market }, { clientOrderId, side, amount, triggerPrice }) =>
+      api.createOrder(market, 'market', side, amount, undefined, {
+        clientOrderId,
+        triggerPrice,
+        triggerDirection: side === 'sell' ? 'descending' : 'ascending',
+        triggerBy: 'MarkPrice',
+        reduceOnly: true,
+      }),
+    find: async (api, { market, marketId }, clientOrderId) => {
+      const entry = await entryOf(api, marketId, clientOrderId)
+      if (entry === null) return null
+      const found = stopIn(entry)
+      if (found === null) throw new Error('the exchange returned no stop order')
+      const isSent = found.status === 'triggered'
+      return { ...found, order: isSent ? api.parseOrder(entry, api.market(market)) : null }
+    },
+    cancel: (api, { marketId }, { clientOrderId }) =>
+      call(api, 'privatePostV5OrderCancel', {
+        category: 'linear',
+        symbol: marketId,
+        orderLinkId: clientOrderId,
+      }),
+    open: async (api) => {
+      const listed = await call(api, 'privateGetV5OrderRealtime', {
+        category: 'linear',
+        settleCoin: 'USDT',
+        orderFilter: 'StopOrder',
+        limit: 50,
+      })
+      return wholeList(memberOf(resultOf(listed), 'list')).map((entry) => {
+        const found = stopIn(entry)
+        return found === null ? null : { ...found, order: null }
+      })
+    },
+  },
+}
+
+const MARGIN_MODES: Readonly<Record<string, string>> = {
+  ISOLATED_MARGIN: 'isolated',
+  REGULAR_MARGIN: 'cross',
+  PORTFOLIO_MARGIN: 'portfolio',
+}
+/** As many as the venue returns at once. */
+const TRADES_MAX = 100
+
+const resultOf = (response: unknown): unknown => memberOf(response, 'result')
+
+const positionsIn = async (api: TradingApi, marketId: string): Promise<readonly unknown[]> =>
+  wholeList(
+    memberOf(
+      resultOf(await call(api, 'privateGetV5PositionList', { category: 'linear', symbol: marketId })),
+      'list',
+    ),
+  )
+
+/** Open and recent orders first; those that ended longer ago are in the history. */
+const entryOf = async (api: TradingApi, marketId: string, clientOrderId: string): Promise<unknown> => {
+  const key = { category: 'linear', symbol: marketId, orderLinkId: clientOrderId }
+  for (const endpoint of ['privateGetV5OrderRealtime', 'privateGetV5OrderHistory']) {
+    const [found] = wholeList(memberOf(resultOf(await call(api, endpoint, key)), 'list'))
+    if (found !== undefined) return found
+  }
+  return null
+}
+
+/** Executions by their order. */
+const ordersOf = (api: TradingApi, executions: readonly unknown[]) =>
+  groupedBy(executions, 'orderId').map(([venueOrderId, parts]) => ({
+    venueOrderId,
+    market: api.safeSymbol(textMemberOf(parts[0], 'symbol') ?? '', undefined, undefined, 'contract'),
+    side: sideIn(memberOf(parts[0], 'side')) ?? 'sell',
+    amount: memberOf(parts[0], 'orderQty'),
+  }))
+
+const stopIn = (entry: unknown): Omit<FoundStop, 'order'> | null => {
+  const [clientOrderId, venueOrderId, marketId] = ['orderLinkId', 'orderId', 'symbol'].map((name) =>
+    textMemberOf(entry, name),
+  )
+  const side = sideIn(memberOf(entry, 'side'))
+  const status = STATUS[textMemberOf(entry, 'orderStatus') ?? '']
+  if (!venueOrderId || !marketId || side === null || status === undefined) return null
+  return {
+    // Stops that were not placed by us may have none.
+    clientOrderId: clientOrderId ?? '',
+    venueOrderId,
+    marketId,
+    side,
+    status,
+    amount: memberOf(entry, 'qty'),
+    triggerPrice: memberOf(entry, 'triggerPrice'),
+  }
+}
+
+const STATUS: Readonly<Record<string, FoundStop['status']>> = {
+  Untriggered: 'resting',
+  Triggered: 'triggered',
+  New: 'triggered',
+  PartiallyFilled: 'triggered',
+  Filled: 'triggered',
+  PartiallyFilledCanceled: 'triggered',
+  // Canceled after it was triggered; before, it is Deactivated.
+  Cancelled: 'triggered',
+  Deactivated: 'canceled',
+  Rejected: 'rejected',
+}

@@ -1,0 +1,181 @@
+import { DOLLARS, memberOf, textMemberOf } from '../../../ccxt.ts'
+import { SUPPORTED_VENUES } from '../../../../core/shared/venues.ts'
+import { dollarTotal } from './equity.ts'
+import { call, listIn, sideIn, wholeList, type Dialect, type FoundStop } from './dialect.ts'
+import type { TradingApi } from '../api.ts'
+
+const TOO_MANY_REQUESTS = '50011'
+
+/**
+ * OKX. Quantities are in contracts; orders are only acknowledged with their ids, and name the margin mode themselves.
+ * Stops are algo orders: the order that a trigger sends has an id of its own.
+ */
+export const okx: Dialect = {
+  options: { fetchMarkets: { types: ['swap'] }, defaultType: 'swap', createOrder: 'privatePostTradeOrder' },
+  clientOrderId: /^[A-Za-z0-9]{1,32}$/,
+  dollars: DOLLARS,
+  // What went wrong with an order is one level below.
+  errorIn: (body) => {
+    const code = textMemberOf(body, 'code')
+    if (code === null || code === '0') return null
+    const [first] = listIn(memberOf(body, 'data'))
+    const inner = textMemberOf(first, 'sCode')
+    if (inner !== null && inner !== '0') return { code: inner, message: textMemberOf(first, 'sMsg') ?? '' }
+    const error = { code, message: textMemberOf(body, 'msg') ?? '' }
+    return code === TOO_MANY_REQUESTS ? { ...error, pauseMs: 5000 } : error
+  },
+  codes: {
+    duplicate: new Set(['51016', '51065']),
+    noSuchOrder: new Set(['51603']),
+    nothingToCancel: new Set(['51400', '51401', '51402', '51503', '51603']),
+    notTraded: new Set(['51001', '51027', '51028', '51087']),
+    clock: new Set(['50102', '50112']),
+    // Maintenance, endpoint timeout, busy, system error, order timed out.
+    unclear: new Set(['50001', '50004', '50013', '50026', '51149']),
+    limit: new Set([TOO_MANY_REQUESTS]),
+    refusedAsServerError: new Set(),
+  },
+  // Its timestamps are valid for half a minute. The deadline keeps an order from turning up after it was not found.
+  prepare: (api) => {
+    const sign = api.sign.bind(api)
+    api.sign = (path, kind, method, params, headers, body) => {
+      const signed = sign(path, kind, method, params, headers, body)
+      if (method !== 'POST' || path !== 'trade/order') return signed
+      const expTime = String(api.nonce() + SUPPORTED_VENUES.okx.acceptanceWindowMs)
+      return { ...signed, headers: { ...signed.headers, expTime } }
+    }
+  },
+  time: (api) => api.fetchTime(),
+  isHedged: async (api) => textMemberOf(await accountConfig(api), 'posMode') === 'long_short_mode',
+  rights: async (api) => {
+    const permissions = textMemberOf(await accountConfig(api), 'perm')?.split(',')
+    if (permissions === undefined) return null
+    return { mayTrade: permissions.includes('trade'), mayWithdraw: permissions.includes('withdraw') }
+  },
+  equityIn: dollarTotal,
+  margin: async (api, { marketId }, { mode }) => {
+    const listed = await call(api, 'privateGetAccountLeverageInfo', { instId: marketId, mgnMode: mode })
+    const [found] = wholeList(memberOf(listed, 'data'))
+    const leverage = Number(textMemberOf(found, 'lever'))
+    return { mode: textMemberOf(found, 'mgnMode') ?? '', leverage: leverage > 0 ? leverage : null }
+  },
+  setMargin: (api, { marketId }, { mode, leverage }) =>
+    call(api, 'privatePostAccountSetLeverage', {
+      instId: marketId,
+      lever: String(leverage),
+      mgnMode: mode,
+    }),
+  createOrder: (api, { market }, { order, amount, price, marginMode }) => {
+    const type = order.kind === 'market' ? 'market' : 'limit'
+    return api.createOrder(market, type, order.side, amount, price, {
+      clientOrderId: order.clientOrderId,
+      marginMode,
+      ...(type === 'limit' ? { timeInForce: 'IOC' } : {}),
+      ...(order.reduceOnly ? { reduceOnly: true } : {}),
+    })
+  },
+  findOrder: (api, { market }, clientOrderId) => api.fetchOrder('', market, { clientOrderId }),
+  cancelOrder: (api, { market }, clientOrderId) => api.cancelOrder('', market, { clientOrderId }),
+  // Of the last three days, without the delay of the longer history that the library reads.
+  tradesOf: async (api, { market, marketId }, ordId) => {
+    const listed = await call(api, 'privateGetTradeFills', {
+      instType: 'SWAP',
+      instId: marketId,
+      ordId,
+      limit: TRADES_MAX,
+    })
+    return api.parseTrades(wholeList(memberOf(listed, 'data')), api.market(market))
+  },
+  liquidations: async (api, sinceMs) => {
+    const found = []
+    for (const category of ['full_liquidation', 'partial_liquidation']) {
+      const listed = await call(api, 'privateGetTradeOrdersHistory', {
+        instType: 'SWAP',
+        category,
+        begin: sinceMs,
+      })
+      found.push(...wholeList(memberOf(listed, 'data')))
+    }
+    return found.map((entry) => ({
+      venueOrderId: textMemberOf(entry, 'ordId') ?? '',
+      market: api.safeSymbol(textMemberOf(entry, 'instId') ?? '', undefined, '-'),
+      side: sideIn(memberOf(entry, 'side')) ?? 'sell',
+      amount: memberOf(entry, 'accFillSz'),
+    }))
+  },
+  stops: {
+    place: (api, { marketId }, { clientOrderId, side, amount, triggerPrice, marginMode }) =>
+      call(api, 'privatePostTradeOrderAlgo', {
+        instId: marketId,
+        tdMode: marginMode,
+        side,
+        ordType: 'conditional',
+        sz: amount,
+        slTriggerPx: triggerPrice,
+        slTriggerPxType: 'mark',
+        // At the market.
+        slOrdPx: '-1',
+        reduceOnly: true,
+        algoClOrdId: clientOrderId,
+      }),
+    find: async (api, { market }, clientOrderId) => {
+      const listed = await call(api, 'privateGetTradeOrderAlgo', { algoClOrdId: clientOrderId })
+      const [entry] = wholeList(memberOf(listed, 'data'))
+      if (entry === undefined) return null
+      const found = stopIn(entry)
+      if (found === null) throw new Error('the exchange returned no algo order')
+      const { sentOrderId, ...stop } = found
+      return { ...stop, order: sentOrderId === null ? null : await api.fetchOrder(sentOrderId, market, {}) }
+    },
+    cancel: (api, { marketId }, { venueOrderId }) =>
+      call(api, 'privatePostTradeCancelAlgos', [{ instId: marketId, algoId: venueOrderId }]),
+    open: async (api) => {
+      const listed = await call(api, 'privateGetTradeOrdersAlgoPending', {
+        ordType: 'conditional',
+        instType: 'SWAP',
+        limit: TRADES_MAX,
+      })
+      return wholeList(memberOf(listed, 'data')).map((entry) => {
+        const found = stopIn(entry)
+        return found === null ? null : { ...found, order: null }
+      })
+    },
+  },
+}
+
+/** As many as the venue returns at once. */
+const TRADES_MAX = 100
+
+const accountConfig = async (api: TradingApi): Promise<unknown> =>
+  wholeList(memberOf(await call(api, 'privateGetAccountConfig'), 'data'))[0]
+
+const stopIn = (entry: unknown): (Omit<FoundStop, 'order'> & { sentOrderId: string | null }) | null => {
+  const [clientOrderId, venueOrderId, marketId] = ['algoClOrdId', 'algoId', 'instId'].map((name) =>
+    textMemberOf(entry, name),
+  )
+  const side = sideIn(memberOf(entry, 'side'))
+  const status = STATUS[textMemberOf(entry, 'state') ?? '']
+  if (!venueOrderId || !marketId || side === null || status === undefined) return null
+  const [listed] = listIn(memberOf(entry, 'ordIdList'))
+  return {
+    // Stops that were not placed by us may have none.
+    clientOrderId: clientOrderId ?? '',
+    venueOrderId,
+    marketId,
+    side,
+    status,
+    amount: memberOf(entry, 'sz'),
+    triggerPrice: memberOf(entry, 'slTriggerPx'),
+    sentOrderId: typeof listed === 'string' ? listed : textMemberOf(entry, 'ordId'),
+  }
+}
+
+const STATUS: Readonly<Record<string, FoundStop['status']>> = {
+  live: 'resting',
+  pause: 'resting',
+  partially_effective: 'triggered',
+  effective: 'triggered',
+  canceled: 'canceled',
+  order_failed: 'rejected',
+  partially_failed: 'triggered',
+}

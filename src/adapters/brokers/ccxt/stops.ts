@@ -1,0 +1,158 @@
+import { canonicalSymbol } from '../../../core/shared/symbol.ts'
+import type { MarginMode } from '../../../core/shared/venues.ts'
+import type {
+  CancelStopResult,
+  LookupStopResult,
+  PlaceStopResult,
+  StopOrder,
+  StopReport,
+} from '../../../ports/broker.ts'
+import { amountOf, coinsOf, type Contract } from './contracts.ts'
+import { cutQuantity, priceOf, safeLimit, textOf } from './decimals.ts'
+import type { FoundStop } from './dialects/dialect.ts'
+import type { Exchange, Reply } from './exchange.ts'
+import { orderWith, type Reports } from './reports.ts'
+
+/** Protective stops of an open exchange. */
+export interface Stops {
+  place(stop: StopOrder): Promise<PlaceStopResult>
+  cancel(stop: StopKey): Promise<CancelStopResult>
+  lookup(stop: StopKey): Promise<LookupStopResult>
+  /** The symbols are spelled as given here. */
+  open(symbols: readonly string[]): Promise<readonly StopReport[] | null>
+}
+
+type StopKey = Pick<StopOrder, 'clientOrderId' | 'symbol'>
+
+export const createStops = (exchange: Exchange, reports: Reports, marginMode: MarginMode): Stops => {
+  const { api, dialect, request } = exchange
+  const { codes, stops } = dialect
+  const notSent = (reason: string): PlaceStopResult => ({
+    status: 'not_sent',
+    reason,
+    retryAfterMs: exchange.heldBackMs(),
+  })
+
+  const find = async (
+    contract: Contract,
+    clientOrderId: string,
+  ): Promise<Exclude<Reply<FoundStop | null>, { readonly status: 'refused' }>> => {
+    const reply = await request(() => stops.find(api, contract, clientOrderId))
+    if (reply.status !== 'refused') return reply
+    if (reply.code !== null && codes.noSuchOrder.has(reply.code)) return { status: 'done', value: null }
+    return { status: 'unclear', code: reply.code, reason: reply.reason }
+  }
+
+  const reportOf = async (
+    found: FoundStop,
+    symbol: string,
+    contract: Contract,
+  ): Promise<StopReport | null> => {
+    const stop = numbersOf(found, symbol, contract)
+    if (stop === null || found.order === null) return stop === null ? null : { ...stop, order: null }
+    const sent = orderWith(found.order, found.clientOrderId, contract)
+    return sent === null ? null : { ...stop, order: await reports.withTrades(sent, contract) }
+  }
+
+  const lookup = async ({ clientOrderId, symbol }: StopKey): Promise<LookupStopResult> => {
+    const contract = await exchange.contractOf(symbol)
+    if (contract.status !== 'done') return unclear(contract.reason)
+    const reply = await find(contract.value, clientOrderId)
+    if (reply.status !== 'done') return unclear(reply.reason)
+    if (reply.value === null) return { status: 'not_found' }
+    const stop = await reportOf(reply.value, symbol, contract.value)
+    return stop === null ? unclear(UNREADABLE) : { status: 'found', stop }
+  }
+
+  return {
+    lookup,
+
+    place: async (order) => {
+      const contract = await exchange.contractOf(order.symbol)
+      if (contract.status !== 'done') return notSent(contract.reason)
+      const { quantityStep, quantityMin, priceStep } = contract.value.steps
+      const { clientOrderId, side } = order
+      if (!dialect.clientOrderId.test(clientOrderId))
+        return notSent('the exchange does not accept this client order id')
+      const quantity = cutQuantity(order.quantity, quantityStep)
+      if (quantity <= 0n || quantity < (quantityMin ?? 0n))
+        return notSent(`the quantity is below the minimum of ${textOf(quantityMin ?? quantityStep)}`)
+      const triggerPrice = safeLimit(order.triggerPrice, priceStep, side)
+      if (triggerPrice <= 0n) return notSent('the trigger is below the smallest step of the exchange')
+      const sent = {
+        clientOrderId,
+        side,
+        amount: amountOf(quantity, contract.value),
+        triggerPrice: textOf(triggerPrice),
+        marginMode,
+      }
+      const reply = await request(() => stops.place(api, contract.value, sent))
+      const isTaken = reply.status !== 'done' && reply.code !== null && codes.duplicate.has(reply.code)
+      if (reply.status !== 'done' && !isTaken) {
+        if (reply.status === 'not_sent') return notSent(reply.reason)
+        return reply.status === 'refused' ? rejected(reply.reason) : unclear(reply.reason)
+      }
+      // Acknowledgements are too short to compare: what counts is what the exchange has.
+      const found = await lookup(order)
+      if (found.status === 'found')
+        return found.stop.status === 'rejected'
+          ? rejected('the exchange accepted the stop and then rejected it')
+          : { status: 'accepted', stop: found.stop }
+      return unclear(
+        found.status === 'unclear' ? found.reason : 'the stop was acknowledged, and is not found',
+      )
+    },
+
+    cancel: async ({ clientOrderId, symbol }) => {
+      const contract = await exchange.contractOf(symbol)
+      if (contract.status !== 'done') return unclear(contract.reason)
+      const found = await find(contract.value, clientOrderId)
+      if (found.status !== 'done') return unclear(found.reason)
+      const stop = found.value
+      if (stop?.status !== 'resting') return { status: 'not_open' }
+      const reply = await request(() => stops.cancel(api, contract.value, stop))
+      if (reply.status === 'done') return { status: 'canceled' }
+      const isGone = reply.code !== null && codes.nothingToCancel.has(reply.code)
+      return reply.status === 'refused' && isGone ? { status: 'not_open' } : unclear(reply.reason)
+    },
+
+    open: async (symbols) => {
+      const loaded = exchange.contracts().size > 0 ? null : await exchange.reload()
+      if (loaded !== null && loaded.status !== 'done') return null
+      const reply = await request(() => stops.open(api))
+      if (reply.status !== 'done') return null
+      const spelled = new Map(symbols.map((symbol) => [canonicalSymbol(symbol), symbol]))
+      const byMarket = new Map([...exchange.contracts().values()].map((entry) => [entry.marketId, entry]))
+      const read = reply.value.flatMap((found) => {
+        const contract = found === null ? null : byMarket.get(found.marketId)
+        // Orders never go to other markets.
+        if (contract === undefined) return []
+        if (found === null || contract === null) return [null]
+        const stop = numbersOf(found, spelled.get(contract.base) ?? contract.base, contract)
+        return [stop === null ? null : { ...stop, order: null }]
+      })
+      // Half a list would mislead.
+      return read.includes(null) ? null : read.flatMap((stop) => stop ?? [])
+    },
+  }
+}
+
+const UNREADABLE = 'the response cannot be read'
+
+const unclear = (reason: string): { readonly status: 'unclear'; readonly reason: string } => ({
+  status: 'unclear',
+  reason,
+})
+
+const rejected = (reason: string): PlaceStopResult => ({ status: 'rejected', reason })
+
+const numbersOf = (
+  { clientOrderId, venueOrderId, side, status, amount, triggerPrice }: FoundStop,
+  symbol: string,
+  contract: Contract,
+): Omit<StopReport, 'order'> | null => {
+  const quantity = coinsOf(amount, contract)
+  const trigger = priceOf(triggerPrice)
+  if (quantity === null || trigger === null) return null
+  return { clientOrderId, venueOrderId, symbol, side, status, quantity, triggerPrice: trigger }
+}
