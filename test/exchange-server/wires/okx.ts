@@ -76,15 +76,17 @@ const PUBLIC: Readonly<Record<string, Answer>> = {
   '/api/v5/public/time': (world) => [{ ts: String(exchangeNow(world)) }],
   '/api/v5/public/instruments': ({ perpetuals, delisted }, { instType }) =>
     instType === 'SWAP' ? perpetuals.filter((base) => !delisted.has(base)).map(instrument) : [],
-  '/api/v5/market/ticker': (world, { instId }) => [
-    {
-      instType: 'SWAP',
-      instId,
-      last: digits(marketPriceOf(world, baseIn(instId))),
-      ts: String(exchangeNow(world)),
-    },
-  ],
+  '/api/v5/market/ticker': (world, { instId }) => [ticker(world, baseIn(instId))],
+  '/api/v5/market/tickers': (world, { instType }) =>
+    instType === 'SWAP' ? world.perpetuals.map((base) => ticker(world, base)) : [],
 }
+
+const ticker = (world: ExchangeState, base: string) => ({
+  instType: 'SWAP',
+  instId: `${base}-USDT-SWAP`,
+  last: digits(marketPriceOf(world, base)),
+  ts: String(exchangeNow(world)),
+})
 
 const instrument = (base: string) => {
   const spec = specOf(SPECS, base)

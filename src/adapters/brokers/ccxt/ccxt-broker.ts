@@ -174,16 +174,18 @@ const submitOrder = async (session: Session, order: BrokerOrder): Promise<Submit
   if (contract.status !== 'done') return notSent(contract.reason)
   const { market, isActive } = contract.value
   if (!isActive) return notSent(`${market} is not traded any more`)
-  const noteNotTraded = (code: string | null): void => {
-    if (code !== null && dialect.codes.notTraded.has(code)) exchange.deactivate(order.symbol)
+  const noteNotTraded = (code: string | null): boolean => {
+    const isNotTraded = code !== null && dialect.codes.notTraded.has(code)
+    if (isNotTraded) exchange.deactivate(order.symbol)
+    return isNotTraded
   }
   const checked = requestOf(order, contract.value, dialect.clientOrderId)
   if (typeof checked === 'string') return notSent(checked)
   if (!order.reduceOnly) {
     const difference = await agreeMargin(exchange, contract.value, marginMode, order.leverage)
     if (difference !== null) {
-      noteNotTraded(difference.code)
-      return notSent(difference.reason)
+      const isNotTraded = noteNotTraded(difference.code)
+      return isNotTraded ? rejected(difference.reason) : notSent(difference.reason)
     }
   }
   const reply = await request(() =>

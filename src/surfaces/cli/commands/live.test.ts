@@ -33,7 +33,7 @@ describe('svc live', () => {
     const { stdout } = await home.run(['live', 'status'], { environment: LIVE })
     expect(stdout).toContain('are not sent')
     expect(stdout).toContain('not_confirmed, not_checked, paper_period, price_old')
-    expect(stdout).toContain('Nobody has confirmed exchange: run "svc live enable".')
+    expect(stdout).toContain('Nobody has confirmed bybit: run "svc live enable".')
     expect((await home.run(['live', 'nonsense'])).exitCode).toBe(2)
   })
 
@@ -63,10 +63,10 @@ describe('svc live', () => {
   it.each([
     [
       { SVC_MARKET__FEED: 'simulated' },
-      'Prices are simulated (market.feed): real orders need those of exchange.',
+      'Prices are simulated (market.feed): real orders need those of bybit.',
     ],
     [{ SVC_MARKET__FEED: 'file', SVC_MARKET__FILE: 'bars.csv' }, 'Prices come from a file (market.feed)'],
-    [{ SVC_MARKET__FEED: 'ccxt', SVC_MARKET__EXCHANGE: 'elsewhere' }, 'set market.exchange to exchange'],
+    [{ SVC_MARKET__FEED: 'ccxt', SVC_MARKET__EXCHANGE: 'elsewhere' }, 'set market.exchange to bybit'],
   ])('is not enabled with prices of another market: %j', async (environment, sentence) => {
     const options = { ...withBroker(), environment: { ...LIVE, ...environment } }
     const { exitCode, answer } = await answerOf(['live', 'enable', '--confirm', 'exchange'], options)
