@@ -15,6 +15,7 @@ import {
   type Quantity,
   type Usd,
 } from '../shared/money.ts'
+import { timestampAt } from '../shared/time.ts'
 import { markNow } from '../signals/prices.ts'
 import { evolveTrading, type TradingFacts } from './evolve.ts'
 import { closedEvents } from './exits.ts'
@@ -183,7 +184,7 @@ const newFills = ({ tradeIds }: Order, { fills }: VenueReport): readonly VenueFi
 const fillEvents = (
   facts: TradingFacts,
   id: OrderId,
-  { price, quantity, feeUsd: fee, venueTradeId }: VenueFill,
+  { price, quantity, feeUsd: fee, venueTradeId, atMs }: VenueFill,
   context: DecisionContext,
 ): readonly NewEvent[] => {
   const order = facts.trading.orders.open.get(id)
@@ -199,7 +200,25 @@ const fillEvents = (
   })
   if (isExit(order)) return [filled]
   const mid = markNow(facts, canonicalSymbol(order.symbol), context)?.price ?? price
-  return [filled, ...entryProgress(facts, order, fill, { remaining, mid, context })]
+  const progress = entryProgress(facts, order, fill, { remaining, mid, context })
+  const ts = timeOfFill(order, atMs, context)
+  return [
+    filled,
+    ...progress.map((event) => (event.type === 'execution.position_opened.v1' ? { ...event, ts } : event)),
+  ]
+}
+
+/** How far the clock of a venue may be from ours. */
+export const VENUE_CLOCK_MS_MAX = 5000
+
+/**
+ * A position exists since its first fill, however late we hear of it: what the venue charges from then on is its. A time
+ * that cannot be, before the order or after now, is not believed.
+ */
+const timeOfFill = ({ submittedAt }: Order, atMs: number, { now }: DecisionContext): Timestamp => {
+  if (atMs < Date.parse(submittedAt) - VENUE_CLOCK_MS_MAX) return submittedAt
+  const at = timestampAt(atMs)
+  return at < now ? at : now
 }
 
 /** Not before every trade that the report counts is recorded. */
