@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, describe } from 'vitest'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   postgresMissing,
   startPostgres,
@@ -15,6 +17,23 @@ describe.skipIf(postgresMissing !== null)('leading on a PostgreSQL log', () => {
     url = await server.freshDatabase()
   })
   afterAll(() => server?.stop())
+
+  it('hears that it lost its connection, and another leads', async () => {
+    const lease = await postgresLeadership({ url }).tryToLead()
+    expect(lease).not.toBeNull()
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    await client.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE application_name = 'signal-engine leader' AND datname = current_database()`,
+    )
+    await client.end()
+    const heard = lease?.ended.then(() => 'heard')
+    expect(await Promise.race([heard, sleep(5000, 'not heard')])).toBe('heard')
+    const next = await postgresLeadership({ url }).tryToLead()
+    expect(next).not.toBeNull()
+    await next?.release()
+  })
 
   leadershipContract('an advisory lock', () => Promise.resolve(postgresLeadership({ url })))
 })
