@@ -4,7 +4,7 @@ import type { FeedStatus } from '../ports/market-feed.ts'
 import type { Leadership, Lease } from '../ports/leadership.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Timer } from '../ports/timer.ts'
-import { openMarket } from './market.ts'
+import { openMarket, type OpenFeed } from './market.ts'
 import { liveBlockers } from '../core/trading/destination.ts'
 import { openPositionsOf } from '../core/trading/book.ts'
 import type { State } from '../core/state.ts'
@@ -22,6 +22,9 @@ export interface DriverDependencies {
   readonly leadership: Leadership
   /** Called with secrets that logs must not show from now on. */
   readonly onSecrets: (secrets: readonly string[]) => void
+  /** Where prices come from and orders go; by default what the settings name. The simulator has its own. */
+  readonly openFeed?: OpenFeed
+  readonly openBroker?: typeof openBroker
 }
 
 export interface Drivers {
@@ -49,6 +52,14 @@ export const openDrivers = async (dependencies: DriverDependencies): Promise<Dri
       logger.error('could not start feeds and order routing in this process', { error })
     }
   }
+  /** With the lease the store may be away: what cannot be recorded then must not end the process. */
+  const stopped = async (ended: Driven): Promise<void> => {
+    try {
+      await ended.stop()
+    } catch (error) {
+      logger.error('could not stop feeds and order routing in order', { error })
+    }
+  }
   const keepTrying = async (): Promise<void> => {
     if (driven === null) logger.info('standby: another process is the leader')
     while (!closing.signal.aborted) {
@@ -58,7 +69,7 @@ export const openDrivers = async (dependencies: DriverDependencies): Promise<Dri
           logger.warn('leadership lost: feeds and order routing stop in this process')
         const ended: Driven = driven
         driven = null
-        await ended.stop()
+        await stopped(ended)
       }
       await timer.wait(TRY_AGAIN_MS, closing.signal)
       if (!closing.signal.aborted) await attempt()
@@ -115,7 +126,7 @@ const openTrading = (dependencies: DriverDependencies): Promise<{ close(): Promi
       logger.warn('no orders are sent: execution.mode is live, but execution.venue is empty')
       return nothingToClose(closers)
     }
-    const opened = await openBroker(environment, current, timer)
+    const opened = await (dependencies.openBroker ?? openBroker)(environment, current, timer)
     if (opened.status === 'keys-missing') {
       logger.error(`no orders are sent to ${venue}: ${opened.reason}`)
       const checks = [{ name: 'keys', ok: false, detail: opened.reason }]
