@@ -1,5 +1,4 @@
 import { stampedFrom, EMPTY_HEAD, headOf, type Head, type LogRecord } from '../../../src/core/log/event.ts'
-import type { JsonObject } from '../../../src/core/shared/json.ts'
 import { evolve, INITIAL_STATE, type State } from '../../../src/core/state.ts'
 import { encodeState } from '../../../src/core/state-codec.ts'
 import { openPositionsOf } from '../../../src/core/trading/book.ts'
@@ -24,7 +23,8 @@ const TOLD = [
   'alert.',
 ]
 
-type Payload = JsonObject & Readonly<Record<string, unknown>>
+/** The members that are looked at are plain values. */
+type Payload = Readonly<Record<string, string | number | boolean | null | undefined>>
 
 /**
  * Reads what was stored after every step, and holds it against the invariants of the engine. The numbers are those of

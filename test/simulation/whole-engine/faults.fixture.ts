@@ -36,7 +36,6 @@ export const FAULTS = {
   lookup_fails: 'the venue does not answer questions',
   liquidations: 'the venue closes a position by force',
   funding: 'the venue charges funding',
-  venue_doubles: 'the venue places an order twice by itself',
 } as const
 
 export type Fault = keyof typeof FAULTS
@@ -47,7 +46,6 @@ const NOT_BY_DEFAULT: ReadonlySet<Fault> = new Set<Fault>([
   'clock_jumps',
   'submit_stalls',
   'long_ban',
-  'venue_doubles',
 ])
 
 export const ALL_FAULTS = Object.keys(FAULTS) as readonly Fault[]

@@ -2,7 +2,7 @@
  * Runs seeds for as long as wanted: `npm run simulate -- --minutes 60`, `--seeds 1..1000`, or `--seed 7` with a trace.
  * The first seed that breaks a promise is printed, and replays.
  */
-import { parseArgs } from 'node:util'
+import { inspect, parseArgs } from 'node:util'
 import { faultsOf } from './faults.fixture.ts'
 import { simulate, type SimulationResult } from './simulate.fixture.ts'
 
@@ -47,9 +47,17 @@ const minutes =
   values.minutes === undefined ? (last === Number.POSITIVE_INFINITY ? 1 : Infinity) : Number(values.minutes)
 const endMs = Date.now() + minutes * 60_000
 
+let seedNow = first
+// Nobody waited for it: in the service it would have ended the process.
+process.on('unhandledRejection', (error) => {
+  say(`seed ${seedNow}: an error that nobody handles: ${inspect(error)}`)
+  process.exit(1)
+})
+
 let runs = 0
 let isBroken = false
 for (let seed = first; seed <= last && Date.now() < endMs && !isBroken; seed += 1) {
+  seedNow = seed
   try {
     const trace = values.seed === undefined ? {} : { trace: say }
     count(await simulate({ seed, faults, rounds, ...trace }))
@@ -57,9 +65,7 @@ for (let seed = first; seed <= last && Date.now() < endMs && !isBroken; seed += 
     if (runs % 100 === 0) say(`${runs} seeds, up to ${seed}`)
   } catch (error) {
     isBroken = true
-    say(`seed ${seed}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
-    if (error instanceof Error && error.cause !== undefined)
-      say(`cause: ${error.cause instanceof Error ? error.cause.stack : String(error.cause)}`)
+    say(`seed ${seed}: ${inspect(error)}`)
     say(`replay it with: npm run simulate -- --seed ${seed} --faults ${values.faults} --rounds ${rounds}`)
   }
 }

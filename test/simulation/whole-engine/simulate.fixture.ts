@@ -298,7 +298,7 @@ class Simulation {
     world.expect(left.length === 0, `18: ${left.length} intents have not ended`)
     const counted = (type: string): number => world.counts.get(`event ${type}`) ?? 0
     for (const type of ['execution.position_adopted.v1', 'execution.venue_differs.v1'])
-      world.expect(world.isActive('venue_doubles') || counted(type) === 0, `${type} without a cause`)
+      world.expect(counted(type) === 0, `${type} without a cause`)
     for (const { request } of this.#venue.orders)
       world.expect(this.#auditor.submitted.has(request.clientOrderId), 'an order without a stored cause')
   }
