@@ -108,6 +108,16 @@ export const MUTANTS = [
     file: 'src/engine/orders/next-step.ts',
     from: 'if (lookup.found === attempts) return attempts',
     to: 'if (lookup.found <= attempts) return attempts',
+    test: [
+      'src/engine/orders/order-router.test.ts',
+      'sends an order again under the same id only after the venue did not have it for long enough',
+    ],
+  },
+  {
+    name: 'an order is sent again without being looked up, at a venue that places it twice',
+    file: 'src/engine/orders/next-step.ts',
+    from: 'if (lookup.found === attempts) return attempts',
+    to: 'if (lookup.found <= attempts) return attempts',
     test: [SIMULATION, SIMULATED],
   },
   {
@@ -115,10 +125,7 @@ export const MUTANTS = [
     file: 'src/engine/orders/next-step.ts',
     from: '!isExit(order) && facts.isAnyUnknown ? null',
     to: '!isExit(order) && facts.nowMs < 0 ? null',
-    test: [
-      'src/engine/orders/order-router.test.ts',
-      'sends no entry anywhere, and nothing in the symbol, while an order is unknown',
-    ],
+    test: ['src/engine/orders/next-step.test.ts', 'is held back while any order is unknown'],
   },
   {
     name: 'the loss of a lease is not noticed (PostgreSQL)',
@@ -186,10 +193,10 @@ export const MUTANTS = [
     test: [SIMULATION, SIMULATED],
   },
   {
-    name: 'a snapshot has a seq that is not its own',
+    name: 'a snapshot is taken for one event further than it is',
     file: 'src/engine/memory.ts',
-    from: '    seq: head.seq,\n    chainHash: head.hash,',
-    to: '    seq: head.seq - 1,\n    chainHash: head.hash,',
+    from: 'return { state, head: { seq: snapshot.seq, hash',
+    to: 'return { state, head: { seq: snapshot.seq + 1, hash',
     test: ['src/engine/engine.test.ts', 'plus the tail gives the same state as everything'],
   },
   {

@@ -105,7 +105,7 @@ export const connectToVenue = ({ world, venue, market, owner, onSend }: VenueLin
       if (random.happens(0.5)) return NEVER
       return ask('order lost', 500, () => ({ status: 'unclear', reason: 'connection reset' }))
     }
-    const lateMs = world.goesWrong('request_late', 0.06) ? random.below(18_000) : 0
+    const lateMs = world.goesWrong('request_late', 0.1) ? 3000 + random.below(16_000) : 0
     const backMs = world.goesWrong('answer_late', 0.06) ? 5000 + random.below(20_000) : 0
     const result = await ask(`order ${order.side} ${order.symbol}`, lateMs, () => place(order, sentMs), {
       ms: backMs,
