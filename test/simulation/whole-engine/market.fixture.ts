@@ -62,7 +62,7 @@ export class Market {
       // A sum of three is near enough to a bell; now and then it jumps.
       const shape = random.below(201) + random.below(201) + random.below(201) - 300
       const jump = random.happens(0.004) ? (random.below(2) * 2 - 1) * (100 + random.below(500)) : 0
-      const next = Math.round(path.cents * (1 + shape / 150_000) + (path.cents / START_CENTS) * jump)
+      const next = Math.round(path.cents * (1 + shape / 70_000) + (path.cents / START_CENTS) * jump)
       path.cents = Math.max(START_CENTS / 5, next)
       path.high = Math.max(path.high, path.cents)
       path.low = Math.min(path.low, path.cents)
@@ -110,6 +110,8 @@ export const openSimulatedFeed = (world: World, market: Market, timer: Timer): M
   const stopping = new AbortController()
   let running: Promise<void> = Promise.resolve()
   const delivered = new Map<string, number>()
+  // Without prices between the bars it is the bars that have to find a stop.
+  const hasTicks = world.random('feed').happens(0.5)
 
   const bars = async (listener: FeedListener): Promise<void> => {
     for (const symbol of market.symbols) {
@@ -139,7 +141,7 @@ export const openSimulatedFeed = (world: World, market: Market, timer: Timer): M
       await timer.wait(STEP_MS, stopping.signal)
       if (stopping.signal.aborted) return
       if (world.goesWrong('bars_late', 0.02)) await timer.wait(20_000, stopping.signal)
-      ticks(listener)
+      if (hasTicks) ticks(listener)
       await bars(listener)
     }
   }

@@ -327,7 +327,7 @@ const CONFIGURATION: Configuration = {
     dcg_symbols: [FORBIDDEN],
     confirmation_threshold_usd: 300,
     // Near enough to be hit within minutes.
-    stop_loss_pct: 0.01,
-    take_profit_pct: 0.02,
+    stop_loss_pct: 0.004,
+    take_profit_pct: 0.008,
   },
 }
