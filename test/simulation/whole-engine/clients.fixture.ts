@@ -157,7 +157,7 @@ export class Clients {
   }
 
   #cancel(state: State): void {
-    const [order] = [...state.trading.orders.open.values()].filter(({ purpose }) => purpose.kind === 'entry')
+    const order = [...state.trading.orders.open.values()].find(({ purpose }) => purpose.kind === 'entry')
     if (order === undefined) return
     const request = { orderId: order.id, reason: null, ...OPERATOR }
     this.send({ kind: 'cancel-order', request })

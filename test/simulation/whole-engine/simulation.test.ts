@@ -3,7 +3,7 @@ import { ALL_FAULTS, DEFAULT_FAULTS, faultsOf } from './faults.fixture.ts'
 import { simulate } from './simulate.fixture.ts'
 
 /** SVC_TEST_SEEDS=1000 for a longer run; `npm run simulate` for one without end. */
-const SEEDS = Number(process.env['SVC_TEST_SEEDS'] ?? 140)
+const SEEDS = Number(process.env['SVC_TEST_SEEDS'] ?? 200)
 /** One test per so many, so that the list stays short. */
 const GROUP = 20
 

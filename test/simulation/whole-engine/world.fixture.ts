@@ -11,7 +11,7 @@ export interface Owner {
 }
 
 /** Something that the engine promised and did not keep. */
-export class BrokenPromise extends Error {
+class BrokenPromise extends Error {
   override readonly name = 'BrokenPromise'
 }
 
@@ -59,7 +59,7 @@ export class World {
   readonly #digest = createHash('sha256')
   readonly #trace: TraceLine | null
   #order = 0
-  #failure: unknown = null
+  #failure: Error | null = null
 
   constructor(options: {
     readonly seed: number
@@ -134,7 +134,7 @@ export class World {
       this.schedule(outMs, label, survives ? null : owner, () => {
         settled(effect).then(
           (value) => answer(() => resolve(value)),
-          (error: Error) => answer(() => reject(error)),
+          (error: unknown) => answer(() => reject(asError(error))),
         )
       })
     })
@@ -142,7 +142,7 @@ export class World {
 
   /** Fails the run at the end of this step: nothing inside the engine can catch it. */
   fail(reason: unknown): void {
-    this.#failure ??= reason
+    this.#failure ??= asError(reason)
   }
 
   expect(holds: boolean, promise: string): void {
@@ -179,6 +179,8 @@ export class World {
 }
 
 export const NEVER = new Promise<never>(() => undefined)
+
+const asError = (reason: unknown): Error => (reason instanceof Error ? reason : new Error(String(reason)))
 
 /** The answer of the outside, whether it is given at once or not; an error is one too. */
 const settled = async <Value>(effect: () => Value | Promise<Value>): Promise<Value> => effect()
