@@ -16,6 +16,7 @@ class LongestFirst extends BaseSequencer {
 /** Files with more than about ten seconds of processor time, and the tests of the whole system. */
 const LONGEST = [
   'test/simulation/kill-orders.test.ts',
+  'test/simulation/whole-engine/simulation.test.ts',
   'test/interface/market.test.ts',
   'test/interface/command-line.test.ts',
   'src/backtest/walk.test.ts',

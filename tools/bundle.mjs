@@ -1,5 +1,5 @@
 /**
- * Bundles TypeScript into a few files that Node loads quickly: `node tools/bundle.mjs service|bench <folder>`.
+ * Bundles TypeScript into a few files that Node loads quickly: `node tools/bundle.mjs service|bench|simulation <folder>`.
  * All files stand side by side in one folder, so that a thread or process is found beside the code that starts it.
  */
 import { execFileSync } from 'node:child_process'
@@ -86,6 +86,7 @@ export const programReferences = (folder = null) => ({
 const BUNDLES = {
   service: () => ['src/cli.ts', 'src/main.ts', ...programsIn('src')],
   bench: () => ['bench/run.ts', ...programsIn('src', 'bench')],
+  simulation: () => ['test/simulation/whole-engine/simulate-process.ts', ...programsIn('src')],
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

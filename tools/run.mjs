@@ -1,5 +1,5 @@
 /**
- * The commands of package.json: `node tools/run.mjs start|test|build|check|bench|fuzz [arguments]`.
+ * The commands of package.json: `node tools/run.mjs start|test|build|check|bench|fuzz|simulate|mutants [arguments]`.
  * Each one installs and builds first what is missing.
  */
 import { spawn } from 'node:child_process'
@@ -68,6 +68,22 @@ const fuzz = async (args) => {
   close(await runTests(['test/fuzz']))
 }
 
+/** The whole engine on simulated time: `npm run simulate -- --minutes 60`, `--seed 7` for one with a trace. */
+const simulate = async (args) => {
+  await ensureInstalled(ROOT, say)
+  await run(process.execPath, ['tools/bundle.mjs', 'simulation', 'test/dist'])
+  const program = 'test/dist/test-simulation-whole-engine-simulate-process.js'
+  const child = spawn(process.execPath, ['--enable-source-maps', program, ...args], { stdio: 'inherit' })
+  process.exitCode = (await once(child, 'close'))[0] ?? 1
+}
+
+/** Makes every listed mistake in a copy of the project, and shows the test that notices it. */
+const mutants = async (args) => {
+  await setUp()
+  const { runMutants } = await import('./mutants.mjs')
+  close({ ...(await runMutants(ROOT, args)), skipped: 0 })
+}
+
 /** Everything that is checked without running the code. */
 const CHECKS = {
   format: ['node_modules/oxfmt/bin/oxfmt', '--check'],
@@ -118,7 +134,7 @@ const endWithShell = () => {
   watch.unref()
 }
 
-const COMMANDS = { bench, build: setUp, check, fuzz, start, test }
+const COMMANDS = { bench, build: setUp, check, fuzz, mutants, simulate, start, test }
 
 const [name, ...args] = process.argv.slice(2)
 const [major, minor] = process.versions.node.split('.').map(Number)

@@ -5,7 +5,7 @@ import type { FeedStatus } from '../ports/market-feed.ts'
 import type { Leadership, Lease } from '../ports/leadership.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Timer } from '../ports/timer.ts'
-import { openMarket } from './market.ts'
+import { openMarket, type OpenFeed } from './market.ts'
 import { liveBlockers } from '../core/trading/destination.ts'
 import { openPositionsOf } from '../core/trading/book.ts'
 import type { State } from '../core/state.ts'
@@ -23,6 +23,9 @@ export interface DriverDependencies {
   readonly leadership: Leadership
   /** Called with secrets that logs must not show from now on. */
   readonly onSecrets: (secrets: readonly string[]) => void
+  /** Where prices come from and orders go; by default what the settings name. The simulator has its own. */
+  readonly openFeed?: OpenFeed
+  readonly openBroker?: typeof openBroker
 }
 
 export interface Drivers {
@@ -160,7 +163,7 @@ const openTrading = (
       logger.warn('no orders are sent: execution.mode is live, but execution.venue is empty')
       return nothingToClose(closers)
     }
-    const opened = await openBroker(environment, current, timer, isLeading)
+    const opened = await (dependencies.openBroker ?? openBroker)(environment, current, timer, isLeading)
     if (opened.status === 'keys-missing') {
       logger.error(`no orders are sent to ${venue}: ${opened.reason}`)
       const checks = [{ name: 'keys', ok: false, detail: opened.reason }]

@@ -68,8 +68,17 @@ export class Closers {
     this.#close.push(close)
   }
 
+  /** Everything, also behind one that cannot be closed; then it rejects with the first error. */
   async closeAll(): Promise<void> {
-    for (let close = this.#close.pop(); close !== undefined; close = this.#close.pop()) await close()
+    const errors: unknown[] = []
+    for (let close = this.#close.pop(); close !== undefined; close = this.#close.pop()) {
+      try {
+        await close()
+      } catch (error) {
+        errors.push(error)
+      }
+    }
+    if (errors.length > 0) throw errors[0]
   }
 }
 

@@ -22,7 +22,15 @@ export interface MarketDependencies {
   readonly configuration: () => Configuration
   readonly logger: Logger
   readonly timer: Timer
+  readonly openFeed?: OpenFeed
 }
+
+/** Null without a feed. */
+export type OpenFeed = (
+  configuration: Configuration,
+  timer: Timer,
+  environment: Environment,
+) => MarketFeed | null
 
 export interface RunningMarket {
   /** Null where there is no feed. */
@@ -38,7 +46,7 @@ export const openMarket = (dependencies: MarketDependencies): Promise<RunningMar
     const onError = (what: string, error?: unknown): void =>
       logger.warn(what, error === undefined ? {} : { error })
     const producerRunner = new ProducerRunner({ engine, clock, onError })
-    const feed = feedOf(configuration(), timer, environment)
+    const feed = (dependencies.openFeed ?? feedOf)(configuration(), timer, environment)
     let runner: MarketRunner | null = null
     if (feed !== null) {
       const opened = new MarketRunner({
@@ -68,8 +76,7 @@ export const openMarket = (dependencies: MarketDependencies): Promise<RunningMar
     return { feedStatus: () => runner?.status() ?? null, close: () => closers.closeAll() }
   })
 
-/** Null without a feed. */
-const feedOf = ({ market }: Configuration, timer: Timer, { home }: Environment): MarketFeed | null => {
+const feedOf: OpenFeed = ({ market }, timer, { home }) => {
   switch (market.feed) {
     case 'none':
       return null

@@ -4,6 +4,7 @@ import type { NewEvent } from '../events/catalogue.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import { openPositionsOf } from './book.ts'
 import { isOpen, type Position } from './positions.ts'
+import { VENUE_CLOCK_MS_MAX } from './venue-orders.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 import {
   minus,
@@ -54,16 +55,18 @@ export const recordFunding = (
   { positions }: Pick<TradingState, 'positions'>,
   { venue, payment }: { readonly venue: string; readonly payment: VenueFunding },
 ): Decision => {
-  const at = timestampAt(payment.atMs)
-  const held = [...positions.values()]
-    .filter(
-      (position) =>
-        position.terms.platform === venue &&
-        position.terms.asset === canonicalSymbol(payment.symbol) &&
-        position.terms.openedAt < at &&
-        (isOpen(position) || position.end.closedAt >= at),
-    )
+  const of = [...positions.values()]
+    .filter(({ terms }) => terms.platform === venue && terms.asset === canonicalSymbol(payment.symbol))
     .toSorted((one, other) => (one.id < other.id ? -1 : 1))
+  const heldUntil = (atMs: number): readonly Position[] =>
+    of.filter(
+      (position) =>
+        position.terms.openedAt < timestampAt(payment.atMs) &&
+        (isOpen(position) || position.end.closedAt >= timestampAt(atMs)),
+    )
+  // A position is opened by the clock of the venue and closed by ours: they differ a little.
+  const exact = heldUntil(payment.atMs)
+  const held = exact.length > 0 ? exact : heldUntil(payment.atMs - VENUE_CLOCK_MS_MAX)
   const whole = sumOf(held.map(({ holding }) => holding.quantity))
   let quantity = NO_QUANTITY
   let charged = NO_USD

@@ -1,9 +1,19 @@
 import { canonicalSymbol } from '../shared/symbol.ts'
 import { positionId } from '../shared/brand.ts'
+import { timestampAt } from '../shared/time.ts'
 import { describe, expect, it } from 'vitest'
 import type { VenueHolding, VenueLiquidation } from './account-sweep.ts'
 import { TradingScenario, payloadOf, typesOf } from './trading.fixture.ts'
-import { checkedVenue, enterLive, liveScenario, onlyOrder, VENUE } from './live.fixture.ts'
+import {
+  checkedVenue,
+  enterLive,
+  fillOf,
+  liveScenario,
+  onlyOrder,
+  report,
+  reportOf,
+  VENUE,
+} from './live.fixture.ts'
 import { openPositionsOf } from './book.ts'
 import { equityOf } from './account.ts'
 import { priceFrom, quantityFrom, usdFrom } from '../shared/money.ts'
@@ -144,6 +154,72 @@ describe('what the venue holds', () => {
     expect([...scenario.state.trading.positions.values()].at(-1)?.status).toBe('liquidated')
     expect(equityOf(scenario.state.trading)).toBe(10_000_000_000n - 199_000_000n - 2_010_000n)
     expect(scenario.state.trading.venue.reduceOnly).toBeNull()
+  })
+})
+
+describe('a fill that we hear of late', () => {
+  /** Filled at once, and reported ten seconds later. */
+  const late = () => {
+    const scenario = liveScenario()
+    scenario.intend()
+    const order = onlyOrder(scenario)
+    const filledMs = Date.parse(scenario.now) + 1000
+    scenario.wait(10_000)
+    const fill = { ...fillOf('t1', 100, Number(order.quantity) / 1e8), atMs: filledMs }
+    report(scenario, order, reportOf('filled', [fill]))
+    return { scenario, filledMs }
+  }
+
+  it('opened its position when the venue says so: what it charged meanwhile counts', () => {
+    const { scenario, filledMs } = late()
+    expect(openPositionsOf(scenario.state.trading)[0]?.terms.openedAt).toBe(timestampAt(filledMs))
+    const payment = { id: 'f1', symbol: 'BTC', paidUsd: usdFrom(0.5), atMs: filledMs + 2000 }
+    scenario.do({ kind: 'record-funding', venue: VENUE, payment })
+    expect(scenario.state.trading.ledger.funding).toBe(usdFrom(0.5))
+  })
+
+  it('opened its position when the venue says so: a liquidation meanwhile ends it', () => {
+    const { scenario, filledMs } = late()
+    const liquidation = {
+      venueTradeId: 'l1',
+      symbol: 'BTC',
+      direction: 'long',
+      quantity: quantityFrom(4.975),
+      price: priceFrom(60),
+      feeUsd: usdFrom(2),
+      atMs: filledMs + 2000,
+    } as const
+    expect(typesOf(sweep(scenario, [], [liquidation]))).toContain('execution.position_closed.v1')
+    expect(scenario.state.trading.venue.reduceOnly).toBeNull()
+  })
+
+  it('is not believed to be older than its order, or from the future', () => {
+    const opened = (offsetMs: number) => {
+      const scenario = liveScenario()
+      scenario.intend()
+      const order = onlyOrder(scenario)
+      const fill = fillOf('t1', 100, Number(order.quantity) / 1e8)
+      report(scenario, order, reportOf('filled', [{ ...fill, atMs: Date.parse(scenario.now) + offsetMs }]))
+      return (
+        Date.parse(openPositionsOf(scenario.state.trading)[0]?.terms.openedAt ?? '') -
+        Date.parse(scenario.now)
+      )
+    }
+    expect(opened(-3_600_000)).toBe(0)
+    expect(opened(3_600_000)).toBe(0)
+    expect(opened(-2000)).toBe(-2000)
+  })
+
+  it('and a payment just before its close count, although our clock is a little behind', () => {
+    const scenario = liveScenario()
+    enterLive(scenario)
+    scenario.wait(60_000)
+    scenario.do({ kind: 'close-all', by: { operator: 'op', surface: 'cli' } })
+    const exit = onlyOrder(scenario)
+    report(scenario, exit, reportOf('filled', [fillOf('t2', 100, Number(exit.quantity) / 1e8)]))
+    const payment = { id: 'f1', symbol: 'BTC', paidUsd: usdFrom(0.5), atMs: Date.parse(scenario.now) + 2000 }
+    scenario.do({ kind: 'record-funding', venue: VENUE, payment })
+    expect(scenario.state.trading.ledger.funding).toBe(usdFrom(0.5))
   })
 })
 

@@ -212,7 +212,7 @@ const newFills = ({ tradeIds }: Order, { fills }: VenueReport): readonly VenueFi
 const fillEvents = (
   facts: TradingFacts,
   id: OrderId,
-  { price, quantity, feeUsd: fee, venueTradeId }: VenueFill,
+  { price, quantity, feeUsd: fee, venueTradeId, atMs }: VenueFill,
   context: DecisionContext,
 ): readonly NewEvent[] => {
   const order = facts.trading.orders.open.get(id)
@@ -228,7 +228,25 @@ const fillEvents = (
   })
   if (!isEntry(order)) return [filled]
   const mid = markNow(facts, canonicalSymbol(order.symbol), context)?.price ?? price
-  return [filled, ...entryProgress(facts, order, fill, { remaining, mid, context })]
+  const progress = entryProgress(facts, order, fill, { remaining, mid, context })
+  const ts = timeOfFill(order, atMs, context)
+  return [
+    filled,
+    ...progress.map((event) => (event.type === 'execution.position_opened.v1' ? { ...event, ts } : event)),
+  ]
+}
+
+/** How far the clock of a venue may be from ours. */
+export const VENUE_CLOCK_MS_MAX = 5000
+
+/**
+ * A position exists since its first fill, however late we hear of it: what the venue charges from then on is its. A time
+ * that cannot be, before the order or after now, is not believed.
+ */
+const timeOfFill = ({ submittedAt }: Order, atMs: number, { now }: DecisionContext): Timestamp => {
+  if (atMs < Date.parse(submittedAt) - VENUE_CLOCK_MS_MAX) return submittedAt
+  const at = timestampAt(atMs)
+  return at < now ? at : now
 }
 
 /** The first fill of a stop that rested at the venue: from now on the position is on its way out. */

@@ -322,6 +322,20 @@ describe('after a restart', () => {
     expect(statusOf(later)).toBe('filled')
   })
 
+  it('checks the venue again when a process that led before it says its last word late', async () => {
+    await restart()
+    await pass(4000)
+    expect(floor.engine.state.trading.venue.checked?.ok).toBe(true)
+    const checks = [{ name: 'reachable', ok: false, detail: 'the service stopped' }]
+    await floor.engine.execute({
+      kind: 'record-venue-check',
+      check: { venue: VENUE, checks, symbols: [] },
+    })
+    expect(floor.engine.state.trading.venue.checked?.ok).toBe(false)
+    await pass(35_000)
+    expect(floor.engine.state.trading.venue.checked?.ok).toBe(true)
+  })
+
   it('tells once of what is missing', async () => {
     await floor.submitIntent()
     await settle()

@@ -80,8 +80,9 @@ export class VenueMonitor {
   }
 
   async #check(): Promise<SweepResult> {
-    const { broker, symbols, timer, signal } = this.#dependencies
-    const isDue = timer.now() >= this.#checkMs
+    const { engine, broker, symbols, timer, signal } = this.#dependencies
+    // A process that led before may have said its last word after this one had said its first.
+    const isDue = timer.now() >= this.#checkMs || engine.state.trading.venue.checked?.ok !== true
     const checks = isDue ? await broker.preflight(symbols()) : []
     if (!signal.aborted) await this.#recordQuotes()
     const swept = signal.aborted ? 'no-answer' : await this.#compareAccount()

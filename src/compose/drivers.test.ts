@@ -1,0 +1,100 @@
+import { expect, it } from 'vitest'
+import { createMemoryExchange } from '../../test/simulation/memory-exchange.fixture.ts'
+import { testClock } from '../../test/signer.fixture.ts'
+import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
+import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
+import { openEngine } from '../engine/engine.fixture.ts'
+import { StoreUnavailableError } from '../ports/event-log.ts'
+import type { Leadership } from '../ports/leadership.ts'
+import { createManualTimer, passTime, settle } from '../ports/manual-timer.fixture.ts'
+import { openDrivers } from './drivers.ts'
+import { Closers } from './environment.ts'
+
+const CONFIGURATION = {
+  ...DEFAULT_CONFIGURATION,
+  execution: { ...DEFAULT_CONFIGURATION.execution, mode: 'live', venue: 'binanceusdm-sandbox' },
+} as const
+
+it('a leader whose store is away with its lease stops, stays up, and leads again', async () => {
+  const timer = createManualTimer(Date.parse('2026-02-20T00:30:00.000Z'))
+  const log = new MemoryLog()
+  let isAway = false
+  const engine = await openEngine(
+    new Proxy(log, {
+      get: (target, name) => {
+        if (isAway && name === 'head') return () => Promise.reject(new StoreUnavailableError('away'))
+        const member: unknown = Reflect.get(target, name, target)
+        return typeof member === 'function' ? member.bind(target) : member
+      },
+    }),
+  )
+  const leases: (() => void)[] = []
+  const leadership: Leadership = {
+    tryToLead: () => {
+      let end = (): void => undefined
+      const ended = new Promise<void>((resolve) => {
+        end = resolve
+      })
+      leases.push(end)
+      const token = leases.length
+      return Promise.resolve({ token, isValid: () => true, ended, release: async () => end() })
+    },
+    close: () => Promise.resolve(),
+  }
+  const said: string[] = []
+  const say = (message: string): void => void said.push(message)
+  const exchange = createMemoryExchange(() => timer.now())
+  let stoppedFeeds = 0
+  const drivers = await openDrivers({
+    environment: {
+      home: '',
+      variables: {},
+      clock: testClock(),
+      time: { now: () => timer.now(), wallNow: () => timer.now(), slew: () => undefined },
+      version: 'test',
+      insecureOk: false,
+      devMode: false,
+      masterPassword: undefined,
+    },
+    engine,
+    configuration: () => CONFIGURATION,
+    logger: { debug: () => undefined, info: say, warn: say, error: say },
+    timer,
+    leadership,
+    onSecrets: () => undefined,
+    openFeed: () => ({
+      name: 'file',
+      producers: [],
+      start: () => Promise.resolve(),
+      status: () => ({ state: 'running', lastBarAtMs: null, clockOffsetMs: null, error: null }),
+      stop: async () => {
+        stoppedFeeds += 1
+      },
+    }),
+    openBroker: () => Promise.resolve({ status: 'open', broker: exchange, secrets: [] }),
+  })
+  await settle()
+  isAway = true
+  leases[0]?.()
+  await settle()
+  expect(said).toContain('could not stop feeds or order routing properly')
+  expect(stoppedFeeds).toBe(1)
+  isAway = false
+  await passTime(timer, 5000)
+  expect(leases.length).toBeGreaterThan(1)
+  expect(drivers.feedStatus()).toMatchObject({ feed: 'file' })
+  const closing = drivers.close()
+  await settle()
+  await closing
+  await engine.close()
+})
+
+it('closes everything behind what cannot be closed, and says why', async () => {
+  const closed: string[] = []
+  const closers = new Closers()
+  closers.add(async () => void closed.push('first'))
+  closers.add(() => Promise.reject(new Error('stuck')))
+  closers.add(async () => void closed.push('last'))
+  await expect(closers.closeAll()).rejects.toThrow('stuck')
+  expect(closed).toEqual(['last', 'first'])
+})

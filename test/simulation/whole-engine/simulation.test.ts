@@ -1,0 +1,98 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { ALL_FAULTS, DEFAULT_FAULTS, faultsOf } from './faults.fixture.ts'
+import { simulate } from './simulate.fixture.ts'
+
+/** SVC_TEST_SEEDS=1000 for a longer run; `npm run simulate` for one without end. */
+const SEEDS = Number(process.env['SVC_TEST_SEEDS'] ?? 200)
+/** One test per so many, so that the list stays short. */
+const GROUP = 20
+
+/** What happened in all runs together. */
+const totals = new Map<string, number>()
+
+const runSeed = async (seed: number): Promise<void> => {
+  try {
+    const { counts } = await simulate({ seed, rounds: 1 })
+    for (const [name, count] of counts) totals.set(name, (totals.get(name) ?? 0) + count)
+  } catch (error) {
+    throw new Error(`seed ${seed}: replay it with npm run simulate -- --seed ${seed} --rounds 1`, {
+      cause: error,
+    })
+  }
+}
+
+/** Without these a green run would say nothing. */
+const HAPPENED = [
+  'fills',
+  'entries placed',
+  'exits placed',
+  'stops hit in bars',
+  'leaders crashed',
+  'leaderships',
+  'processes stopped',
+  'head moved',
+  'errors reported',
+  'submissions repeated',
+  'trades listed late',
+  'entries cut short',
+  'funding payments',
+  'liquidations',
+  'lookups',
+  'states compared',
+  'books compared',
+  'books compared with open positions',
+  'client submit-signal done',
+  'client approve-intent done',
+  'client close-position done',
+  'client set-kill-switch done',
+  'event brain.cycle.v1',
+  'event execution.order_reconciled.v1',
+  'event execution.order_unknown.v1',
+  'event execution.order_canceled.v1',
+  'event execution.position_closed.v1',
+  'event alert.stop_triggered',
+  'event system.dcg_violation.v1',
+  'event system.kill_switch.v1',
+]
+
+describe('the whole engine, simulated', () => {
+  it.each(Array.from({ length: Math.ceil(SEEDS / GROUP) }, (_, index) => index * GROUP + 1))(
+    'keeps its promises through crashes, faults and a second process, from seed %i on',
+    async (first) => {
+      for (let seed = first; seed < first + GROUP && seed <= SEEDS; seed += 1) await runSeed(seed)
+    },
+    600_000,
+  )
+
+  it('does the same to the last bit for the same seed', async () => {
+    const [one, again, other] = [
+      await simulate({ seed: 7, rounds: 1 }),
+      await simulate({ seed: 7, rounds: 1 }),
+      await simulate({ seed: 8, rounds: 1 }),
+    ]
+    expect(again.digest).toBe(one.digest)
+    expect(other.digest).not.toBe(one.digest)
+  }, 120_000)
+
+  it('has met everything that it is there for', () => {
+    const missing = HAPPENED.filter((name) => (totals.get(name) ?? 0) === 0)
+    const quiet = DEFAULT_FAULTS.filter((fault) => (totals.get(`fault ${fault}`) ?? 0) === 0)
+    expect({ missing, quiet }).toEqual({ missing: [], quiet: [] })
+  })
+
+  it('knows its faults by name', () => {
+    expect(faultsOf('none')).toEqual([])
+    expect(faultsOf('default,long_ban')).toEqual([...DEFAULT_FAULTS, 'long_ban'])
+    expect(faultsOf('all')).toEqual(ALL_FAULTS)
+    expect(() => faultsOf('rain')).toThrow('no fault is named rain')
+  })
+})
+
+afterAll(() => {
+  const told = [...totals].filter(([name]) => name.startsWith('fault') || HAPPENED.includes(name))
+  const text = told
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, count]) => `${name} ${count}`)
+    .join(', ')
+  process.stdout.write(`simulated ${SEEDS} seeds: ${text}\n`)
+})

@@ -1,0 +1,303 @@
+import { BookKeeper } from './book-keeper.fixture.ts'
+import type { Market } from './market.fixture.ts'
+import type { World } from './world.fixture.ts'
+
+/** An order as it arrives. Units of 1e-8. */
+export interface OrderRequest {
+  readonly clientOrderId: string
+  readonly symbol: string
+  readonly side: 'buy' | 'sell'
+  /** Null for a market order. */
+  readonly limit: bigint | null
+  readonly quantity: bigint
+  readonly reduceOnly: boolean
+  /** By the clock of the sender: what is older than the window is refused. */
+  readonly sentMs: number
+}
+
+export interface Trade {
+  readonly id: string
+  readonly symbol: string
+  readonly side: 'buy' | 'sell'
+  readonly price: bigint
+  readonly quantity: bigint
+  /** In 1e-6 USD. */
+  readonly fee: bigint
+  readonly atMs: number
+}
+
+export interface PlacedOrder {
+  readonly id: string
+  readonly request: OrderRequest
+  status: 'open' | 'partial' | 'filled' | 'canceled'
+  readonly trades: Trade[]
+  /** Questions are answered without it until then. */
+  readonly hiddenUntilMs: number
+  /** Its trades are not listed until then. */
+  readonly tradesFromMs: number
+}
+
+/** A stop that rests until the price reaches it. Its order is filled like any other. */
+export interface PlacedStop {
+  readonly id: string
+  readonly request: OrderRequest
+  readonly triggerPrice: bigint
+  status: 'resting' | 'triggered' | 'canceled'
+  order: PlacedOrder | null
+  readonly hiddenUntilMs: number
+}
+
+export interface ForcedClose extends Trade {
+  readonly direction: 'long' | 'short'
+}
+
+export interface Payment {
+  readonly id: string
+  readonly symbol: string
+  /** Positive: paid. 1e-6 USD. */
+  readonly paid: bigint
+  readonly atMs: number
+}
+
+/** How old a request may be when it arrives. Shorter than the time over which the engine looks for an order. */
+const ACCEPTANCE_MS = 20_000
+const CENT = 1_000_000n
+export const QUANTITY_STEP = 100_000n
+export const START_USD = 10_000_000_000n
+
+/**
+ * A venue of its own kind: it matches orders at the market's price, and places every order that arrives, also a second
+ * one under the same client order id. It knows nothing of the engine.
+ */
+export class Venue {
+  readonly books = new BookKeeper(START_USD)
+  readonly orders: PlacedOrder[] = []
+  readonly stops: PlacedStop[] = []
+  readonly forced: ForcedClose[] = []
+  readonly payments: Payment[] = []
+  /** When anything last happened here. */
+  changedMs = 0
+  readonly #world: World
+  readonly #market: Market
+  readonly #entries = new Map<string, bigint>()
+  /** Orders that stops sent: they are no orders of ours. */
+  readonly #triggered: PlacedOrder[] = []
+  #trades = 0
+
+  constructor(world: World, market: Market) {
+    this.#world = world
+    this.#market = market
+  }
+
+  priceOf(symbol: string): bigint {
+    return BigInt(this.#market.centsOf(symbol)) * CENT
+  }
+
+  /** The price of the newest trade that opened or added; what venues call entry price is near enough to it. */
+  entryOf(symbol: string): bigint {
+    return this.#entries.get(symbol) ?? this.priceOf(symbol)
+  }
+
+  place(request: OrderRequest): PlacedOrder | { readonly refused: string } {
+    const world = this.#world
+    const random = world.random('venue')
+    const { symbol, side, quantity, limit, reduceOnly } = request
+    if (world.nowMs - request.sentMs > ACCEPTANCE_MS) return { refused: 'outside of the receive window' }
+    if (quantity <= 0n || quantity % QUANTITY_STEP !== 0n) return { refused: 'wrong precision' }
+    if (world.goesWrong('refusals', 0.05)) return { refused: 'margin is insufficient' }
+    const closable = side === 'sell' ? this.books.netOf(symbol) : -this.books.netOf(symbol)
+    if (reduceOnly && closable <= 0n) return { refused: 'reduce-only order is rejected' }
+    const order: PlacedOrder = {
+      id: `v${this.orders.length + 1}`,
+      request,
+      status: 'open',
+      trades: [],
+      hiddenUntilMs: world.goesWrong('hidden_orders', 0.1) ? world.nowMs + random.below(8000) : 0,
+      tradesFromMs: world.goesWrong('late_trades', 0.15) ? world.nowMs + random.below(12_000) : 0,
+    }
+    const twin = this.orders.some((other) => other.request.clientOrderId === request.clientOrderId)
+    world.expect(!twin, `the venue was asked twice for order ${request.clientOrderId}`)
+    this.orders.push(order)
+    world.count(reduceOnly ? 'exits placed' : 'entries placed')
+    const wanted = reduceOnly && closable < quantity ? closable : quantity
+    this.#match(order, wanted, limit)
+    return order
+  }
+
+  cancel(clientOrderId: string): PlacedOrder | null {
+    const order = this.#open().find(({ request }) => request.clientOrderId === clientOrderId)
+    if (order === undefined) return null
+    order.status = 'canceled'
+    this.#world.count('orders canceled')
+    return order
+  }
+
+  find(clientOrderId: string): PlacedOrder | null {
+    const { nowMs } = this.#world
+    return (
+      this.orders.find(
+        ({ request, hiddenUntilMs }) => request.clientOrderId === clientOrderId && hiddenUntilMs <= nowMs,
+      ) ?? null
+    )
+  }
+
+  placeStop(request: OrderRequest, triggerPrice: bigint): PlacedStop | { readonly refused: string } {
+    const world = this.#world
+    const { clientOrderId, symbol, side, quantity } = request
+    if (world.nowMs - request.sentMs > ACCEPTANCE_MS) return { refused: 'outside of the receive window' }
+    if (quantity <= 0n || quantity % QUANTITY_STEP !== 0n) return { refused: 'wrong precision' }
+    if (world.goesWrong('refusals', 0.05)) return { refused: 'too many stops' }
+    if (isReached(this.priceOf(symbol), triggerPrice, side)) return { refused: 'would be triggered at once' }
+    const twin = this.stops.some((other) => other.request.clientOrderId === clientOrderId)
+    world.expect(!twin, `the venue was asked twice for stop ${clientOrderId}`)
+    const stop: PlacedStop = {
+      id: `s${this.stops.length + 1}`,
+      request,
+      triggerPrice,
+      status: 'resting',
+      order: null,
+      hiddenUntilMs: world.goesWrong('hidden_orders', 0.1)
+        ? world.nowMs + world.random('venue').below(8000)
+        : 0,
+    }
+    this.stops.push(stop)
+    world.count('stops placed')
+    return stop
+  }
+
+  cancelStop(clientOrderId: string): boolean {
+    const stop = this.restingStops().find(({ request }) => request.clientOrderId === clientOrderId)
+    if (stop === undefined) return false
+    stop.status = 'canceled'
+    return true
+  }
+
+  findStop(clientOrderId: string): PlacedStop | null {
+    const { nowMs } = this.#world
+    const found = this.stops.find(
+      ({ request, hiddenUntilMs }) => request.clientOrderId === clientOrderId && hiddenUntilMs <= nowMs,
+    )
+    return found ?? null
+  }
+
+  restingStops(): readonly PlacedStop[] {
+    return this.stops.filter(({ status }) => status === 'resting')
+  }
+
+  /** To be called when prices have moved. */
+  triggerStops(): void {
+    for (const stop of this.restingStops()) {
+      const { request, triggerPrice, id } = stop
+      if (!isReached(this.priceOf(request.symbol), triggerPrice, request.side)) continue
+      const net = this.books.netOf(request.symbol)
+      const closable = request.side === 'sell' ? net : -net
+      if (closable <= 0n) {
+        stop.status = 'canceled'
+        continue
+      }
+      const order: PlacedOrder = {
+        id: `${id}-order`,
+        request,
+        status: 'open',
+        trades: [],
+        hiddenUntilMs: 0,
+        tradesFromMs: 0,
+      }
+      stop.status = 'triggered'
+      stop.order = order
+      this.#triggered.push(order)
+      this.#world.count('stops triggered at the venue')
+      this.#match(order, closable < request.quantity ? closable : request.quantity, null)
+    }
+  }
+
+  /** Closes a position by force, at the price of now. */
+  liquidate(symbol: string): void {
+    const net = this.books.netOf(symbol)
+    if (net === 0n) return
+    for (const order of this.#open()) if (order.request.symbol === symbol) order.status = 'canceled'
+    for (const stop of this.restingStops()) if (stop.request.symbol === symbol) stop.status = 'canceled'
+    const trade = this.#traded(symbol, net > 0n ? 'sell' : 'buy', net > 0n ? net : -net)
+    this.forced.push({ ...trade, direction: net > 0n ? 'long' : 'short' })
+    this.#world.count('liquidations')
+  }
+
+  /** What the holder of a long pays. */
+  chargeFunding(symbol: string, microsPerUnit: bigint): void {
+    const net = this.books.netOf(symbol)
+    const paid = (net * microsPerUnit) / 100_000_000n
+    if (paid === 0n) return
+    const { nowMs } = this.#world
+    this.changedMs = nowMs
+    this.payments.push({ id: `f${this.payments.length + 1}`, symbol, paid, atMs: Math.floor(nowMs) })
+    this.books.fund(symbol, paid)
+    this.#world.count('funding payments')
+  }
+
+  /** Immediate ones end with what they get, market orders get the rest a little later. */
+  #match(order: PlacedOrder, wanted: bigint, limit: bigint | null): void {
+    const world = this.#world
+    const random = world.random('venue')
+    const { symbol, side } = order.request
+    const price = this.priceOf(symbol)
+    const isBeyond = limit !== null && (side === 'buy' ? price > limit : price < limit)
+    const isPartial = wanted >= 4n * QUANTITY_STEP && world.goesWrong('partial_fills', 0.25)
+    const first = isPartial ? cut((wanted * BigInt(10 + random.below(80))) / 100n) : wanted
+    if (!isBeyond) this.#fill(order, first)
+    const left = wanted - filledOf(order)
+    if (left <= 0n) return
+    if (limit !== null) {
+      order.status = 'canceled'
+      world.count('entries cut short')
+      return
+    }
+    world.schedule(200 + random.below(9000), `rest of ${order.id}`, null, () => {
+      if (order.status !== 'open' && order.status !== 'partial') return
+      const net = this.books.netOf(symbol)
+      const closable = side === 'sell' ? net : -net
+      this.#fill(order, closable < left ? closable : left)
+      if (filledOf(order) < order.request.quantity) order.status = 'canceled'
+    })
+  }
+
+  #fill(order: PlacedOrder, quantity: bigint): void {
+    if (quantity <= 0n) return
+    const { symbol, side } = order.request
+    order.trades.push(this.#traded(symbol, side, quantity))
+    this.#world.count('fills')
+    // A reducing order that is larger than what is held ends with what was held.
+    order.status = filledOf(order) >= order.request.quantity ? 'filled' : 'partial'
+    if (order.request.reduceOnly && this.books.netOf(symbol) === 0n && order.status === 'partial')
+      order.status = 'canceled'
+  }
+
+  #traded(symbol: string, side: 'buy' | 'sell', quantity: bigint): Trade {
+    const { nowMs } = this.#world
+    const random = this.#world.random('venue')
+    // A few cents of slippage.
+    const slip = BigInt(random.below(4)) * CENT
+    const price = this.priceOf(symbol) + (side === 'buy' ? slip : -slip)
+    const fee = (price * quantity * 5n) / 10n ** 14n + 1n
+    const before = this.books.netOf(symbol)
+    this.#trades += 1
+    this.changedMs = nowMs
+    const trade = { id: `t${this.#trades}`, symbol, side, price, quantity, fee, atMs: Math.floor(nowMs) }
+    this.books.trade(trade)
+    if (before === 0n) this.#entries.set(symbol, price)
+    return trade
+  }
+
+  #open(): readonly PlacedOrder[] {
+    return [...this.orders, ...this.#triggered].filter(
+      ({ status }) => status === 'open' || status === 'partial',
+    )
+  }
+}
+
+export const filledOf = ({ trades }: PlacedOrder): bigint =>
+  trades.reduce((sum, { quantity }) => sum + quantity, 0n)
+
+const isReached = (price: bigint, trigger: bigint, side: 'buy' | 'sell'): boolean =>
+  side === 'sell' ? price <= trigger : price >= trigger
+
+const cut = (quantity: bigint): bigint => quantity - (quantity % QUANTITY_STEP)

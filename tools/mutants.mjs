@@ -1,0 +1,94 @@
+/** Makes each mistake of test/mutants/mutants.mjs in a copy of the project and runs the test that has to notice it. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+
+import { MUTANTS } from '../test/mutants/mutants.mjs'
+
+/** What a test needs; the rest of the project is not looked at. */
+const COPIED = [
+  'src',
+  'test',
+  'tools',
+  'config',
+  'bin',
+  'docs',
+  'package.json',
+  'tsconfig.json',
+  'vitest.config.ts',
+]
+const SECONDS_MAX = 900
+
+/** `npm run mutants -- fee` makes those with `fee` in their name. */
+export const runMutants = async (root, [wanted = '']) => {
+  const mutants = MUTANTS.filter(({ name }) => name.includes(wanted))
+  const copy = await mkdtemp(join(tmpdir(), 'signal-engine-mutants-'))
+  const counts = { passed: 0, failed: 0 }
+  const tell = (isGood, line) => {
+    counts[isGood ? 'passed' : 'failed'] += 1
+    process.stdout.write(`${isGood ? '✓' : '✗'} ${line}\n`)
+  }
+  try {
+    for (const name of COPIED)
+      await cp(join(root, name), join(copy, name), { recursive: true, filter: isSource })
+    await symlink(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction')
+    // A test that fails anyway, or that does not exist, notices nothing.
+    const sound = await runTests(copy, mutants)
+    for (const [file, title] of testsOf(mutants)) {
+      const results = sound.filter((result) => result.file.endsWith(file) && result.name.includes(title))
+      const isSound = results.length > 0 && results.every(({ status }) => status === 'passed')
+      if (!isSound) tell(false, `without a mutation: ${file} · ${title}`)
+    }
+    for (const mutant of mutants) {
+      const restore = await mutate(copy, mutant)
+      const [file, title] = mutant.test
+      const isCaught = (await runTests(copy, [mutant])).some(({ status }) => status === 'failed')
+      await restore()
+      tell(isCaught, `${mutant.name}: ${isCaught ? 'caught' : 'SURVIVED'} (${file} · ${title})`)
+    }
+  } finally {
+    await rm(copy, { recursive: true, force: true })
+  }
+  return counts
+}
+
+const isSource = (path) => !/[/\\](dist|screenshots)$/.test(path)
+
+const testsOf = (mutants) => [
+  ...new Map(mutants.map(({ test: [file, title] }) => [`${file}|${title}`, [file, title]])).values(),
+]
+
+/** Throws unless there is exactly one place to make the mistake. */
+const mutate = async (copy, { name, file, from, to }) => {
+  const path = join(copy, file)
+  const source = await readFile(path, 'utf8')
+  const places = source.split(from).length - 1
+  if (places !== 1) throw new Error(`${name}: ${file} has ${places} places with: ${from}`)
+  await writeFile(
+    path,
+    source.replace(from, () => to),
+  )
+  return () => writeFile(path, source)
+}
+
+/** The results of the named tests. A file that does not even load has none: it has noticed nothing. */
+const runTests = async (copy, mutants) => {
+  const files = [...new Set(mutants.map(({ test: [file] }) => file))]
+  const titles = [...new Set(mutants.map(({ test: [, title] }) => title))]
+  const pattern = titles.map((title) => title.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)).join('|')
+  const report = join(copy, 'report.json')
+  await rm(report, { force: true })
+  const vitest = join(copy, 'node_modules/vitest/vitest.mjs')
+  const args = [vitest, 'run', ...files, '-t', pattern, '--reporter=json', `--outputFile=${report}`]
+  const child = spawn(process.execPath, args, { cwd: copy, stdio: 'ignore', timeout: SECONDS_MAX * 1000 })
+  await once(child, 'close')
+  const { testResults } = JSON.parse(await readFile(report, 'utf8'))
+  return testResults.flatMap(({ name: file, assertionResults }) =>
+    assertionResults
+      .filter(({ status }) => status === 'passed' || status === 'failed')
+      .map(({ fullName: name, status }) => ({ file: file.replaceAll('\\', '/'), name, status })),
+  )
+}
