@@ -28,8 +28,8 @@ describe.skipIf(postgresMissing !== null)('leading on a PostgreSQL log', () => {
        WHERE application_name = 'signal-engine leader' AND datname = current_database()`,
     )
     await client.end()
-    const heard = lease?.ended.then(() => 'heard')
-    expect(await Promise.race([heard, sleep(5000, 'not heard')])).toBe('heard')
+    const noticed = lease?.ended.then(() => 'noticed')
+    expect(await Promise.race([noticed, sleep(5000, 'not noticed')])).toBe('noticed')
     const next = await postgresLeadership({ url }).tryToLead()
     expect(next).not.toBeNull()
     await next?.release()
