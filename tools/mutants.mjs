@@ -27,7 +27,7 @@ export const runMutants = async (root, [wanted = '']) => {
   const mutants = MUTANTS.filter(({ name }) => name.includes(wanted))
   const copy = await mkdtemp(join(tmpdir(), 'signal-engine-mutants-'))
   const counts = { passed: 0, failed: 0 }
-  const tell = (isGood, line) => {
+  const report = (isGood, line) => {
     counts[isGood ? 'passed' : 'failed'] += 1
     process.stdout.write(`${isGood ? '✓' : '✗'} ${line}\n`)
   }
@@ -40,14 +40,14 @@ export const runMutants = async (root, [wanted = '']) => {
     for (const [file, title] of testsOf(mutants)) {
       const results = sound.filter((result) => result.file.endsWith(file) && result.name.includes(title))
       const isSound = results.length > 0 && results.every(({ status }) => status === 'passed')
-      if (!isSound) tell(false, `without a mutation: ${file} · ${title}`)
+      if (!isSound) report(false, `without a mutation: ${file} · ${title}`)
     }
     for (const mutant of mutants) {
       const restore = await mutate(copy, mutant)
       const [file, title] = mutant.test
       const isCaught = (await runTests(copy, [mutant])).some(({ status }) => status === 'failed')
       await restore()
-      tell(isCaught, `${mutant.name}: ${isCaught ? 'caught' : 'SURVIVED'} (${file} · ${title})`)
+      report(isCaught, `${mutant.name}: ${isCaught ? 'caught' : 'SURVIVED'} (${file} · ${title})`)
     }
   } finally {
     await rm(copy, { recursive: true, force: true })
@@ -79,13 +79,13 @@ const runTests = async (copy, mutants) => {
   const files = [...new Set(mutants.map(({ test: [file] }) => file))]
   const titles = [...new Set(mutants.map(({ test: [, title] }) => title))]
   const pattern = titles.map((title) => title.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)).join('|')
-  const report = join(copy, 'report.json')
-  await rm(report, { force: true })
+  const resultsFile = join(copy, 'results.json')
+  await rm(resultsFile, { force: true })
   const vitest = join(copy, 'node_modules/vitest/vitest.mjs')
-  const args = [vitest, 'run', ...files, '-t', pattern, '--reporter=json', `--outputFile=${report}`]
+  const args = [vitest, 'run', ...files, '-t', pattern, '--reporter=json', `--outputFile=${resultsFile}`]
   const child = spawn(process.execPath, args, { cwd: copy, stdio: 'ignore', timeout: SECONDS_MAX * 1000 })
   await once(child, 'close')
-  const { testResults } = JSON.parse(await readFile(report, 'utf8'))
+  const { testResults } = JSON.parse(await readFile(resultsFile, 'utf8'))
   return testResults.flatMap(({ name: file, assertionResults }) =>
     assertionResults
       .filter(({ status }) => status === 'passed' || status === 'failed')

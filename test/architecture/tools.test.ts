@@ -136,7 +136,7 @@ describe('the runner', () => {
       encoding: 'utf8',
     })
     expect(status).toBe(2)
-    expect(stderr).toContain('usage: node tools/run.mjs bench|build|check|fuzz|start|test')
+    expect(stderr).toContain('usage: node tools/run.mjs bench|build|check|fuzz|mutants|simulate|start|test')
   })
 })
 

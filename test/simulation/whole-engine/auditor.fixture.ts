@@ -15,7 +15,7 @@ export interface SubmittedOrder {
 }
 
 /** Whose payloads stand in a trace. */
-const TOLD = [
+const EXPLAINED = [
   'execution.order',
   'execution.position',
   'execution.venue_differs',
@@ -90,7 +90,7 @@ export class Auditor {
     this.#expect(dedupeKey === null || !this.#keys.has(dedupeKey), `21: the key ${dedupeKey} is stored twice`)
     if (dedupeKey !== null) this.#keys.add(dedupeKey)
     this.#world.note(`  ${record.seq} ${record.type} ${record.hash.slice(0, 8)}`)
-    if (TOLD.some((prefix) => record.type.startsWith(prefix))) this.#world.explain(() => record.payload)
+    if (EXPLAINED.some((prefix) => record.type.startsWith(prefix))) this.#world.explain(() => record.payload)
   }
 
   #judge(before: State, type: string, payload: Payload): void {

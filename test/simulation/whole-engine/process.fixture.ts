@@ -18,7 +18,7 @@ import type { Venue } from './venue.fixture.ts'
 import { NEVER, type Owner, type World } from './world.fixture.ts'
 
 /** What all processes share, and what outlives them. */
-export interface Surroundings {
+export interface SharedWorld {
   readonly world: World
   readonly server: LogServer
   readonly market: Market
@@ -36,13 +36,13 @@ export class SimulatedProcess implements Owner {
   frozenUntilMs = 0
   engine: Engine | null = null
   readonly signer: Signer
-  readonly #around: Surroundings
+  readonly #around: SharedWorld
   #drivers: Drivers | null = null
   #ids = 0
   readonly #life: number
   readonly #clockOffsetMs: number
 
-  constructor(around: Surroundings, node: number, life: number) {
+  constructor(around: SharedWorld, node: number, life: number) {
     this.name = `node-${node}`
     this.#around = around
     this.#life = life

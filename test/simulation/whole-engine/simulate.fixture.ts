@@ -14,7 +14,7 @@ import { Clients } from './clients.fixture.ts'
 import { DEFAULT_FAULTS, type Fault } from './faults.fixture.ts'
 import { LogServer } from './log-server.fixture.ts'
 import { Market, MINUTE_MS } from './market.fixture.ts'
-import { SimulatedProcess, type Surroundings } from './process.fixture.ts'
+import { SimulatedProcess, type SharedWorld } from './process.fixture.ts'
 import { START_USD, Venue } from './venue.fixture.ts'
 import { World, type Owner, type TraceLine } from './world.fixture.ts'
 
@@ -63,7 +63,7 @@ class Simulation {
   readonly #venue: Venue
   readonly #auditor: Auditor
   readonly #clients: Clients
-  readonly #around: Surroundings
+  readonly #around: SharedWorld
   readonly #slots = new Map<number, SimulatedProcess>()
   #lives = 0
 
@@ -94,7 +94,7 @@ class Simulation {
     await this.#setUp()
     this.#clients.begin()
     this.#supervise()
-    this.#makeTrouble()
+    this.#addFaults()
     this.#triggerStops()
     for (let round = 0; round < rounds; round += 1) {
       world.isCalm = false
@@ -184,8 +184,8 @@ class Simulation {
     return [...this.#slots.values()].find((process) => process === owner)
   }
 
-  /** What goes wrong at any time, and not at a call. */
-  #makeTrouble(): void {
+  /** Faults at any time, and not at a call. */
+  #addFaults(): void {
     const world = this.#world
     const random = world.random('trouble')
     world.schedule(1000 + random.below(4000), 'trouble', null, () => {
@@ -208,7 +208,7 @@ class Simulation {
       if (world.goesWrong('liquidations', 0.04)) this.#venue.liquidate(symbol)
       if (world.goesWrong('funding', 0.05))
         this.#venue.chargeFunding(symbol, BigInt(random.below(200_001) - 100_000))
-      this.#makeTrouble()
+      this.#addFaults()
     })
   }
 
