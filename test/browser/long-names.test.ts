@@ -35,8 +35,9 @@ describe.skipIf(BROWSER === undefined)('names of 80 characters', () => {
       await agreementOn(engine, symbol, `${CONTRIBUTOR.slice(0, 79)}${SYMBOLS.indexOf(symbol)}`)
     }
     await engine.call('POST', '/brain/run')
-    await vi.waitFor(async () =>
-      expect((await engine.call('GET', '/positions')).body).toHaveLength(SYMBOLS.length),
+    await vi.waitUntil(
+      async () =>
+        ((await engine.call('GET', '/positions')).body as readonly unknown[]).length === SYMBOLS.length,
     )
     // One is closed at its target, one stays open with a loss.
     await emit(engine, PRODUCER, 'signal.price_ws.v1', { symbol: SYMBOLS[0], price: 111 })

@@ -23,8 +23,7 @@ interface Limits {
 
 describe.skipIf(BROWSER === undefined)('what pages print of the API', () => {
   const dashboard = useSignedInPage({ prepare: openPositions, path: '/risk' })
-  const read = async <Body>(path: string): Promise<Body> =>
-    (await dashboard.engine.call('GET', path)).body as Body
+  const read = async <Body>(path: string): Promise<Body> => (await dashboard.engine.call('GET', path)).body
 
   it('is every limit of risk as the percentage it is', async () => {
     const { limits } = await read<{ limits: Limits }>('/portfolio')
@@ -57,7 +56,7 @@ describe.skipIf(BROWSER === undefined)('what pages print of the API', () => {
 
   it('is the return of a call that was traded, not a hundredth of it', async () => {
     const { page, engine } = dashboard
-    const [signal] = (await eventsOf(engine, 'signal.curator')).filter(
+    const signal = (await eventsOf(engine, 'signal.curator')).find(
       ({ payload }) => payload['symbol'] === 'SOL',
     )
     const path = `/signals/${signal?.id ?? ''}/attribution`

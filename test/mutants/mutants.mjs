@@ -82,8 +82,8 @@ export const MUTANTS = [
   {
     name: 'a stop is compared with the wrong side',
     file: 'src/core/trading/watch.ts',
-    from: "reached(position, seen, stopLoss, isLong ? 'below' : 'above')",
-    to: "reached(position, seen, stopLoss, isLong ? 'above' : 'below')",
+    from: "meets(stopLoss, isLong ? 'below' : 'above')",
+    to: "meets(stopLoss, isLong ? 'above' : 'below')",
     test: ['src/core/trading/trading-golden.test.ts', '16: a short of 500 at 100'],
   },
   {
@@ -123,25 +123,25 @@ export const MUTANTS = [
   {
     name: 'an unknown order does not hold back entries',
     file: 'src/engine/orders/next-step.ts',
-    from: '!isExit(order) && facts.isAnyUnknown ? null',
-    to: '!isExit(order) && facts.nowMs < 0 ? null',
+    from: 'isEntry(order) && facts.isAnyUnknown ? null',
+    to: 'isEntry(order) && facts.nowMs < 0 ? null',
     test: ['src/engine/orders/next-step.test.ts', 'is held back while any order is unknown'],
   },
   {
     name: 'the loss of a lease is not noticed (PostgreSQL)',
     file: 'src/adapters/storage/postgres/postgres-leadership.ts',
-    from: "'signal-engine leader', () => over.abort())",
-    to: "'signal-engine leader', () => undefined)",
+    from: 'WHERE token = $1 AND holder = $2 RETURNING token`\n\nconst GIVE_UP',
+    to: 'WHERE $1::bigint > 0 AND $2::text IS NOT NULL RETURNING $1::bigint AS token`\n\nconst GIVE_UP',
     test: [
       'src/adapters/storage/postgres/postgres-leadership.test.ts',
-      'hears that it lost its connection, and another leads',
+      'one that wakes up learns that its lease is over',
     ],
   },
   {
     name: 'two processes lead at once (SQLite)',
     file: 'src/adapters/storage/sqlite/sqlite-leadership.ts',
-    from: "db.exec('BEGIN EXCLUSIVE')",
-    to: "db.exec('BEGIN')",
+    from: 'if (before > 0 && !(await isOver(before))) return null',
+    to: 'if (before > 0 && !(await isOver(before)) && before < 0) return null',
     test: [
       'src/adapters/storage/sqlite/sqlite-leadership.test.ts',
       'one leads, the others do not, until it ends',
@@ -223,7 +223,7 @@ export const MUTANTS = [
   {
     name: 'an exit may open a position',
     file: 'src/engine/orders/venue-calls.ts',
-    from: 'reduceOnly: isExit(order),',
+    from: 'reduceOnly: !isEntry(order),',
     to: 'reduceOnly: false,',
     test: [SIMULATION, SIMULATED],
   },
@@ -263,9 +263,9 @@ export const MUTANTS = [
   },
   {
     name: 'time comes from the wall clock',
-    file: 'src/engine/engine.ts',
-    from: 'const nowMs = Math.max(clock.now(), Date.parse(before.head.recordedAt) || 0)',
-    to: 'const nowMs = clock.now()',
+    file: 'src/engine/decision-times.ts',
+    from: 'const laterMs = Math.max(clockMs, Date.parse(recordedAt) || 0)',
+    to: 'const laterMs = clockMs',
     test: ['src/engine/engine.test.ts', 'never goes back in time, even if the clock does'],
   },
   {
@@ -305,5 +305,52 @@ export const MUTANTS = [
       'src/engine/store-errors.test.ts',
       'leaves a valid chain in any order: acknowledged commands once, in state and log alike',
     ],
+  },
+  {
+    name: 'an old leader still appends (SQLite)',
+    file: 'src/adapters/storage/sqlite/writer.ts',
+    from: 'if (leaderToken !== null && firstRow(this.#leaderToken)?.[0] !== leaderToken) {',
+    to: 'if (leaderToken !== null && leaderToken < 0) {',
+    test: [
+      'src/adapters/storage/sqlite/sqlite-leadership.test.ts',
+      'only the newest leader appends under its token',
+    ],
+  },
+  {
+    name: 'an order is sent after its deadline',
+    file: 'src/adapters/ccxt.ts',
+    from: '      if (deadline?.isOver() === true) throw new DeadlineError()',
+    to: '      if (deadline?.isOver() === null) throw new DeadlineError()',
+    test: [
+      'src/adapters/brokers/ccxt/ccxt-broker.test.ts',
+      'by the clock, also after a standstill in which no timer fired',
+    ],
+  },
+  {
+    name: 'an exit is given up after eight attempts',
+    file: 'src/core/trading/exits.ts',
+    from: '.filter((position) => !isHeldByKillSwitch(facts.trading, position))',
+    to: '.filter((position) => !isHeldByKillSwitch(facts.trading, position) && position.exit.attempt < 8)',
+    test: [
+      'src/core/trading/live-exits.test.ts',
+      'is tried again however often it fails; an operator can go on',
+    ],
+  },
+  {
+    name: 'the stop at the venue is not canceled with its position',
+    file: 'src/core/trading/protective-stops.ts',
+    from: 'if (isEntry(order) || order.venue === PAPER || order.cancelReason !== null) return false',
+    to: 'if (isEntry(order) || order.venue !== PAPER) return false',
+    test: [
+      'src/core/trading/protective-stops.test.ts',
+      'is canceled when the position is closed in another way',
+    ],
+  },
+  {
+    name: 'live orders follow simulated prices',
+    file: 'src/core/trading/live-prices.ts',
+    from: "if (feed === 'simulated') return 'feed_simulated'",
+    to: "if (feed === 'simulated') return null",
+    test: ['src/core/trading/live-prices.test.ts', 'and not those that are'],
   },
 ]

@@ -349,8 +349,8 @@ const unprotectedEvents = (
   { holding }: HeldPosition,
   { id, positionId, symbol, venue }: Order,
 ): readonly NewEvent[] => {
-  const ended = orders.ended.get(id)
-  if (ended === undefined || !isProtectiveStop(ended) || ended.status === 'canceled') return []
+  const stop = orders.ended.get(id)
+  if (stop === undefined || !isProtectiveStop(stop) || stop.status === 'canceled') return []
   return [
     executionAlert({
       cause: 'stop_not_resting',

@@ -129,9 +129,9 @@ const answered = async <Value>(
 
 /** Where an order is sent and asked about: a venue keeps stops apart from other orders. */
 interface Desk {
-  submit(deadline: Deadline): Promise<SubmitResult>
-  cancel(deadline: Deadline): Promise<CancelResult>
-  lookup(deadline: Deadline): Promise<LookupResult>
+  readonly submit: (deadline: Deadline) => Promise<SubmitResult>
+  readonly cancel: (deadline: Deadline) => Promise<CancelResult>
+  readonly lookup: (deadline: Deadline) => Promise<LookupResult>
 }
 
 const deskOf = (order: Order, venue: VenueConnection): Desk => {

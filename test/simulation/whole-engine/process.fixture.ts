@@ -129,12 +129,19 @@ export class SimulatedProcess implements Owner {
       leadership: server.leadershipOf(this),
       onSecrets: () => undefined,
       openFeed: (_configuration, timer) => openSimulatedFeed(world, market, timer),
-      openBroker: (_environment, _configuration, _timer, maySend = () => true) =>
+      openBroker: (_environment, _configuration, _timer, maySend) =>
         Promise.resolve({
           status: 'open',
           secrets: [],
           broker: connectToVenue(
-            { world, venue, market, owner: this, onSend: (order) => onSend(this, order), maySend },
+            {
+              world,
+              venue,
+              market,
+              owner: this,
+              onSend: (order) => onSend(this, order),
+              maySend: maySend ?? ALWAYS,
+            },
             ban,
           ),
         }),
@@ -222,3 +229,5 @@ const cheapSignatures: Signatures = {
   isSigned,
   verifyAll: async (items) => items.flatMap((item, index) => (isSigned(item) ? [] : [index])),
 }
+
+const ALWAYS = (): boolean => true

@@ -163,14 +163,14 @@ export const connectToVenue = (link: VenueLink, ban: Ban): Broker => {
     place: async (stop, deadline) => {
       const held = await heldBack(deadline)
       if (held !== null) return held
-      const market = { ...stop, kind: 'market', limitPrice: null, reduceOnly: true, leverage: 1 } as const
-      onSend(market)
+      const sent = { ...stop, kind: 'market', limitPrice: null, reduceOnly: true, leverage: 1 } as const
+      onSend(sent)
       const sentMs = world.nowMs
       if (world.goesWrong('request_lost', 0.06))
         return ask('stop lost', 500, () => ({ status: 'unclear', reason: 'connection reset' }) as const)
       const lateMs = world.goesWrong('request_late', 0.1) ? 3000 + random.below(16_000) : 0
       const placed = await ask(`stop ${stop.side} ${stop.symbol}`, lateMs, () =>
-        venue.placeStop({ ...market, limit: null, sentMs }, stop.triggerPrice),
+        venue.placeStop({ ...sent, limit: null, sentMs }, stop.triggerPrice),
       )
       if (world.goesWrong('answer_lost', 0.06)) return { status: 'unclear', reason: 'HTTP 502' }
       return 'refused' in placed

@@ -74,7 +74,10 @@ const openDraft = async (
   if (replaced !== null) await moveTables(client, replaced)
   await createTables(client)
   // No token is given twice, whatever events are lost.
-  if (replaced !== null) await client.query(`INSERT INTO leaders SELECT * FROM ${replaced}.leaders`)
+  if (replaced !== null) {
+    await client.query(`INSERT INTO leaders SELECT * FROM ${replaced}.leaders`)
+    await client.query('UPDATE lease SET token = (SELECT coalesce(max(token), 0) FROM leaders)')
+  }
   const query = queryOn(client)
   let isOver = false
   const end = async (word: 'COMMIT' | 'ROLLBACK'): Promise<void> => {
