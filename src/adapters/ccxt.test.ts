@@ -5,16 +5,8 @@ import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createManualTimer, settle } from '../ports/manual-timer.fixture.ts'
-import {
-  CCXT_PACKAGE,
-  createHttpClient,
-  createRateLimiter,
-  loadCcxt,
-  numberOf,
-  pauseMs,
-  RateLimitError,
-  redirectUrls,
-} from './ccxt.ts'
+import { CCXT_PACKAGE, createHttpClient, loadCcxt, numberOf, pauseMs, redirectUrls } from './ccxt.ts'
+import { createRateLimiter, RateLimitError } from './rate-limiter.ts'
 
 const servers: Server[] = []
 afterEach(() => {

@@ -25,6 +25,7 @@ const SHARES = [
   'max_entry_drift_pct',
   'max_portfolio_heat_pct',
   'max_position_pct',
+  'max_price_difference_pct',
   'return_pct',
   'size_pct',
   'stop_loss_pct',

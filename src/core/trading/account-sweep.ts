@@ -1,6 +1,6 @@
 import type { CanonicalSymbol } from '../shared/brand.ts'
 import { timestampAt } from '../shared/time.ts'
-import { executionAlert } from './venue-orders.ts'
+import { executionAlert } from './execution-alerts.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { closedEvents } from './exits.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'

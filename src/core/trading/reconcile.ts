@@ -17,7 +17,8 @@ import {
   type Order,
 } from './orders.ts'
 import { isOpen } from './positions.ts'
-import { ended, executionAlert, failedEvent, REASON_LENGTH_MAX, reconciledEvent } from './venue-orders.ts'
+import { executionAlert } from './execution-alerts.ts'
+import { ended, failedEvent, REASON_LENGTH_MAX, reconciledEvent } from './venue-orders.ts'
 
 /** Whether the venue has the order is not known any more. */
 export const markOrderUnknown = (

@@ -11,15 +11,15 @@ import {
   NO_USD,
   notionalOf,
   priceNumber,
-  quantityNumber,
   type Price,
   type Quantity,
   type Usd,
 } from '../shared/money.ts'
 import { markNow } from '../signals/prices.ts'
-import { hasPassed, timestampAt } from '../shared/time.ts'
+import { timestampAt } from '../shared/time.ts'
 import { evolveTrading, type TradingFacts, type TradingState } from './evolve.ts'
-import { closedEvents, isHeldByKillSwitch, retryMs } from './exits.ts'
+import { closedEvents } from './exits.ts'
+import { exitFailedAlert, reasonIn, unprotectedEvents } from './execution-alerts.ts'
 import { filledEvent, type Fill } from './fills.ts'
 import {
   canceledEvent,
@@ -33,7 +33,7 @@ import {
   type OpenOrder,
   type Order,
 } from './orders.ts'
-import { entryOrderOf, isOpen, type ClosingPosition, type HeldPosition } from './positions.ts'
+import { entryOrderOf, isOpen } from './positions.ts'
 import { entryProgress } from './resting-orders.ts'
 
 /** A trade at the venue, under its id there. */
@@ -135,35 +135,6 @@ export const recordUnsent = (
   if (order === undefined || order.status !== 'submitting') return accept()
   return accept(...ended(facts, order, canceledEvent(order, order.cancelReason ?? reason), context))
 }
-
-/** Something about an order or a position at a venue that needs an operator. */
-export const executionAlert = ({
-  cause,
-  message,
-  symbol,
-  orderId,
-  positionId,
-  repeat,
-}: {
-  readonly cause: PayloadOf<'alert.execution'>['cause']
-  readonly message: string
-  readonly symbol: string
-  readonly orderId: string | null
-  readonly positionId: string | null
-  readonly repeat: number
-}): NewEvent => ({
-  type: 'alert.execution',
-  source: 'alerts',
-  payload: {
-    urgency: 'immediate',
-    message,
-    cause,
-    symbol,
-    order_id: orderId,
-    position_id: positionId,
-    repeat,
-  },
-})
 
 /** Events that follow from one another inside one decision: each is decided on the state after the ones before it. */
 class EventBuilder {
@@ -313,66 +284,8 @@ const positionEvents = (
   return exitFailedAlert(trading, position, { order, reason: reasonIn(end) }, context)
 }
 
-/** The first time, and then as often as alerts are repeated: attempts may be many. */
-const exitFailedAlert = (
-  trading: TradingState,
-  position: ClosingPosition,
-  { order: { id, symbol }, reason }: { readonly order: Order; readonly reason: string },
-  { now, configuration: { alerts } }: DecisionContext,
-): readonly NewEvent[] => {
-  const { attempt, unsent, alerted } = position.exit
-  if (alerted !== null && !hasPassed(alerts.repeat_seconds * 1000, alerted.at, now)) return []
-  const left = quantityNumber(minus(position.holding.quantity, position.exit.quantity))
-  const next = isHeldByKillSwitch(trading, position)
-    ? 'the kill switch blocks further attempts: an operator has to close it'
-    : `still trying, next attempt at ${timestampAt(retryMs(trading, position))}`
-  return [
-    executionAlert({
-      cause: 'exit_failed',
-      message:
-        `An exit of ${symbol} has not succeeded yet: ${left} are still held; ${next}. ` +
-        `Attempts: ${attempt}, of which the venue examined ${attempt - unsent}. The last one: ${reason}`,
-      symbol,
-      orderId: id,
-      positionId: position.id,
-      repeat: alerted === null ? 0 : alerted.repeat + 1,
-    }),
-  ]
-}
-
 const hasProtectiveStop = ({ orders }: TradingState, id: PositionId): boolean =>
   orders.open.some((order) => order.positionId === id && isProtectiveStop(order))
-
-/** The position goes on without the stop that the venue did not take: the engine still watches it. */
-const unprotectedEvents = (
-  { orders }: TradingState,
-  { holding }: HeldPosition,
-  { id, positionId, symbol, venue }: Order,
-): readonly NewEvent[] => {
-  const stop = orders.ended.get(id)
-  if (stop === undefined || !isProtectiveStop(stop) || stop.status === 'canceled') return []
-  return [
-    executionAlert({
-      cause: 'stop_not_resting',
-      message:
-        `${venue} does not hold the stop of ${symbol}: it is watched here, and it ends if the engine does. ` +
-        'It is tried again',
-      symbol,
-      orderId: id,
-      positionId,
-      repeat: (holding.stop?.count ?? 1) - 1,
-    }),
-  ]
-}
-
-/** Why an order ended, for people. */
-const reasonIn = (end: NewEvent | null): string => {
-  if (end?.type === 'execution.order_canceled.v1') return `canceled (${end.payload.reason})`
-  if (end?.type !== 'execution.order_failed.v1') return 'it was filled in part'
-  const { reasons, details } = end.payload
-  const said = details['reason'] ?? details['venue_reason']
-  return `${reasons.join(', ')}${typeof said === 'string' ? `: ${said}` : ''}`
-}
 
 /** The fills of the exit are in its progress already. */
 const NO_FILL: Fill = { price: 0n as Price, quantity: NO_QUANTITY, notional: NO_USD, fee: NO_USD }

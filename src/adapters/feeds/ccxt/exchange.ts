@@ -1,6 +1,7 @@
 import type { FeedListener } from '../../../ports/market-feed.ts'
 import type { Timer } from '../../../ports/timer.ts'
-import { connect, loadCcxt, memberOf, redirectUrls, type RateLimiter } from '../../ccxt.ts'
+import { connect, loadCcxt, memberOf, redirectUrls } from '../../ccxt.ts'
+import type { RateLimiter } from '../../rate-limiter.ts'
 
 /** What the feed uses of the library. Responses are untrusted: numbers in them are text, and may be missing. */
 export interface MarketDataApi {
