@@ -25,7 +25,6 @@ import {
   canceledEvent,
   intentOf,
   isEntry,
-  isExit,
   isProtectiveStop,
   isUnknown,
   NOT_SENT,
@@ -279,8 +278,9 @@ const positionEvents = (
     return closedEvents(position, NO_FILL, { reason: exit.reason, trigger: exit.trigger })
   }
   if (id !== exit.orderId || trading.orders.open.has(id)) return []
-  // The stop at the venue may have been first: it is looked up before anybody is told.
-  if (isExit(order) && exit.attempt === 1 && hasProtectiveStop(trading, positionId)) return []
+  // It may have nothing to reduce, because the stop at the venue was first: that is looked up before anybody is told.
+  const isRejected = trading.orders.ended.get(id)?.status === 'rejected'
+  if (isRejected && exit.attempt === 1 && hasProtectiveStop(trading, positionId)) return []
   return exitFailedAlert(trading, position, { order, reason: reasonIn(end) }, context)
 }
 
