@@ -95,7 +95,7 @@ describe('the clock one hour ahead, then right, on a feed that makes the same ba
     expect(keys).toHaveLength(74)
     expect(new Set(keys).size).toBe(74)
     // Once time has caught up, they are what they were.
-    expect(keys.at(-1)).toBe(`bar:file:BTC:60:${timestampAt(Date.parse(scenario.now) - 60_000)}`)
+    expect(keys.at(-1)).toBe(`bar:ccxt:testvenue:BTC:60:${timestampAt(Date.parse(scenario.now) - 60_000)}`)
     expect(scenario.state.market.symbols.get(BTC)?.repeatedUntil).toBeNull()
   })
 })

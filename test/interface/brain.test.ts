@@ -32,6 +32,7 @@ onEveryStore('the brain', (store) => {
       regime: null,
       changed_at: null,
       conditions: {},
+      conditions_at: null,
     })
   })
 

@@ -24,6 +24,7 @@ const venueVariables = ({ baseUrl, world: { account } }: ExchangeServer): Variab
   SVC_EXECUTION__MODE: 'live',
   SVC_EXECUTION__VENUE: VENUE,
   SVC_EXECUTION__VENUE_URL: baseUrl,
+  SVC_EXECUTION__SEND_TIMEOUT_SECONDS: '4',
   SVC_EXECUTION__LOOKUPS__SECONDS: '10',
   SVC_EXECUTION__LOOKUPS__ATTEMPTS: '2',
   SVC_MARKET__FEED: 'none',
@@ -63,9 +64,10 @@ onEveryStore('a leader that is frozen', (store) => {
       const second = await startService(home, variables, { words: ['serve', '--no-dashboard'] })
       try {
         expect([await leads(first), await leads(second)]).toEqual([true, false])
-        const sendsEntries = async (service: RunningService): Promise<boolean> => {
-          const live: { sends_entries: boolean } = (await service.call('GET', '/live')).body
-          return live.sends_entries
+        /** Held back by nothing but prices, which come with the order. */
+        const awaitsPrices = async (service: RunningService): Promise<boolean> => {
+          const live: { held_back_by: readonly string[] } = (await service.call('GET', '/live')).body
+          return live.held_back_by.join() === 'price_old'
         }
         const isChecked = async (service: RunningService): Promise<boolean> => {
           const { checks }: { checks: { ok: boolean } | null } = (await service.call('GET', '/live')).body
@@ -73,7 +75,7 @@ onEveryStore('a leader that is frozen', (store) => {
         }
         await until(() => isChecked(first))
         expect(await svcBeside(home, ['live', 'enable', '--confirm', VENUE], variables)).toBe(0)
-        await until(() => sendsEntries(first))
+        await until(() => awaitsPrices(first))
 
         // The order of the first leader is decided and stored, and one request away from the venue.
         venue.faults.add(/POST .*\/v1\/leverage$/, { kind: 'done_then_slow', waitMs: 120_000 }, 1)

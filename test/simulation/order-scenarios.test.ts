@@ -49,7 +49,13 @@ const onPaper = async (
 }
 
 const atVenue = async (log: MemoryLog, fixture: CcxtBrokerFixture): Promise<ScenarioFixture> => {
-  const live = await openLiveEngine({ log, broker: fixture.broker, timer: fixture.timer })
+  const live = await openLiveEngine({
+    log,
+    broker: fixture.broker,
+    timer: fixture.timer,
+    // What the engine does by itself; stops at the venue have tests of their own.
+    execution: { venue_stops: false },
+  })
   await fixture.run(live.router.start())
   /** Requests take real time: until nothing is under way any more. */
   const rest = async (): Promise<void> => {

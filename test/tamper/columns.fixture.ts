@@ -3,7 +3,7 @@ import type { IntegrityReport } from '../../src/engine/integrity/report.ts'
 
 /** What full verification must find. */
 export type Expected =
-  | { readonly reason: IntegrityReason; readonly seq: number }
+  | { readonly reason: IntegrityReason; readonly seq: number | null }
   /** Both events have the same value: nothing changes. */
   | 'the same'
 

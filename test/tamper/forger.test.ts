@@ -303,7 +303,7 @@ describe('checkpoints', () => {
     const copy = join(home, 'copy.checkpoint')
     copyFileSync(`${fileIn(home)}.checkpoints`, copy)
     for (const file of kept) renameSync(`${file}.old`, file)
-    for (const end of ['-wal', '-shm']) rmSync(fileIn(home) + end, { force: true })
+    for (const end of ['-wal', '-shm', '.head']) rmSync(fileIn(home) + end, { force: true })
     expect(integrity(home).report).toMatchObject({ ok: true })
     expect(integrity(home, '--checkpoint', copy)).toMatchObject({
       exitCode: 1,

@@ -1,8 +1,8 @@
 import type { ToTab, ToWorker } from './messages.ts'
 import { openStream, type Stream, type StreamHandlers } from './stream.ts'
 
-interface TabHandlers extends Omit<StreamHandlers, 'onHeard'> {
-  readonly onHeard: (msAgo: number) => void
+interface TabHandlers extends Omit<StreamHandlers, 'onReceived'> {
+  readonly onReceived: (msAgo: number) => void
 }
 
 export type TabStream = Pick<Stream, 'reconnect'>
@@ -42,14 +42,14 @@ const take = (message: ToTab, handlers: TabHandlers): void => {
       return handlers.onEvents(message.events)
     case 'status':
       return handlers.onStatus(message.status)
-    case 'heard':
-      return handlers.onHeard(message.msAgo)
+    case 'received':
+      return handlers.onReceived(message.msAgo)
   }
 }
 
 /** Browsers without shared workers are those of phones, which show one tab: only that one holds a stream. */
 const openWhileVisible = (handlers: TabHandlers): TabStream => {
-  const open = (): Stream => openStream({ ...handlers, onHeard: () => handlers.onHeard(0) })
+  const open = (): Stream => openStream({ ...handlers, onReceived: () => handlers.onReceived(0) })
   let stream = document.hidden ? null : open()
   document.addEventListener('visibilitychange', () => {
     if (document.hidden) {

@@ -52,7 +52,7 @@ type OnEvents = (events: readonly EventItem[]) => void
 export class Live {
   #status: ConnectionStatus = 'connecting'
   #streamStatus: StreamStatus = 'connecting'
-  #heardAt: Moment | null = null
+  #receivedAt: ClockReading | null = null
   #count = 0
   #recent: readonly EventItem[] = []
   #pending: EventItem[] = []
@@ -77,8 +77,8 @@ export class Live {
     document.addEventListener('visibilitychange', () => this.#checkStatus())
     this.#stream = connect({
       onPosition: resolve,
-      onHeard: (msAgo) => {
-        this.#heardAt = momentBefore(msAgo)
+      onReceived: (msAgo) => {
+        this.#receivedAt = clocksBefore(msAgo)
         this.#checkStatus()
       },
       onEvents: (events) => {
@@ -101,7 +101,7 @@ export class Live {
   }
 
   /** Since something was heard of the service; null before that. */
-  readonly silenceMs = (): number | null => (this.#heardAt === null ? null : msSince(this.#heardAt))
+  readonly silenceMs = (): number | null => (this.#receivedAt === null ? null : msSince(this.#receivedAt))
 
   readonly status = (): ConnectionStatus => this.#status
 
@@ -175,18 +175,18 @@ export class Live {
   }
 }
 
-interface Moment {
+interface ClockReading {
   readonly wallMs: number
   readonly monotonicMs: number
 }
 
-const momentBefore = (msAgo: number): Moment => ({
+const clocksBefore = (msAgo: number): ClockReading => ({
   wallMs: Date.now() - msAgo,
   monotonicMs: performance.now() - msAgo,
 })
 
 /** By the clock that says more: one stands still while the computer sleeps, the other can be set back. */
-const msSince = ({ wallMs, monotonicMs }: Moment): number =>
+const msSince = ({ wallMs, monotonicMs }: ClockReading): number =>
   Math.max(Date.now() - wallMs, performance.now() - monotonicMs)
 
 /** The panel that reads the resource shows the error. */

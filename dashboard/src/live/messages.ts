@@ -6,7 +6,7 @@ export type ToTab =
   | { readonly kind: 'position' }
   | { readonly kind: 'events'; readonly events: readonly EventItem[] }
   | { readonly kind: 'status'; readonly status: StreamStatus }
-  | { readonly kind: 'heard'; readonly msAgo: number }
+  | { readonly kind: 'received'; readonly msAgo: number }
 
 /** From a tab to the worker. */
 export type ToWorker = 'reconnect' | 'wake' | 'leave'

@@ -8,9 +8,9 @@ import { openStream, type StreamStatus } from './stream.ts'
 const tabs = new Set<MessagePort>()
 let status: StreamStatus = 'connecting'
 let hasPosition = false
-let heardAtMs: number | null = null
+let receivedAtMs: number | null = null
 
-const tell = (message: ToTab): void => {
+const send = (message: ToTab): void => {
   for (const port of tabs) port.postMessage(message)
 }
 
@@ -18,23 +18,25 @@ const stream = openStream({
   onPosition: () => {
     if (hasPosition) return
     hasPosition = true
-    tell({ kind: 'position' })
+    send({ kind: 'position' })
   },
-  onEvents: (events) => tell({ kind: 'events', events }),
+  onEvents: (events) => send({ kind: 'events', events }),
   onStatus: (next) => {
     status = next
-    tell({ kind: 'status', status })
+    send({ kind: 'status', status })
   },
-  onHeard: () => {
-    heardAtMs = performance.now()
-    tell({ kind: 'heard', msAgo: 0 })
+  onReceived: () => {
+    receivedAtMs = performance.now()
+    send({ kind: 'received', msAgo: 0 })
   },
 })
 
 /** A new tab first learns how things are; it gets the events from then on. */
 const welcome = (port: MessagePort): void => {
   const facts: readonly ToTab[] = [
-    ...(heardAtMs === null ? [] : [{ kind: 'heard' as const, msAgo: performance.now() - heardAtMs }]),
+    ...(receivedAtMs === null
+      ? []
+      : [{ kind: 'received' as const, msAgo: performance.now() - receivedAtMs }]),
     { kind: 'status', status },
     ...(hasPosition ? [{ kind: 'position' as const }] : []),
   ]

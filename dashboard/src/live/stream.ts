@@ -16,7 +16,7 @@ export interface StreamHandlers {
   readonly onEvents: (events: readonly EventItem[]) => void
   readonly onStatus: (status: StreamStatus) => void
   /** Something arrived, if only a keep-alive. At most once a second. */
-  readonly onHeard: () => void
+  readonly onReceived: () => void
 }
 
 export interface Stream {
@@ -32,7 +32,7 @@ const SILENCE_MS_MAX = 30_000
 /** Until the service answers a request for the stream. */
 const ANSWER_MS_MAX = 10_000
 const WATCHDOG_MS = 1000
-const HEARD_MS_MIN = 1000
+const RECEIVED_MS_MIN = 1000
 const RETRY_MS = [500, 1000, 2000, 4000] as const
 const SESSION_CHECK_MS = 2000
 
@@ -84,7 +84,7 @@ const run = async (handlers: StreamHandlers, line: Line): Promise<void> => {
       const body = await openBody(position, line.connection.signal)
       watchdog.allow(SILENCE_MS_MAX)
       failures = 0
-      handlers.onHeard()
+      handlers.onReceived()
       handlers.onStatus('live')
       position = await receive(body, position, handlers, watchdog)
     } catch (error) {
@@ -116,10 +116,10 @@ interface Watchdog {
  */
 const watch = (connection: AbortController): Watchdog => {
   let allowedMs = ANSWER_MS_MAX
-  let heardAtMs = performance.now()
-  const feed = (): void => void (heardAtMs = performance.now())
+  let receivedAtMs = performance.now()
+  const feed = (): void => void (receivedAtMs = performance.now())
   const timer = setInterval(() => {
-    if (performance.now() - heardAtMs > allowedMs) connection.abort()
+    if (performance.now() - receivedAtMs > allowedMs) connection.abort()
   }, WATCHDOG_MS)
   return {
     feed,
@@ -151,16 +151,16 @@ const openBody = async ({ id }: Position, signal: AbortSignal): Promise<Readable
 const receive = async (
   body: ReadableStream<Uint8Array>,
   from: Position,
-  { onEvents, onHeard }: StreamHandlers,
+  { onEvents, onReceived }: StreamHandlers,
   watchdog: Watchdog,
 ): Promise<Position> => {
   let last = from
   let reportedAtMs = performance.now()
   const onBytes = (): void => {
     watchdog.feed()
-    if (performance.now() - reportedAtMs < HEARD_MS_MIN) return
+    if (performance.now() - reportedAtMs < RECEIVED_MS_MIN) return
     reportedAtMs = performance.now()
-    onHeard()
+    onReceived()
   }
   try {
     for await (const messages of readMessages(body, onBytes)) {

@@ -184,11 +184,14 @@ function numberIn(schema: KeySchema): fc.Arbitrary<number> {
   const max = schema.maximum ?? schema.exclusiveMaximum ?? 1
   const min = schema.minimum ?? schema.exclusiveMinimum ?? 0
   if (schema.type === 'integer') return fc.integer({ min, max })
-  return fc.double({
-    min,
-    max,
-    minExcluded: schema.exclusiveMinimum !== undefined,
-    maxExcluded: schema.exclusiveMaximum !== undefined,
-    noNaN: true,
-  })
+  return fc
+    .double({
+      min,
+      max,
+      minExcluded: schema.exclusiveMinimum !== undefined,
+      maxExcluded: schema.exclusiveMaximum !== undefined,
+      noNaN: true,
+      // Files do not tell zero from a negative zero.
+    })
+    .map((value) => (value === 0 ? 0 : value))
 }

@@ -45,7 +45,7 @@ export const eventRecordView = z.object({
 export const viewEventRecord = (record: LogRecord): z.infer<typeof eventRecordView> =>
   showRecord({ ...record, payload: shownPayload(record) })
 
-const showRecord = shown(eventRecordView)
+const showRecord = shown(eventRecordView.omit({ verified: true }))
 
 /** The payload, or the stored text if it is damaged. */
 export const shownPayload = (record: Pick<LogRecord, 'payload'>): JsonObject | string =>

@@ -58,7 +58,8 @@ export const checkNodesAt = async (
   const frontier = await storedFrontier(log, size)
   if (frontier !== null && sameBytes(rootOf(frontier, sha256), eventRoot)) return
   const detail = `the stored tree does not give the root that was signed at ${size}`
-  findings.add({ reason: 'tree', seq: null, id: null, shownAt: size, detail })
+  // What is wrong with an event says more.
+  findings.add({ reason: 'tree', seq: null, id: null, shownAt: Number.MAX_SAFE_INTEGER, detail })
 }
 
 /** The events themselves are not accused: only proofs are made from the nodes. */

@@ -34,7 +34,7 @@ export interface VenueConnection {
 /** Sends the order once. What fails without a clear answer may have arrived; after the timeout nothing more is sent. */
 export const sendOrder = async (order: Order, venue: VenueConnection): Promise<Command> => {
   const { id: orderId } = order
-  const answer = await answered(venue, deskOf(order, venue).submit)
+  const answer = await answered(venue, callsFor(order, venue).submit)
   if (answer.kind === 'none') return { kind: 'mark-order-unknown', orderId, reason: answer.reason }
   switch (answer.value.status) {
     case 'accepted':
@@ -55,7 +55,7 @@ export const sendOrder = async (order: Order, venue: VenueConnection): Promise<C
 
 /** An order that has already ended is looked up, for its last fills. */
 export const cancelAtVenue = async (order: Order, venue: VenueConnection): Promise<Finding> => {
-  const answer = await answered(venue, deskOf(order, venue).cancel)
+  const answer = await answered(venue, callsFor(order, venue).cancel)
   if (answer.kind === 'none') return { kind: 'unclear', reason: answer.reason }
   switch (answer.value.status) {
     case 'canceled':
@@ -72,7 +72,7 @@ export const lookUp = async (
   venue: VenueConnection,
   lookups: number | null,
 ): Promise<Finding> => {
-  const answer = await answered(venue, deskOf(order, venue).lookup)
+  const answer = await answered(venue, callsFor(order, venue).lookup)
   if (answer.kind === 'none') return { kind: 'unclear', reason: answer.reason }
   switch (answer.value.status) {
     case 'found':
@@ -128,15 +128,15 @@ const answered = async <Value>(
 }
 
 /** Where an order is sent and asked about: a venue keeps stops apart from other orders. */
-interface Desk {
+interface OrderCalls {
   readonly submit: (deadline: Deadline) => Promise<SubmitResult>
   readonly cancel: (deadline: Deadline) => Promise<CancelResult>
   readonly lookup: (deadline: Deadline) => Promise<LookupResult>
 }
 
-const deskOf = (order: Order, venue: VenueConnection): Desk => {
+const callsFor = (order: Order, venue: VenueConnection): OrderCalls => {
   const { purpose } = order
-  if (purpose.kind === 'protective_stop') return stopDesk(order, purpose.triggerPrice, venue)
+  if (purpose.kind === 'protective_stop') return stopCalls(order, purpose.triggerPrice, venue)
   const name = nameOf(order, venue)
   const limitPrice = purpose.kind === 'entry' ? purpose.limitPrice : null
   const brokerOrder: BrokerOrder = {
@@ -155,7 +155,7 @@ const deskOf = (order: Order, venue: VenueConnection): Desk => {
   }
 }
 
-const stopDesk = (order: Order, triggerPrice: Price, venue: VenueConnection): Desk => {
+const stopCalls = (order: Order, triggerPrice: Price, venue: VenueConnection): OrderCalls => {
   const { stops } = venue.broker
   if (stops === null) return NO_STOPS
   const name = nameOf(order, venue)
@@ -177,7 +177,7 @@ const stopDesk = (order: Order, triggerPrice: Price, venue: VenueConnection): De
 }
 
 /** The venue held stops when this one was ordered, and does not any more. */
-const NO_STOPS: Desk = {
+const NO_STOPS: OrderCalls = {
   submit: () =>
     Promise.resolve({ status: 'not_sent', reason: 'stops cannot rest at the venue', retryAfterMs: null }),
   cancel: () => Promise.resolve({ status: 'not_open' }),

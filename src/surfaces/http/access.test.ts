@@ -70,6 +70,9 @@ describe('the token', () => {
       'GET /api/v1/health',
       'GET /api/v1/oracle/producers/:producer_id/provenance',
       'GET /openapi.json',
+      // Probes of the process, outside of the API.
+      'GET /live',
+      'GET /ready',
     ])
     for (const route of ROUTES) {
       const path = route.url.replaceAll(/:\w+/g, 'none')

@@ -42,6 +42,7 @@ const fieldsOf = (
   })
 
 const WITH_FIELDS = [
+  'acknowledgeAlerts',
   'approveIntent',
   'cancelOrder',
   'closeAllPositions',

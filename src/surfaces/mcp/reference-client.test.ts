@@ -71,6 +71,7 @@ describe.each(generations)('the reference client, %s', (_generation, mode, revis
       'approve_intent',
       'deny_intent',
       'set_kill_switch',
+      'acknowledge_alerts',
     ])
     // Having listed the tools, the client compares each result with the schema of its tool.
     const emitted = await client.callTool({

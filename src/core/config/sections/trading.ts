@@ -51,7 +51,7 @@ export const execution = group('Orders and positions', {
   margin_mode: choice(
     'isolated',
     MARGIN_MODES,
-    'isolated: a live position risks its own margin only; cross: the whole account',
+    'isolated: a live position risks its own margin; cross: the account',
   ),
   venue_url: plainText(0, 200)
     .regex(LOOPBACK_URL, { error: 'must be http:// with a port on 127.0.0.1, localhost or [::1]' })

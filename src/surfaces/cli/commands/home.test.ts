@@ -151,9 +151,9 @@ describe('serve', () => {
     await home.run(['serve', '--host', '0.0.0.0', '--port', '0', '--dashboard-port', '7001'], { environment })
     const { stdout } = await home.run(['serve', '--no-dashboard'], { environment })
     expect(home.services).toEqual([
-      { dashboard: true },
-      { host: '0.0.0.0', port: 0, dashboardPort: 7001, dashboard: true },
-      { dashboard: false },
+      { dashboard: true, role: 'all' },
+      { host: '0.0.0.0', port: 0, dashboardPort: 7001, dashboard: true, role: 'all' },
+      { dashboard: false, role: 'all' },
     ])
     expect(stdout).toMatch(/^Dashboard +off$/m)
   })
