@@ -60,9 +60,11 @@ export const leafHash = (data: Uint8Array, sha256: Sha256): Uint8Array => {
 }
 
 /** The leaf of an event in the tree that proofs for outsiders lead to: SHA-256(0x00 || hash), the hash as 32 bytes. */
-export const eventLeaf = (hash: string, sha256: Sha256): Uint8Array =>
-  // A damaged column may hold anything; its text then stands for itself and can only give another leaf.
-  leafHash((typeof hash === 'string' ? bytesFromHex(hash) : null) ?? utf8(String(hash)), sha256)
+export const eventLeaf = (hash: string, sha256: Sha256): Uint8Array => {
+  // A damaged column may hold anything, also nothing; its text then stands for itself and can only give another leaf.
+  const stored = hash as string | null
+  return leafHash((stored === null ? null : bytesFromHex(stored)) ?? utf8(stored ?? ''), sha256)
+}
 
 /**
  * SHA-256(0x00 || hash || signature || signer's public key || recorded_at): the chain leaves the last three out,
