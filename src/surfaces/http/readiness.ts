@@ -7,6 +7,8 @@ export type NotReady = 'starting' | 'draining' | 'store_unavailable'
 
 export interface ReadinessDependencies {
   readonly log: Pick<EventLog, 'head'>
+  /** Whether nothing can be stored any more. */
+  readonly isLost: () => boolean
   readonly isStarting: () => boolean
 }
 
@@ -37,7 +39,7 @@ export class Readiness {
     const reasons: NotReady[] = []
     if (this.#dependencies.isStarting()) reasons.push('starting')
     if (this.isDraining) reasons.push('draining')
-    if (!(await this.#storeAnswers())) reasons.push('store_unavailable')
+    if (this.#dependencies.isLost() || !(await this.#storeAnswers())) reasons.push('store_unavailable')
     return reasons
   }
 

@@ -178,7 +178,11 @@ const serviceOf = (
   return {
     ...dependencies,
     verification,
-    readiness: new Readiness({ log: dependencies.engine.log, isStarting: dependencies.isStarting }),
+    readiness: new Readiness({
+      log: dependencies.engine.log,
+      isLost: () => dependencies.engine.lost !== null,
+      isStarting: dependencies.isStarting,
+    }),
     progressStreams: new ProgressStreams(verification),
     recentChainOk: recentCheck(({ n }) => verification.verifyNewest(n), dependencies.clock),
     streams,
