@@ -201,8 +201,7 @@ export const connectToVenue = (link: VenueLink, ban: Ban): Broker => {
       ask('preflight', 0, () => [{ name: 'reachable', ok: true, detail: 'the venue responds' }] as const),
     stepsOf: (symbol) => (market.symbols.includes(symbol) ? STEPS : null),
     submit,
-    // Where the venue holds no stops, the engine has to leave in time by itself.
-    stops: world.seed % 2 === 0 ? stops : null,
+    stops,
     quotes: (symbols) =>
       answer(
         'quotes',
