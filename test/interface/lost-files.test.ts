@@ -56,7 +56,7 @@ describe.each<[string, (file: string) => void]>([
     expect(answers[0]?.text).toContain('deleted or exchanged')
     expect(await killSwitchOf(service)).toMatchObject({ level: 3, reason: 'log_lost' })
     expect((await service.call('GET', '/health')).status).toBe(503)
-    expect((await fetch(`${service.baseUrl}/ready`)).status).toBe(503)
+    expect((await fetch(new URL('/ready', service.baseUrl))).status).toBe(503)
     expect(service.output()).toContain('was deleted, moved or exchanged while the service ran')
     expect(await service.stop()).toBe(0)
   })
