@@ -82,6 +82,7 @@ it('a leader whose store is away with its lease stops, stays up, and leads again
   isAway = true
   leases[0]?.()
   await settle()
+  expect(said).toContain('leadership lost: feeds and order routing stop in this process')
   expect(stoppedFeeds).toBe(1)
   isAway = false
   await passTime(timer, 5000)

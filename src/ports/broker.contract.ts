@@ -230,10 +230,13 @@ export const brokerContract = (name: string, open: () => Promise<BrokerFixture>)
   describe(`${name} tells what symbols trade at`, () => {
     it('in the spelling of the configuration, without those that it does not trade', async () => {
       const { broker, run, setPrice } = await openFixture()
-      setPrice('BTC', units(61_234))
+      await run(broker.preflight(['BTC']))
+      const step = broker.stepsOf('BTC')?.priceStep ?? 1n
+      const price = units(61_234.5) - (units(61_234.5) % step)
+      setPrice('BTC', price)
       const quotes = await run(broker.quotes(['btc-perp', 'ETH', 'NOPE']))
       expect(quotes.map(({ symbol }) => symbol)).toEqual(['btc-perp', 'ETH'])
-      expect(quotes[0]?.price).toBe(units(61_234))
+      expect(quotes[0]?.price).toBe(price)
     })
 
     it('or nothing, and does not reject', async () => {

@@ -22,6 +22,8 @@ export interface BrokerFixture {
   readonly randomFaults: (schedule: { readonly seed: number; readonly share: number } | null) => void
   /** What the response to a new order has: all of it, or its ids alone. */
   readonly acknowledges: 'orders' | 'ids'
+  /** For how long the venue asks to be left alone after a limit and after a ban. */
+  readonly pauseMs: Readonly<Record<'limit' | 'ban', number>>
   /** Also sends the orders of stops that the price reaches. */
   readonly setPrice: (symbol: string, price: bigint) => void
   /** Margin mode and leverage that the venue has for a symbol. */

@@ -5,6 +5,7 @@ export const BYBIT: TestVenue = {
   id: 'bybit',
   wire: BYBIT_WIRE,
   acknowledges: 'ids',
+  limitMs: 5000,
   requests: {
     submit: /^POST .*\/order\/create$/,
     lookup: /^GET .*\/order\/(realtime|history)$/,

@@ -31,6 +31,7 @@ export interface TestVenue {
   readonly id: VenueId
   readonly wire: Wire
   readonly acknowledges: BrokerFixture['acknowledges']
+  readonly limitMs: number
   readonly requests: Readonly<Record<RequestKind, RegExp>>
   /** Faults that a venue states with codes of its own. */
   readonly faults: Readonly<Record<'unknown_after' | 'limit' | 'ban' | 'refusal', Fault>>
@@ -40,6 +41,7 @@ export const BINANCE: TestVenue = {
   id: 'binanceusdm',
   wire: BINANCE_WIRE,
   acknowledges: 'orders',
+  limitMs: 30_000,
   requests: {
     submit: /^POST .*\/v1\/order$/,
     lookup: /^GET .*\/v1\/order$/,
@@ -66,7 +68,7 @@ export const openBrokerFixture = (
 ): Promise<CcxtBrokerFixture> => openVenueFixture(BINANCE, changes)
 
 export const openVenueFixture = async (
-  { id, wire, acknowledges, requests, faults: stated }: TestVenue,
+  { id, wire, acknowledges, limitMs, requests, faults: stated }: TestVenue,
   changes: Partial<CcxtBrokerDependencies> = {},
 ): Promise<CcxtBrokerFixture> => {
   const timer = createManualTimer(Date.parse('2026-02-20T12:34:56.789Z'))
@@ -104,6 +106,7 @@ export const openVenueFixture = async (
     venue,
     timer,
     acknowledges,
+    pauseMs: { limit: limitMs, ban: 120_000 },
     addFault: (at, fault, times) => faults.add(requests[at], faultOf(fault), times),
     randomFaults: (schedule) =>
       faults.schedule(

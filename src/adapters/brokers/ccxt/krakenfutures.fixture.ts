@@ -5,6 +5,7 @@ export const KRAKEN_FUTURES: TestVenue = {
   id: 'krakenfutures',
   wire: KRAKEN_FUTURES_WIRE,
   acknowledges: 'ids',
+  limitMs: 10_000,
   requests: {
     submit: /^POST .*\/sendorder$/,
     lookup: /\/(orders\/status|v2\/orders)$/,

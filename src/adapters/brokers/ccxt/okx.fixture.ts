@@ -5,6 +5,7 @@ export const OKX: TestVenue = {
   id: 'okx',
   wire: OKX_WIRE,
   acknowledges: 'ids',
+  limitMs: 10_000,
   requests: {
     submit: /^POST .*\/trade\/order$/,
     lookup: /^GET .*\/trade\/order$/,
