@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createCcxtBroker } from '../../src/adapters/brokers/ccxt/ccxt-broker.ts'
 import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
 import { positionsOf } from '../../src/core/trading/book.ts'
+import { isProtectiveStop } from '../../src/core/trading/orders.ts'
 import type { KillSwitchLevel } from '../../src/core/shared/level.ts'
 import type { Broker } from '../../src/ports/broker.ts'
 import type { Timer } from '../../src/ports/timer.ts'
@@ -167,7 +168,8 @@ const end = async (live: LiveEngine, timer: Timer): Promise<void> => {
       trading: { book },
     } = engine.state
     if (orders.open.size === 0 && book.count === 0 && timer.now() > endMs) break
-    if (orders.open.size === 0) await engine.execute(CLOSE_ALL)
+    // Stops rest at the venue for as long as there is something to protect.
+    if ([...orders.open.values()].every(isProtectiveStop)) await engine.execute(CLOSE_ALL)
     await sleep(50)
   }
   await live.close()

@@ -72,7 +72,7 @@ beforeAll(
     folder = await mkdtemp(join(tmpdir(), 'kill-orders-'))
     simulation = await simulate(join(folder, 'log.db'))
   },
-  60_000 + KILLS * 60_000,
+  60_000 + KILLS * 20_000,
 )
 afterAll(() => rm(folder, { recursive: true }))
 
