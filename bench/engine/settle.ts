@@ -7,7 +7,7 @@ import { barAt } from '../../src/core/market/bars.fixture.ts'
 import { run } from '../../src/core/run.ts'
 import { encodedParts } from '../../src/core/state-codec.ts'
 import { evolve, INITIAL_STATE, type State } from '../../src/core/state.ts'
-import { viewLeaderboard } from '../../src/core/views/reputation.ts'
+import { scoringIn, viewLeaderboard } from '../../src/core/views/reputation.ts'
 import type { JsonObject } from '../../src/core/shared/json.ts'
 import { DAY_MS, timestampAt } from '../../src/core/shared/time.ts'
 import { sha256Hex } from '../../src/engine/sha256.ts'
@@ -213,12 +213,10 @@ const outcomeAt = (close: number): JsonObject => {
 }
 
 const leaderboardMs = (state: State): number => {
-  const scoring = {
-    asOf: state.recordedAt,
-    outcomes: state.reputation.outcomes,
-    rules: DEFAULT_CONFIGURATION.karma,
-  }
-  return msOf(() => viewLeaderboard(state.signals.contributors, scoring, 20))
+  const { karma } = DEFAULT_CONFIGURATION
+  return msOf(() =>
+    viewLeaderboard(state.signals.contributors, scoringIn(state.reputation, state.recordedAt, karma), 20),
+  )
 }
 
 const learningMs = (state: State): number =>

@@ -152,7 +152,12 @@ export const createObserver = (plans: readonly AuthorPlan[], configuration: Conf
           score:
             contributor === null
               ? null
-              : scoreAt(contributor.record, timestampOf(at), configuration.karma).score,
+              : scoreAt(
+                  contributor.record,
+                  contributions.get(keyOf(state, plan)) ?? NEWCOMER,
+                  timestampOf(at),
+                  configuration.karma,
+                ).score,
           share: mean(list.slice(-Math.floor(list.length / 3))),
         }
       }),

@@ -57,26 +57,38 @@ interface DomainInputs {
   readonly claims: AuthorClaim[]
 }
 
-interface AuthorClaim extends ShareClaim {
+interface AuthorClaim {
   readonly weighted: WeightedAuthor
   signalCount: number
   bestQuality: number
   qualitySum: number
-  weight: number
 }
 
 const addToClaim = (claims: AuthorClaim[], { weighted, quality }: FreshSignal): void => {
-  const { weight: authorWeight, capGroup } = weighted
   const last = claims.at(-1)
   if (last?.weighted !== weighted) {
-    const weight = quality * authorWeight
-    claims.push({ weighted, signalCount: 1, bestQuality: quality, qualitySum: quality, weight, capGroup })
+    claims.push({ weighted, signalCount: 1, bestQuality: quality, qualitySum: quality })
     return
   }
   last.signalCount += 1
   last.bestQuality = Math.max(last.bestQuality, quality)
   last.qualitySum += quality
-  last.weight = last.bestQuality * authorWeight
+}
+
+/** However many new names speak, together they have the vote of one newcomer: names cost nothing. */
+const weighed = (claims: readonly AuthorClaim[]): readonly ShareClaim[] => {
+  let all = 0
+  let most = 0
+  for (const { weighted } of claims) {
+    const { newcomer } = weighted.author.standing
+    all += newcomer
+    most = Math.max(most, newcomer)
+  }
+  const part = all === 0 ? 0 : most / all
+  return claims.map(({ weighted: { author, capGroup }, bestQuality }) => ({
+    weight: bestQuality * (author.standing.influence + part * author.standing.newcomer),
+    capGroup,
+  }))
 }
 
 const scoreDomain = (
@@ -84,7 +96,7 @@ const scoreDomain = (
   { signals, evidences, claims }: DomainInputs,
   shareCap: number,
 ): DomainScore => {
-  const authorShares = sharesOf(claims, shareCap)
+  const authorShares = sharesOf(weighed(claims), shareCap)
   const shares: number[] = []
   let value = 0
   let quality = 0

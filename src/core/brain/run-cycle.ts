@@ -1,23 +1,20 @@
 import { canonicalSymbol } from '../shared/symbol.ts'
-import { type Timestamp, nodeId, type ContributorId, type SignalId } from '../shared/brand.ts'
+import { nodeId, type SignalId } from '../shared/brand.ts'
 import { configurationHashInput } from '../config/secrets.ts'
 import type { Configuration } from '../config/schema.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { dayFactsOf } from '../market/readings.ts'
-import { CHANCE_REPUTATION, reputationAt, trustOf } from '../reputation/author-reputation.ts'
-import { NO_RECENT_SKILL } from '../reputation/outcomes.ts'
-import { scoreAt } from '../reputation/contributor-score.ts'
+import { contributionsIn } from '../reputation/evolve.ts'
 import { authorKey } from '../shared/author-key.ts'
 import { intervalMsOf } from '../shared/cron.ts'
 import { accept, type Decision, refuse } from '../shared/decision.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
-import { linkedGroups } from '../signals/co-signals.ts'
 import type { LatestSignal } from '../signals/latest-signals.ts'
 import { markReader } from '../signals/prices.ts'
 import { isBuiltin } from '../signals/producers.ts'
 import { openPositionsOf } from '../trading/book.ts'
 import { isLive } from '../trading/intents.ts'
-import type { Author, AuthorSignals } from './authors.ts'
+import { type Author, type AuthorSignals, type Standing, UNPROVEN } from './authors.ts'
 import { type CycleInputs, type DecidedIntent, runCycle, watchRegime } from './cycle.ts'
 import type { Holding } from './decision.ts'
 import type { BrainFacts } from './evolve.ts'
@@ -138,7 +135,7 @@ const cycleInputsOf = (
   return {
     asOfMs: Date.parse(now),
     symbols: configuration.universe.symbols,
-    authors: authorsForCycle(facts, now, configuration),
+    authors: authorsForCycle(facts, configuration),
     market: configuration.universe.symbols.map(canonicalSymbol).map((symbol) => ({
       symbol,
       ...dayFactsOf(facts.market, symbol),
@@ -155,10 +152,9 @@ const cycleInputsOf = (
 /** Every author with current signals, and what they weigh now. */
 export const authorsForCycle = (
   facts: BrainFacts,
-  now: Timestamp,
   configuration: Configuration,
 ): readonly AuthorWithLatest[] => {
-  const groups = linkedGroups(facts.signals.coSignals, configuration.brain.link, Date.parse(now))
+  const standingOf = standingsIn(facts, configuration)
   const ofProducers = new Map<string, LatestSignal[]>()
   const ofContributors = new Map<string, LatestSignal[]>()
   // `forEach`, because an iterator over this large map takes twice as long.
@@ -170,40 +166,43 @@ export const authorsForCycle = (
     else own.push(signal)
   })
   return [...ofProducers.values(), ...ofContributors.values()].flatMap((signals) => {
-    const author = authorOf(facts, signals[0] as LatestSignal, { now, configuration, groups })
+    const author = authorOf(facts, signals[0] as LatestSignal, standingOf)
     return author === null ? [] : [{ author, signals }]
   })
 }
 
-interface AuthorContext {
-  readonly now: Timestamp
-  readonly configuration: Configuration
-  /** The group of each contributor who signals together with others. */
-  readonly groups: ReadonlyMap<ContributorId, ContributorId>
+type StandingOf = (key: string) => Standing
+
+/** With learning off every author counts alike. */
+const standingsIn = ({ reputation }: BrainFacts, { karma, learning }: Configuration): StandingOf => {
+  if (!learning.enabled) return () => UNPROVEN
+  const contributions = contributionsIn(reputation, karma.influence)
+  return (key) => {
+    const known = contributions.get(key)
+    return known === undefined
+      ? UNPROVEN
+      : { influence: known.influence, newcomer: known.newcomer, groupId: known.group }
+  }
 }
 
 /** Null for removed contributors and producers: their history stays, their signals no longer count. */
 const authorOf = (
-  { signals: { contributors, producers }, reputation: { outcomes } }: BrainFacts,
+  { signals: { contributors, producers } }: BrainFacts,
   { authorId: id, contributorId }: LatestSignal,
-  { now, configuration, groups }: AuthorContext,
+  standingOf: StandingOf,
 ): Author | null => {
-  const { karma: rules, learning } = configuration
-  const key = authorKey(contributorId, id)
-  const trust = learning.enabled ? trustOf(outcomes.recentSkill.get(key) ?? NO_RECENT_SKILL, rules) : 1
+  const standing = standingOf(authorKey(contributorId, id))
   if (contributorId !== null) {
     const contributor = contributors.byId.get(contributorId)
     if (contributor === undefined || contributor.removed) return null
-    const score = learning.enabled ? scoreAt(contributor.record, now, rules).score : 0
-    return { kind: 'contributor', id, score, trust, groupId: groups.get(contributorId) ?? null }
+    return { kind: 'contributor', id, standing }
   }
   const registered = producers.registered.get(id)
   if (registered === undefined && !isBuiltin(id)) return null
   return {
     kind: registered === undefined ? 'builtin' : 'registered',
     id,
-    reputation: learning.enabled ? reputationAt(outcomes, key, now, rules) : CHANCE_REPUTATION,
-    trust,
+    standing,
     intervalMs: registered === undefined ? null : intervalMsOf(registered.schedule),
     quarantined: producers.runs.get(id)?.health === 'quarantined',
   }

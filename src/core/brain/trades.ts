@@ -17,8 +17,15 @@ export interface Trade {
   readonly convictionId: string
   readonly domainScores: Readonly<Record<string, number>>
   readonly signalIds: readonly SignalId[]
-  /** One entry per contributor signal that the intent lists. */
-  readonly contributors: readonly { readonly contributorId: ContributorId; readonly nodeId: NodeId }[]
+  /** One entry per contributor signal that the intent lists, with its part of the decision. */
+  readonly contributors: readonly CreditedContributor[]
+}
+
+export interface CreditedContributor {
+  readonly contributorId: ContributorId
+  readonly nodeId: NodeId
+  /** 0 to 1; what producers had is left out. */
+  readonly weight: number
 }
 
 /** Followed from the conviction to the close, then dropped. */
@@ -75,8 +82,10 @@ const wantedBy = (
   convictionId: intent.conviction_id,
   domainScores: convictions.get(intent.conviction_id) ?? {},
   signalIds: intent.signal_ids,
-  contributors: intent.attribution.flatMap(({ contributor_id: contributorId, node_id: nodeId }) =>
-    typeof contributorId === 'string' && typeof nodeId === 'string' ? [{ contributorId, nodeId }] : [],
+  contributors: intent.attribution.flatMap(({ contributor_id: contributorId, node_id: nodeId, weight }) =>
+    typeof contributorId === 'string' && typeof nodeId === 'string'
+      ? [{ contributorId, nodeId, weight }]
+      : [],
   ),
   validUntil: intent.valid_until,
 })

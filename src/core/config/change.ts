@@ -267,7 +267,6 @@ const RESTART_KEYS: ReadonlySet<string> = new Set([
   'store.checkpoint_file',
   'store.checkpoint_webhook',
   'identity.node_prefix',
-  'brain.link.window_seconds',
   'execution.mode',
   'execution.venue',
   'execution.margin_mode',

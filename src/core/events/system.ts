@@ -40,13 +40,16 @@ export const systemEvents = {
       .object({
         analysis_bar_seconds: z.int(),
         variance_decay: z.number(),
-        link_window_seconds: z.int(),
+        /** Of older logs: no fold reads it any more. */
+        link_window_seconds: z.int().optional(),
         /** What the account begins with; once something was traded it stays what it was. */
         start_balance_usd: z.number().optional(),
         /** Outcomes of authors are remembered for so many days. */
         outcome_days: z.int().optional(),
-        /** After so many newer outcomes one counts half in the form of its author. */
+        /** The same; what counts is `edge_half_life`. */
         form_half_life: z.number().optional(),
+        /** After so many newer outcomes one counts half in the edge of its author. */
+        edge_half_life: z.number().optional(),
       })
       .optional(),
   }),

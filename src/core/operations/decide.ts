@@ -140,16 +140,14 @@ const recordAccess = (entry: AccessEntry, surface: 'api' | 'cli'): Decision =>
 
 /** The settings that the fold itself depends on: they stand in the log, so that it folds the same for ever. */
 export const foldingOf = ({
-  brain,
   execution,
   karma,
   ta,
 }: Configuration): NonNullable<PayloadOf<'system.started.v1'>['folding']> => ({
   analysis_bar_seconds: ta.bar_seconds,
   variance_decay: ta.variance_decay,
-  link_window_seconds: brain.link.window_seconds,
   start_balance_usd: execution.paper_start_balance,
-  form_half_life: karma.trust.half_life,
+  edge_half_life: karma.influence.half_life,
   outcome_days: Math.max(PROVENANCE_DAYS, karma.producer_window_days),
 })
 

@@ -1,5 +1,5 @@
 import type { Timestamp } from '../shared/brand.ts'
-import { tallyWithin, type Outcomes, type RecentSkill, type Tally } from './outcomes.ts'
+import { tallyWithin, type Outcomes, type Tally } from './outcomes.ts'
 
 /** Where every author begins: neither better nor worse than chance. */
 export const CHANCE_REPUTATION = 50
@@ -11,8 +11,8 @@ export interface ReputationRules {
 }
 
 /**
- * 0 to 100, for producers and contributors. Chance gives 50 in any market, because hits are measured against their
- * base rate. Few outcomes move it little.
+ * 0 to 100, for producers and contributors. Chance gives 50 in any market, because calls are measured against what any
+ * call in their direction could expect. Few outcomes move it little.
  */
 export const reputationOf = (
   { surplus, gainMax, lossMax, weight }: Pick<Tally, 'surplus' | 'gainMax' | 'lossMax' | 'weight'>,
@@ -29,27 +29,3 @@ export const reputationAt = (
   asOf: Timestamp,
   { producer_k, producer_window_days }: ReputationRules,
 ): number => reputationOf(tallyWithin(outcomes, author, asOf, producer_window_days), producer_k)
-
-export interface TrustRules {
-  readonly trust: {
-    /** With this many outcomes recent skill counts half. */
-    readonly prior: number
-    readonly slope: number
-    readonly min: number
-    readonly max: number
-  }
-}
-
-/**
- * The factor on an author's weight: 1 for a new author and at chance, more for recent hits above the base rate, less
- * for misses. A long good record does not protect an author whose recent calls are wrong.
- */
-export const trustOf = (
-  { surplus, gainMax, lossMax, weight }: RecentSkill,
-  { trust }: TrustRules,
-): number => {
-  const bound = surplus >= 0 ? gainMax : lossMax
-  if (bound <= 0) return 1
-  const skill = ((surplus / bound) * weight) / (weight + trust.prior)
-  return Math.min(trust.max, Math.max(trust.min, 1 + trust.slope * skill))
-}

@@ -2,6 +2,7 @@ import type { Timestamp } from '../shared/brand.ts'
 import { naturalLog } from '../shared/numbers.ts'
 import { DAY_MS, timestampAt } from '../shared/time.ts'
 import type { TrackRecord } from '../signals/track-record.ts'
+import type { Contribution } from './contribution.ts'
 
 interface Factor {
   readonly value: number
@@ -14,7 +15,7 @@ interface Score {
   readonly score: number
   readonly gated: boolean
   readonly brierScore: number
-  /** 0 to 1: how much activity counts, by the number of resolved calls. */
+  /** 0 to 1: how much activity counts, by the number of resolved calls and by what they added. */
   readonly evidence: number
   readonly factors: Readonly<
     Record<'hit_rate' | 'calibration' | 'volume' | 'consistency' | 'recency', Factor>
@@ -29,19 +30,22 @@ export interface ScoreRules {
 const RESOLVED_MIN = 5
 const LOG_101 = naturalLog(101)
 
+/** What the calls of a contributor add, as far as the score needs it. */
+export type Added = Pick<Contribution, 'own' | 'edge'>
+
 /**
  * Five factors, 0..100, as of a time. Hit rate, calibration and recency use all submitted signals, accepted or not,
  * so that the brain's selection does not distort them.
  */
-export const scoreAt = (record: TrackRecord, asOf: Timestamp, rules: ScoreRules): Score => {
-  const evidence = evidenceOf(record, rules)
+export const scoreAt = (record: TrackRecord, added: Added, asOf: Timestamp, rules: ScoreRules): Score => {
+  const evidence = evidenceOf(record, added, rules)
   return {
-    score: pointsAt(asOf, rules)(record),
+    score: pointsAt(asOf, rules)(record, added),
     gated: isGated(record),
     brierScore: brierOf(record),
     evidence,
     factors: {
-      hit_rate: factor(HIT_RATE, hitValue(record)),
+      hit_rate: factor(HIT_RATE, hitValue(record, added)),
       calibration: factor(CALIBRATION, calibrationValue(record)),
       volume: factor(VOLUME, volumeValue(record), evidence),
       consistency: factor(CONSISTENCY, consistencyValue(record), evidence),
@@ -51,15 +55,18 @@ export const scoreAt = (record: TrackRecord, asOf: Timestamp, rules: ScoreRules)
 }
 
 /** The score alone, for many contributors: what depends only on the time is computed once. */
-export const pointsAt = (asOf: Timestamp, rules: ScoreRules): ((record: TrackRecord) => number) => {
+export const pointsAt = (
+  asOf: Timestamp,
+  rules: ScoreRules,
+): ((record: TrackRecord, added: Added) => number) => {
   const recencyOf = recencyAt(asOf)
-  return (record) => {
+  return (record, added) => {
     if (isGated(record)) return 0
-    const evidence = evidenceOf(record, rules)
+    const evidence = evidenceOf(record, added, rules)
     return (
       100 *
       clamp01(
-        HIT_RATE * hitValue(record) +
+        HIT_RATE * hitValue(record, added) +
           CALIBRATION * calibrationValue(record) +
           VOLUME * evidence * volumeValue(record) +
           CONSISTENCY * evidence * consistencyValue(record) +
@@ -84,14 +91,20 @@ const factor = (weight: number, value: number, evidence = 1): Factor => ({
 const isGated = ({ submitted, accepted }: TrackRecord): boolean =>
   submitted >= 10 && accepted / submitted < 0.1
 
-const evidenceOf = ({ resolved }: TrackRecord, { evidence_k }: ScoreRules): number =>
-  (resolved + 1) / (resolved + 1 + evidence_k)
+/** Signals that add nothing are no work, however many there are. */
+const evidenceOf = ({ resolved }: TrackRecord, { own }: Added, { evidence_k }: ScoreRules): number =>
+  clamp01(own / ACTIVE_EDGE) * ((resolved + 1) / (resolved + 1 + evidence_k))
 
-/** Worse than one in five counts against the author. */
-const hitValue = ({ resolved, hitWeightSum, weightSum }: TrackRecord): number => {
+/** With this contribution activity counts in full. */
+const ACTIVE_EDGE = 0.1
+/** With this contribution the factor is at its best; it is that of an author who is right in about 65 of 100 cases. */
+const BEST_EDGE = 0.2
+
+/** What the calls add beyond chance and beyond what others said before; surely worse than chance counts against. */
+const hitValue = ({ resolved }: TrackRecord, { own, edge }: Added): number => {
   if (resolved < RESOLVED_MIN) return 0
-  const hitRate = hitWeightSum / weightSum
-  return hitRate < 0.2 ? (-0.1 * (0.2 - hitRate)) / 0.2 : hitRate
+  const surelyWorse = clamp01(-(edge.mean + edge.error) / BEST_EDGE)
+  return surelyWorse > 0 ? -0.1 * surelyWorse : clamp01(own / BEST_EDGE)
 }
 
 const brierOf = ({ resolved, brierSum }: TrackRecord): number =>

@@ -3,12 +3,15 @@ import type { Market } from '../market/evolve.ts'
 import type { SignalsState } from '../signals/evolve.ts'
 import type { TradingState } from '../trading/evolve.ts'
 import { evolveCalls, INITIAL_CALLS, type Calls } from './calls.ts'
+import { contributionsOf, type ContributionRules, type Contributions } from './contribution.ts'
 import { evolveFeedback, INITIAL_FEEDBACK, type FeedbackLedger } from './feedback.ts'
 import { evolveOutcomes, INITIAL_OUTCOMES, type Outcomes } from './outcomes.ts'
+import { evolveOverlaps, NO_OVERLAPS, type Overlaps } from './overlaps.ts'
 
 export interface ReputationState {
   readonly calls: Calls
   readonly outcomes: Outcomes
+  readonly overlaps: Overlaps
   readonly feedback: FeedbackLedger
 }
 
@@ -23,11 +26,19 @@ export interface ReputationFacts {
 export const INITIAL_REPUTATION: ReputationState = {
   calls: INITIAL_CALLS,
   outcomes: INITIAL_OUTCOMES,
+  overlaps: NO_OVERLAPS,
   feedback: INITIAL_FEEDBACK,
 }
 
 export const evolveReputation = (state: ReputationState, event: KnownEvent): ReputationState => ({
   calls: evolveCalls(state.calls, event),
-  outcomes: evolveOutcomes(state.outcomes, event),
+  outcomes: evolveOutcomes(state.outcomes, event, state.calls.rates),
+  overlaps: evolveOverlaps(state.overlaps, event, (author) => state.outcomes.edges.get(author)?.sum ?? 0),
   feedback: evolveFeedback(state.feedback, event),
 })
+
+/** What each author adds, from all that the log knows of it. */
+export const contributionsIn = (
+  { outcomes, overlaps }: ReputationState,
+  rules: ContributionRules,
+): Contributions => contributionsOf({ edges: outcomes.edges, overlaps }, rules)

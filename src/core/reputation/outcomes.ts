@@ -2,21 +2,18 @@ import type { Timestamp } from '../shared/brand.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { authorKey } from '../shared/author-key.ts'
-import { powerOfTwo } from '../shared/numbers.ts'
+import { clamp } from '../shared/numbers.ts'
 import { dayNumber } from '../shared/time.ts'
-
-/** The sums of an author's newest outcomes; each newer outcome discounts the older ones. */
-export type RecentSkill = Pick<Tally, 'surplus' | 'gainMax' | 'lossMax' | 'weight'>
-
-export const NO_RECENT_SKILL: RecentSkill = { surplus: 0, gainMax: 0, lossMax: 0, weight: 0 }
+import { moveRate, type BaseRates } from './base-rates.ts'
+import { edgeAfter, NO_EDGE, type Edge } from './edge.ts'
 
 /** The outcomes of each author's calls. */
 export interface Outcomes {
   readonly daysKept: number
   readonly byAuthor: PersistentMap<string, DayRows>
-  /** After this many newer outcomes an outcome counts half in `recentSkill`. */
-  readonly recentSkillHalfLife: number
-  readonly recentSkill: PersistentMap<string, RecentSkill>
+  /** After this many newer outcomes an outcome counts half in `edges`. */
+  readonly edgeHalfLife: number
+  readonly edges: PersistentMap<string, Edge>
   /** The UTC day of the last sweep. */
   readonly sweptDay: number
 }
@@ -24,8 +21,8 @@ export interface Outcomes {
 export const INITIAL_OUTCOMES: Outcomes = {
   daysKept: 90,
   byAuthor: PersistentMap(),
-  recentSkillHalfLife: 10,
-  recentSkill: PersistentMap(),
+  edgeHalfLife: 100,
+  edges: PersistentMap(),
   sweptDay: 0,
 }
 
@@ -35,27 +32,29 @@ export const AUTHORS_MAX = 100_000
 /** The base rate of feedback is unknown. */
 const FEEDBACK_BASE_RATE = 0.5
 
-export const evolveOutcomes = (outcomes: Outcomes, event: KnownEvent): Outcomes => {
+export const evolveOutcomes = (outcomes: Outcomes, event: KnownEvent, rates: BaseRates): Outcomes => {
   switch (event.type) {
     case 'attribution.measured.v1':
-      return measured(outcomes, event.payload, event.ts)
+      return measured(outcomes, event.payload, event.ts, rates)
     case 'attribution.resolved.v1':
       // The result of a trade measures no single author: all who supported it share it.
-      return event.payload.resolved_by === 'trade' ? outcomes : measured(outcomes, event.payload, event.ts)
+      return event.payload.resolved_by === 'trade'
+        ? outcomes
+        : measured(outcomes, event.payload, event.ts, rates)
     case 'learning.feedback.v1': {
       const { contributor_id, producer_id, outcome, counted: counts, weight } = event.payload
       if (counts !== true || typeof weight !== 'number') return outcomes
       const author = authorKey(contributor_id ?? null, producer_id)
-      const tally = judged(outcome === 'profit', FEEDBACK_BASE_RATE, weight, NO_TALLY)
+      const tally = judged(outcome === 'profit' ? 1 : 0, FEEDBACK_BASE_RATE, weight, NO_TALLY)
       return counted(outcomes, author, event.ts, tally)
     }
     case 'system.started.v1': {
-      const { outcome_days: daysKept, form_half_life: halfLife } = event.payload.folding ?? {}
+      const { outcome_days: daysKept, edge_half_life: halfLife } = event.payload.folding ?? {}
       return {
         daysKept: daysKept ?? outcomes.daysKept,
         byAuthor: outcomes.byAuthor,
-        recentSkillHalfLife: halfLife ?? outcomes.recentSkillHalfLife,
-        recentSkill: outcomes.recentSkill,
+        edgeHalfLife: halfLife ?? outcomes.edgeHalfLife,
+        edges: outcomes.edges,
         sweptDay: outcomes.sweptDay,
       }
     }
@@ -79,45 +78,63 @@ export const tallyWithin = (outcomes: Outcomes, author: string, asOf: Timestamp,
 
 type Measure = Pick<
   PayloadOf<'attribution.measured.v1'>,
-  'contributor_id' | 'producer_id' | 'hit' | 'base_rate' | 'direction' | 'return_pct'
+  'contributor_id' | 'producer_id' | 'hit' | 'base_rate' | 'direction' | 'return_pct' | 'band_pct' | 'horizon'
 >
 
-const measured = (outcomes: Outcomes, measure: Measure, at: Timestamp): Outcomes => {
+const measured = (outcomes: Outcomes, measure: Measure, at: Timestamp, rates: BaseRates): Outcomes => {
   const { contributor_id, producer_id, hit, base_rate: rate } = measure
   // A damaged event may lack them.
   if (typeof hit !== 'boolean' || typeof rate !== 'number') return outcomes
   const market = { resolved: 1, hits: hit ? 1 : 0, returns: returnOf(measure) }
-  return counted(outcomes, authorKey(contributor_id, producer_id), at, judged(hit, rate, 1, market))
+  const { grade, expected } = gradeOf(measure, rates) ?? { grade: hit ? 1 : 0, expected: rate }
+  return counted(outcomes, authorKey(contributor_id, producer_id), at, judged(grade, expected, 1, market))
 }
 
+/**
+ * From 0 for a price that went the other way to 1 for one that went the called way, by half where it did not move at all;
+ * and what a call in that direction could expect. Moves inside the band are not lost as they are in hits and misses, so
+ * skill shows sooner. Null for a neutral call: there the hit is all there is.
+ */
+const gradeOf = (
+  { direction, return_pct: moved, band_pct: band, horizon }: Measure,
+  rates: BaseRates,
+): { readonly grade: number; readonly expected: number } | null => {
+  if (direction === 'neutral' || typeof moved !== 'number' || typeof band !== 'number' || !(band > 0))
+    return null
+  const side = direction === 'bullish' ? 1 : -1
+  const drift = moveRate(rates, horizon, 'up', DRIFT_PRIOR) - moveRate(rates, horizon, 'down', DRIFT_PRIOR)
+  return { grade: (1 + side * clamp(moved / band)) / 2, expected: (1 + side * drift) / 2 }
+}
+
+/** Cases without drift that are assumed before any are known. */
+const DRIFT_PRIOR = 10
+
 const counted = (outcomes: Outcomes, author: string, at: Timestamp, outcome: Tally): Outcomes => {
-  const { daysKept, byAuthor, recentSkillHalfLife, recentSkill, sweptDay } = outcomes
-  const known = recentSkill.get(author)
-  if (known === undefined && recentSkill.size >= AUTHORS_MAX) return outcomes
-  const rows = withOutcome(byAuthor.get(author) ?? [], dayNumber(at), outcome, daysKept)
+  const { daysKept, byAuthor, edgeHalfLife, edges, sweptDay } = outcomes
+  const known = edges.get(author)
+  if (known === undefined && edges.size >= AUTHORS_MAX) return outcomes
+  const today = dayNumber(at)
+  const rows = withOutcome(byAuthor.get(author) ?? [], today, outcome, daysKept)
   return {
     daysKept,
     byAuthor: byAuthor.set(author, rows),
-    recentSkillHalfLife,
-    recentSkill: recentSkill.set(
-      author,
-      recentSkillAfter(known ?? NO_RECENT_SKILL, outcome, recentSkillHalfLife),
-    ),
+    edgeHalfLife,
+    edges: edges.set(author, edgeAfter(known ?? NO_EDGE, outcome, today, edgeHalfLife)),
     sweptDay,
   }
 }
 
-/** Once a day. Drops days that no window reaches, and the recent skill of inactive authors if the table is full. */
+/** Once a day. Drops days that no window reaches, and the edge of inactive authors if the table is full. */
 const swept = (outcomes: Outcomes, today: number): Outcomes => {
-  const { daysKept, recentSkillHalfLife } = outcomes
+  const { daysKept, edgeHalfLife } = outcomes
   if (!(today > outcomes.sweptDay)) return outcomes
   const inactive = keysOf(outcomes.byAuthor, (rows) => lastDayOf(rows) <= today - daysKept)
   const byAuthor = inactive.length === 0 ? outcomes.byAuthor : outcomes.byAuthor.deleteAll(inactive)
-  const recentSkill =
-    outcomes.recentSkill.size < AUTHORS_MAX
-      ? outcomes.recentSkill
-      : outcomes.recentSkill.filter((_skill, author) => byAuthor.has(author))
-  return { daysKept, byAuthor, recentSkillHalfLife, recentSkill, sweptDay: today }
+  const edges =
+    outcomes.edges.size < AUTHORS_MAX
+      ? outcomes.edges
+      : outcomes.edges.filter((_edge, author) => byAuthor.has(author))
+  return { daysKept, byAuthor, edgeHalfLife, edges, sweptDay: today }
 }
 
 const keysOf = (rows: Outcomes['byAuthor'], isMeant: (rows: DayRows) => boolean): readonly string[] => {
@@ -128,30 +145,15 @@ const keysOf = (rows: Outcomes['byAuthor'], isMeant: (rows: DayRows) => boolean)
   return keys
 }
 
-/** After as many outcomes as `halfLife` an outcome counts half. */
-export const recentSkillAfter = (
-  before: RecentSkill,
-  outcome: RecentSkill,
-  halfLife: number,
-): RecentSkill => {
-  const kept = powerOfTwo(-outcome.weight / halfLife)
-  return {
-    surplus: kept * before.surplus + outcome.surplus,
-    gainMax: kept * before.gainMax + outcome.gainMax,
-    lossMax: kept * before.lossMax + outcome.lossMax,
-    weight: kept * before.weight + outcome.weight,
-  }
-}
-
 const judged = (
-  hit: boolean,
-  rate: number,
+  grade: number,
+  expected: number,
   weight: number,
   { resolved, hits, returns }: Pick<Tally, 'resolved' | 'hits' | 'returns'>,
 ): Tally => ({
-  surplus: weight * ((hit ? 1 : 0) - rate),
-  gainMax: weight * (1 - rate),
-  lossMax: weight * rate,
+  surplus: weight * (grade - expected),
+  gainMax: weight * (1 - expected),
+  lossMax: weight * expected,
   weight,
   resolved,
   hits,
@@ -165,9 +167,9 @@ const returnOf = ({ direction, return_pct: moved }: Measure): number => {
 
 /** The sums of the outcomes of some days. */
 export interface Tally {
-  /** Hits minus base rates. */
+  /** Grades minus what could be expected. */
   readonly surplus: number
-  /** The surplus if all had hit, and the deficit if none had. */
+  /** The surplus if all had been fully right, and the deficit if all had been fully wrong. */
   readonly gainMax: number
   readonly lossMax: number
   /** 1 per outcome that the market decided, less for feedback. */

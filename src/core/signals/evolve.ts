@@ -1,5 +1,4 @@
 import type { KnownEvent } from '../events/catalogue.ts'
-import { evolveCoSignals, NO_CO_SIGNALS, type CoSignals } from './co-signals.ts'
 import { evolveContributors, INITIAL_CONTRIBUTORS, type Contributors } from './contributors.ts'
 import { evolveLatestSignals, NO_LATEST_SIGNALS, type LatestSignals } from './latest-signals.ts'
 import { evolveProducers, INITIAL_PRODUCERS, type Producers } from './producers.ts'
@@ -8,7 +7,6 @@ import { evolveTrails, INITIAL_TRAILS, type Trails } from './trails.ts'
 
 export interface SignalsState {
   readonly contributors: Contributors
-  readonly coSignals: CoSignals
   readonly producers: Producers
   readonly latest: LatestSignals
   readonly trails: Trails
@@ -17,7 +15,6 @@ export interface SignalsState {
 
 export const INITIAL_SIGNALS: SignalsState = {
   contributors: INITIAL_CONTRIBUTORS,
-  coSignals: NO_CO_SIGNALS,
   producers: INITIAL_PRODUCERS,
   latest: NO_LATEST_SIGNALS,
   trails: INITIAL_TRAILS,
@@ -26,7 +23,6 @@ export const INITIAL_SIGNALS: SignalsState = {
 
 export const evolveSignals = (state: SignalsState, event: KnownEvent): SignalsState => ({
   contributors: evolveContributors(state.contributors, event),
-  coSignals: evolveCoSignals(state.coSignals, event),
   producers: evolveProducers(state.producers, event),
   latest: evolveLatestSignals(state.latest, event),
   trails: evolveTrails(state.trails, event),

@@ -5,6 +5,7 @@ import {
   type ContributorId,
   type NodeId,
 } from '../shared/brand.ts'
+import type { CreditedContributor } from '../brain/trades.ts'
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
 import { canonicalJson } from '../log/canonical-json.ts'
 import type { Sha256Hex } from '../log/hash-chain.ts'
@@ -22,7 +23,7 @@ export interface Profit {
   readonly realized: Usd
   readonly mode: 'paper' | 'live'
   /** One entry per contributor signal behind the trade. */
-  readonly contributors: readonly { readonly contributorId: ContributorId; readonly nodeId: NodeId }[]
+  readonly contributors: readonly CreditedContributor[]
 }
 
 export interface ReceiptSigner {
@@ -93,17 +94,22 @@ export const signed = (shown: Json, { sign }: Pick<ReceiptSigner, 'sign'>): stri
 
 const BILLION = 1e9
 
-/** Equal shares per signal, in whole billionths; the residue goes to the first contributors. */
+/**
+ * By what each contributed to the decision, in whole billionths; the residue goes to the first contributors. Equal shares
+ * if nothing is known of the weights, as in intents of old logs.
+ */
 const sharesOf = (contributors: Profit['contributors']) => {
-  const signals = new Map<ContributorId, { readonly nodeId: NodeId; readonly count: number }>()
-  for (const { contributorId, nodeId } of contributors) {
-    signals.set(contributorId, { nodeId, count: (signals.get(contributorId)?.count ?? 0) + 1 })
+  const total = contributors.reduce((sum, { weight }) => sum + weight, 0)
+  const byContributor = new Map<ContributorId, { readonly nodeId: NodeId; readonly weight: number }>()
+  for (const { contributorId, nodeId, weight } of contributors) {
+    const part = total > 0 ? weight / total : 1 / contributors.length
+    const before = byContributor.get(contributorId)?.weight ?? 0
+    byContributor.set(contributorId, { nodeId, weight: before + part })
   }
-  const all = contributors.length
-  const units = [...signals].map(([contributorId, { nodeId, count }]) => ({
+  const units = [...byContributor].map(([contributorId, { nodeId, weight }]) => ({
     contributorId,
     nodeId,
-    units: Math.floor((count * BILLION) / all),
+    units: Math.floor(weight * BILLION),
   }))
   const residue = BILLION - units.reduce((sum, { units: own }) => sum + own, 0)
   return units.map(({ contributorId, nodeId, units: own }, index) => ({

@@ -3,13 +3,10 @@ import { z } from 'zod'
 import { PRODUCER_HEALTHS } from '../events/signals.ts'
 import { BUILTIN_PRODUCERS } from '../signal-types/all.ts'
 import type { Health, Producer, Producers, RunRecord } from '../signals/producers.ts'
-import {
-  reputationOf,
-  type ReputationRules,
-  trustOf,
-  type TrustRules,
-} from '../reputation/author-reputation.ts'
-import { NO_RECENT_SKILL, tallyWithin } from '../reputation/outcomes.ts'
+import { reputationOf, type ReputationRules } from '../reputation/author-reputation.ts'
+import { NEWCOMER, weightOf, type ContributionRules } from '../reputation/contribution.ts'
+import { contributionsIn } from '../reputation/evolve.ts'
+import { tallyWithin } from '../reputation/outcomes.ts'
 import type { State } from '../state.ts'
 import { authorKey } from '../shared/author-key.ts'
 import { intervalMsOf } from '../shared/cron.ts'
@@ -50,7 +47,8 @@ export const producerStatusView = z.object({
   karma: z.number().min(0).max(100).meta({ description: 'hits beyond the base rate; 50 is chance' }),
   trust: z
     .number()
-    .meta({ description: 'what its word is multiplied with, by its newest outcomes; 1 at chance' }),
+    .min(0)
+    .meta({ description: 'what its word weighs: 1 for a newcomer, later by what its calls add' }),
   calls_resolved: z.int().min(0).meta({ description: 'of the days that karma looks back on' }),
   calls_hit: z.int().min(0),
 })
@@ -66,11 +64,15 @@ export const viewProducer = (producer: Producer): ProducerView =>
 
 const showProducer = shown(producerView)
 
+type StatusRules = ReputationRules & { readonly influence: ContributionRules }
+
 /** Built-in and registered ones, by name. */
 export const viewProducerStatus = (
-  { signals: { producers }, reputation: { outcomes } }: Pick<State, 'signals' | 'reputation'>,
-  { now, rules }: { readonly now: Timestamp; readonly rules: ReputationRules & TrustRules },
+  { signals: { producers }, reputation }: Pick<State, 'signals' | 'reputation'>,
+  { now, rules }: { readonly now: Timestamp; readonly rules: StatusRules },
 ): Record<string, ProducerStatusView> => {
+  const { outcomes } = reputation
+  const contributions = contributionsIn(reputation, rules.influence)
   const builtins = Object.entries(BUILTIN_PRODUCERS).map(([name, own]): Known => ({
     ...own,
     name,
@@ -96,7 +98,7 @@ export const viewProducerStatus = (
       quarantinedReason: health === 'quarantined' ? run?.lastError : null,
       updatedAt: run?.lastRunAt,
       karma: reputationOf(tally, rules.producer_k),
-      trust: trustOf(outcomes.recentSkill.get(author) ?? NO_RECENT_SKILL, rules),
+      trust: weightOf(contributions.get(author) ?? NEWCOMER),
       callsResolved: tally.resolved,
       callsHit: tally.hits,
     })

@@ -3,20 +3,10 @@ import type { Timestamp } from '../shared/brand.ts'
 import { z } from 'zod'
 import type { Contributor, Contributors } from '../signals/contributors.ts'
 import { pointsAt, scoreAt, type ScoreRules } from '../reputation/contributor-score.ts'
-import {
-  reputationAt,
-  type ReputationRules,
-  trustOf,
-  type TrustRules,
-} from '../reputation/author-reputation.ts'
-import {
-  daysWithin,
-  NO_RECENT_SKILL,
-  NO_TALLY,
-  type Outcomes,
-  sumOf,
-  type Tally,
-} from '../reputation/outcomes.ts'
+import { reputationAt, type ReputationRules } from '../reputation/author-reputation.ts'
+import { NEWCOMER, weightOf, type ContributionRules, type Contributions } from '../reputation/contribution.ts'
+import { contributionsIn } from '../reputation/evolve.ts'
+import { daysWithin, NO_TALLY, type Outcomes, sumOf, type Tally } from '../reputation/outcomes.ts'
 import { authorKey } from '../shared/author-key.ts'
 import { DAY_MS } from '../shared/time.ts'
 import { signalsWithin, type Trail, trailOf } from '../signals/trails.ts'
@@ -57,8 +47,12 @@ export const scoreView = z.object({
       weights: z.number().min(0),
       brier_sum: z.number().min(0),
       evidence: share.meta({
-        description: 'how much volume and consistency count: (resolved + 1)/(resolved + 1 + k)',
+        description:
+          'how much volume and consistency count: (resolved + 1)/(resolved + 1 + k), times own / 0.1 up to 1',
       }),
+      own: share.meta({ description: 'what its calls add beyond chance and beyond what others said before' }),
+      edge: z.number().meta({ description: 'mean grade of its calls beyond chance, -1 to 1, shrunk to 0' }),
+      edge_error: z.number().min(0).meta({ description: 'standard error of edge' }),
       days_since_active: z.number().min(0).nullable(),
       gated: z.boolean().meta({ description: 'ten signals or more, and fewer than one in ten was used' }),
     })
@@ -66,7 +60,8 @@ export const scoreView = z.object({
   karma: z.number().min(0).max(100).meta({ description: 'hits beyond the base rate; 50 is chance' }),
   trust: z
     .number()
-    .meta({ description: 'what its word is multiplied with, by its newest outcomes; 1 at chance' }),
+    .min(0)
+    .meta({ description: 'what its word weighs: 1 for a newcomer, later by what its calls add' }),
   as_of: z.string(),
 })
 
@@ -76,15 +71,28 @@ export type ScoreView = z.infer<typeof scoreView>
 export interface Scoring {
   readonly asOf: Timestamp
   readonly outcomes: Outcomes
-  readonly rules: ScoreRules & ReputationRules & TrustRules
+  readonly contributions: Contributions
+  readonly rules: ScoreRules & ReputationRules
 }
+
+export const scoringIn = (
+  reputation: State['reputation'],
+  asOf: Timestamp,
+  rules: Scoring['rules'] & { readonly influence: ContributionRules },
+): Scoring => ({
+  asOf,
+  outcomes: reputation.outcomes,
+  contributions: contributionsIn(reputation, rules.influence),
+  rules,
+})
 
 export const viewScore = (
   { id, nodeId, name, record }: Contributor,
-  { asOf, outcomes, rules }: Scoring,
+  { asOf, outcomes, contributions, rules }: Scoring,
 ): ScoreView => {
-  const rated = scoreAt(record, asOf, rules)
   const author = authorKey(id, nodeId)
+  const added = contributions.get(author) ?? NEWCOMER
+  const rated = scoreAt(record, added, asOf, rules)
   return showScore({
     ...rated,
     contributorId: id,
@@ -105,6 +113,9 @@ export const viewScore = (
       weights: record.weightSum,
       brier_sum: record.brierSum,
       evidence: rated.evidence,
+      own: added.own,
+      edge: added.edge.mean,
+      edge_error: added.edge.error,
       days_since_active:
         record.lastActiveAt === null
           ? null
@@ -112,7 +123,7 @@ export const viewScore = (
       gated: rated.gated,
     },
     karma: reputationAt(outcomes, author, asOf, rules),
-    trust: trustOf(outcomes.recentSkill.get(author) ?? NO_RECENT_SKILL, rules),
+    trust: weightOf(added),
     asOf,
   })
 }
@@ -125,7 +136,8 @@ export const viewLeaderboard = ({ byId }: Contributors, scoring: Scoring, limit:
   const best: Ranked[] = []
   byId.forEach((contributor) => {
     if (contributor.removed) return
-    const points = pointsOf(contributor.record)
+    const key = authorKey(contributor.id, contributor.nodeId)
+    const points = pointsOf(contributor.record, scoring.contributions.get(key) ?? NEWCOMER)
     const worst = best[limit - 1]
     if (worst !== undefined && points < worst.points) return
     const candidate = { contributor, points }

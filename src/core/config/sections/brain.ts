@@ -91,12 +91,6 @@ export const brain = group('The cycle that turns signals into conviction and tra
     transition: magnitude(6, 'in TRANSITION'),
     crisis: magnitude(4, 'in CRISIS'),
   }),
-  link: group('Contributors who act as one share one cap', {
-    days: whole(30, 1, 365, 'days looked back'),
-    pairs: whole(8, 1, 10_000, 'pairs of signals on one symbol that make a link'),
-    window_seconds: whole(600, 1, 86_400, 'seconds apart, at most'),
-    agreement: share(0.9, 'share of the pairs with equal direction'),
-  }),
   quality_seconds: group(
     'A signal keeps full weight this long, then fades over three times as long',
     byDomain(freshFor),

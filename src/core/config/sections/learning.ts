@@ -60,11 +60,12 @@ export const karma = group('Sharing profit with contributors', {
   producer_k: number(20, { above: 0, max: 10_000 }, 'outcomes at which skill counts half'),
   producer_window_days: whole(90, 1, 3650, 'outcomes of these days count'),
   feedback_weight: share(0.25, 'weight of feedback against an outcome'),
-  trust: group('How much an author counts by its newest outcomes', {
-    half_life: number(10, { above: 0, max: 10_000 }, 'after so many newer outcomes one counts half'),
-    prior: number(5, { min: 0, max: 10_000 }, 'outcomes at which form counts half'),
-    slope: number(3, { min: 0, max: 100 }, 'trust gained or lost with all right or all wrong'),
-    min: number(0.1, { above: 0, max: 1 }, 'no author counts less than this'),
-    max: number(3, { min: 1, max: 100 }, 'or more than this'),
+  influence: group('How much an author counts, by what its calls add', {
+    half_life: number(100, { above: 0, max: 10_000 }, 'after so many newer outcomes one counts half'),
+    prior: number(10, { min: 0, max: 10_000 }, 'outcomes at chance that every author begins with'),
+    caution: number(1, { min: 0, max: 10 }, 'standard errors taken off what its calls seem to add'),
+    half_edge: number(0.05, { above: 0, max: 1 }, 'contribution with half of the weight evidence can give'),
+    scale: number(40, { above: 0, max: 10_000 }, 'weight that evidence can give; a newcomer has 1'),
+    newcomer_calls: number(5, { above: 0, max: 10_000 }, 'outcomes at which an author is half a newcomer'),
   }),
 })

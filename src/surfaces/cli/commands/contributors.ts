@@ -8,7 +8,13 @@ import {
 } from '../../../core/signals/contributors.ts'
 import type { State } from '../../../core/state.ts'
 import { viewContributors, viewRegistered } from '../../../core/views/contributors.ts'
-import { viewLeaderboard, viewScore, type ScoreView, type Scoring } from '../../../core/views/reputation.ts'
+import {
+  viewLeaderboard,
+  viewScore,
+  type ScoreView,
+  scoringIn,
+  type Scoring,
+} from '../../../core/views/reputation.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { completeId, numberFrom } from '../arguments.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
@@ -158,11 +164,8 @@ const leaderboard = async (
   return { document: best, text }
 }
 
-const scoringOf = async (invocation: Invocation, { reputation: { outcomes } }: State): Promise<Scoring> => ({
-  asOf: isoNow(invocation.clock),
-  outcomes,
-  rules: (await settingsOf(invocation)).karma,
-})
+const scoringOf = async (invocation: Invocation, { reputation }: State): Promise<Scoring> =>
+  scoringIn(reputation, isoNow(invocation.clock), (await settingsOf(invocation)).karma)
 
 const namedContributor = (
   { signals: { contributors: known } }: State,

@@ -11,7 +11,7 @@ import {
   viewContributors,
   viewRegistered,
 } from '../../../core/views/contributors.ts'
-import { scoreView, viewLeaderboard, viewScore } from '../../../core/views/reputation.ts'
+import { scoreView, scoringIn, viewLeaderboard, viewScore } from '../../../core/views/reputation.ts'
 import type { State } from '../../../core/state.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { isProvenOperator } from '../../caller.ts'
@@ -128,8 +128,5 @@ export const contributorRoutes = routes('Contributors', {
 const foundOr = <Body>(body: Body | null, id: string) =>
   okOr(body, 'contributor.not_found', 'No contributor has this id', { id })
 
-const scoringOf = ({ outcomes }: State['reputation'], { clock, configuration }: Service) => ({
-  asOf: isoNow(clock),
-  outcomes,
-  rules: configuration.current().karma,
-})
+const scoringOf = (reputation: State['reputation'], { clock, configuration }: Service) =>
+  scoringIn(reputation, isoNow(clock), configuration.current().karma)

@@ -1,0 +1,158 @@
+import { clamp01 } from '../shared/numbers.ts'
+import { estimatedEdge, type Edge, type EdgeRules, type EstimatedEdge } from './edge.ts'
+import { repeatsOf, type Overlaps, type Repeats } from './overlaps.ts'
+
+export interface ContributionRules extends EdgeRules {
+  /** The contribution at which an author has half of the weight that evidence can give. */
+  readonly half_edge: number
+  /** What evidence can give; a newcomer alone weighs 1. */
+  readonly scale: number
+  /** With so many outcomes an author is a newcomer by half. */
+  readonly newcomer_calls: number
+}
+
+/** What an author adds to what was known when it spoke. */
+export interface Contribution {
+  readonly edge: EstimatedEdge
+  /** Those whose calls it repeats, and how far: 1 says nothing new. The most repeated first. */
+  readonly repeats: readonly { readonly author: string; readonly overlap: number }[]
+  /** The part of its sure edge that is its own. */
+  readonly own: number
+  /** What this gives it in the vote. */
+  readonly influence: number
+  /** 1 without outcomes, falling with each. All newcomers together have the vote of one. */
+  readonly newcomer: number
+  /** The first of those who say the same, itself included; null for an author who moves alone. */
+  readonly group: string | null
+}
+
+export type Contributions = ReadonlyMap<string, Contribution>
+
+/** Before its first call. */
+export const NEWCOMER: Contribution = {
+  edge: { mean: 0, error: 1, evidence: 0, sure: 0 },
+  repeats: [],
+  own: 0,
+  influence: 0,
+  newcomer: 1,
+  group: null,
+}
+
+/** Alone among newcomers. */
+export const weightOf = ({ influence, newcomer }: Contribution): number => influence + newcomer
+
+export interface Evidence {
+  readonly edges: Iterable<readonly [string, Edge]>
+  readonly overlaps: Overlaps
+}
+
+/**
+ * Those who speak first come first; from the edge of each is taken what it repeats of those before it. A copy, however
+ * late and however often, so adds nothing, and several names for one opinion have the weight of one.
+ */
+export const contributionsOf = ({ edges, overlaps }: Evidence, rules: ContributionRules): Contributions => {
+  const { leads, pairs } = pairsOf(repeatsOf(overlaps))
+  const known = new Map<string, EstimatedEdge & { readonly outcomes: number }>()
+  for (const [author, edge] of edges)
+    known.set(author, { ...estimatedEdge(edge, rules), outcomes: edge.outcomes })
+  for (const author of leads.keys())
+    if (!known.has(author)) known.set(author, { ...NEWCOMER.edge, outcomes: 0 })
+  const order = [...known.keys()].toSorted(
+    (one, other) => (leads.get(other) ?? 0) - (leads.get(one) ?? 0) || (one < other ? -1 : 1),
+  )
+  const contributions = new Map<string, Contribution>()
+  for (const author of order) {
+    const edge = known.get(author)
+    if (edge === undefined) continue
+    const met = (pairs.get(author) ?? []).flatMap(({ author: other, share, error }) => {
+      const before = contributions.get(other)
+      return before === undefined ? [] : [{ author: other, before, share, error }]
+    })
+    // Two authors who are often right agree often, without one repeating the other.
+    const repeats = met
+      .map(({ author: other, before, share, error }) => ({
+        author: other,
+        before,
+        overlap: significant(share - Math.max(0, edge.mean) * Math.max(0, before.edge.mean), DOUBT * error),
+      }))
+      .filter(({ overlap }) => overlap > 0)
+    const repeated = repeats.reduce((sum, { before, overlap }) => sum + overlap * before.own, 0)
+    const own = Math.max(0, edge.sure - repeated)
+    const suspected = met.reduce(
+      (most, { share, error }) => Math.max(most, significant(share, SUSPICION * error)),
+      0,
+    )
+    const leader = repeats.reduce<(typeof repeats)[number] | null>(
+      (most, one) => (one.overlap >= SAME && one.overlap > (most?.overlap ?? 0) ? one : most),
+      null,
+    )
+    contributions.set(author, {
+      edge,
+      repeats: repeats
+        .map(({ author: other, overlap }) => ({ author: other, overlap }))
+        .toSorted((one, other) => other.overlap - one.overlap),
+      own,
+      influence: (rules.scale * own * own) / (own + rules.half_edge),
+      newcomer: (1 - suspected) * (rules.newcomer_calls / (rules.newcomer_calls + edge.outcomes)),
+      group: leader === null ? null : (leader.before.group ?? leader.author),
+    })
+  }
+  return withLeaders(contributions)
+}
+
+/** Standard errors that an overlap must exceed to count at all. */
+const DOUBT = 1.5
+/** The same for newcomers, whose word is worth little: doubt is to their disadvantage. */
+const SUSPICION = 0.75
+/** From here on two authors count as one. */
+const SAME = 0.5
+
+/** What is left of a share that chance explains in part: little of a small one, nearly all of a large one. */
+const significant = (share: number, doubt: number): number =>
+  share <= doubt || share <= 0 ? 0 : clamp01(share) * (1 - (doubt / share) ** 2)
+
+interface Pair {
+  readonly author: string
+  readonly share: number
+  readonly error: number
+}
+
+/** Both directions of a pair count: who speaks first may change from call to call. */
+const pairsOf = (
+  all: readonly Repeats[],
+): { readonly leads: ReadonlyMap<string, number>; readonly pairs: ReadonlyMap<string, readonly Pair[]> } => {
+  const leads = new Map<string, number>()
+  const sums = new Map<string, Map<string, { share: number; variance: number }>>()
+  const add = (author: string, other: string, { share, variance }: Repeats): void => {
+    const own = sums.get(author) ?? new Map<string, { share: number; variance: number }>()
+    const sum = own.get(other) ?? { share: 0, variance: 0 }
+    sum.share += Math.max(0, share)
+    sum.variance += variance
+    own.set(other, sum)
+    sums.set(author, own)
+  }
+  for (const one of all) {
+    const { later, earlier, share } = one
+    add(later, earlier, one)
+    add(earlier, later, one)
+    leads.set(earlier, (leads.get(earlier) ?? 0) + share)
+    leads.set(later, (leads.get(later) ?? 0) - share)
+  }
+  const pairs = new Map<string, readonly Pair[]>()
+  for (const [author, own] of sums)
+    pairs.set(
+      author,
+      [...own].map(([other, { share, variance }]) => ({ author: other, share, error: Math.sqrt(variance) })),
+    )
+  return { leads, pairs }
+}
+
+/** A leader belongs to the group that bears its name. */
+const withLeaders = (contributions: Map<string, Contribution>): Contributions => {
+  const leaders = new Set([...contributions.values()].flatMap(({ group }) => group ?? []))
+  for (const leader of leaders) {
+    const own = contributions.get(leader)
+    if (own !== undefined && own.group === null) contributions.set(leader, { ...own, group: leader })
+  }
+  return contributions
+}

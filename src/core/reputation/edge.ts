@@ -1,0 +1,80 @@
+import { powerOfTwo } from '../shared/numbers.ts'
+import type { Tally } from './outcomes.ts'
+
+/**
+ * How much better than chance an author's newest calls were. A call is graded from -1 (fully wrong) to 1 (fully right),
+ * less what any call in that direction could expect; each newer outcome discounts the older ones.
+ */
+export interface Edge {
+  /** How many outcomes the sums stand for. */
+  readonly weight: number
+  readonly sum: number
+  readonly squares: number
+  /** Squared sums of whole UTC days: calls of one day are often right or wrong together. */
+  readonly daySquares: number
+  readonly day: number
+  readonly daySum: number
+  /** All outcomes ever, without discount. */
+  readonly outcomes: number
+}
+
+export const NO_EDGE: Edge = {
+  weight: 0,
+  sum: 0,
+  squares: 0,
+  daySquares: 0,
+  day: 0,
+  daySum: 0,
+  outcomes: 0,
+}
+
+/** After as many outcomes as `halfLife` an outcome counts half. */
+export const edgeAfter = (
+  before: Edge,
+  { surplus, weight }: Pick<Tally, 'surplus' | 'weight'>,
+  day: number,
+  halfLife: number,
+): Edge => {
+  const kept = powerOfTwo(-weight / halfLife)
+  const grade = 2 * surplus
+  const isNewDay = day !== before.day
+  const daySquares = before.daySquares + (isNewDay ? before.daySum * before.daySum : 0)
+  return {
+    weight: kept * before.weight + weight,
+    sum: kept * before.sum + grade,
+    squares: kept * before.squares + grade * grade,
+    daySquares: kept * daySquares,
+    day,
+    daySum: (isNewDay ? 0 : before.daySum) + grade,
+    outcomes: before.outcomes + weight,
+  }
+}
+
+export interface EdgeRules {
+  /** So many outcomes at chance are added to those of every author. */
+  readonly prior: number
+  /** Standard errors. */
+  readonly caution: number
+}
+
+export interface EstimatedEdge {
+  /** Mean grade, shrunk to 0 by the prior. */
+  readonly mean: number
+  readonly error: number
+  /** Independent outcomes that the estimate rests on. */
+  readonly evidence: number
+  /** What is left of the mean after `caution` standard errors, at least 0. */
+  readonly sure: number
+}
+
+/** Ten calls that win and lose together say little more than one: only days that differ are evidence. */
+export const estimatedEdge = (edge: Edge, { prior, caution }: EdgeRules): EstimatedEdge => {
+  const together = edge.daySquares + edge.daySum * edge.daySum
+  const crowding = edge.squares > 0 ? Math.max(1, together / edge.squares) : 1
+  const evidence = edge.weight / crowding
+  const all = evidence + prior
+  const mean = edge.weight === 0 || all === 0 ? 0 : ((edge.sum / edge.weight) * evidence) / all
+  // A grade deviates by at most 1.
+  const error = all === 0 ? 1 : 1 / Math.sqrt(all)
+  return { mean, error, evidence, sure: Math.max(0, mean - caution * error) }
+}

@@ -1,0 +1,201 @@
+import { Map as PersistentMap } from 'immutable'
+import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
+import { authorKey } from '../shared/author-key.ts'
+import type { CallId, CanonicalSymbol } from '../shared/brand.ts'
+import { clamp01, powerOfTwo } from '../shared/numbers.ts'
+import { dayNumber, HORIZON_MS, horizonIn } from '../shared/time.ts'
+import type { CallDirection } from './calls.ts'
+
+/** The newest call of an author on a symbol. */
+interface Stance {
+  readonly author: string
+  readonly callId: CallId
+  readonly direction: CallDirection
+  readonly atMs: number
+  readonly horizonMs: number
+}
+
+/** How far the calls of one author repeat open calls of another; sums that fade with the first one's newer calls. */
+interface Repetition {
+  /** 1 for the same direction as a call just made, -1 for the opposite, towards 0 as that call nears its end. */
+  readonly agreed: number
+  readonly squares: number
+  /** The number of the call of the first author up to which the sums are discounted. */
+  readonly asOfCall: number
+  readonly day: number
+}
+
+interface CallCount {
+  /** All calls. */
+  readonly calls: number
+  /** The same, discounted as the sums are. */
+  readonly weight: number
+}
+
+/** Who repeats whom. Bounded in every direction. */
+export interface Overlaps {
+  readonly stances: PersistentMap<CanonicalSymbol, readonly Stance[]>
+  readonly counts: PersistentMap<string, CallCount>
+  /** By the author who spoke later and the one who spoke before. */
+  readonly repetitions: PersistentMap<string, Repetition>
+  readonly sweptDay: number
+}
+
+export const NO_OVERLAPS: Overlaps = {
+  stances: PersistentMap(),
+  counts: PersistentMap(),
+  repetitions: PersistentMap(),
+  sweptDay: 0,
+}
+
+/** After so many newer calls of an author one counts half. */
+const HALF_LIFE_CALLS = 100
+const DAYS_KEPT = 180
+const STANCES_MAX = 64
+const SYMBOLS_MAX = 2000
+const AUTHORS_MAX = 100_000
+const REPETITIONS_MAX = 100_000
+/** If the table is this full, pairs that met so rarely give way. */
+const CROWDED = 0.8
+const RARE = 3
+
+/** How much is lost if the stance of this author is not remembered; a new name has nothing to lose. */
+export type StandingOf = (author: string) => number
+
+export const evolveOverlaps = (overlaps: Overlaps, event: KnownEvent, standingOf: StandingOf): Overlaps => {
+  switch (event.type) {
+    case 'attribution.recorded.v1':
+      return recorded(overlaps, event.payload, standingOf)
+    case 'brain.cycle.v1':
+      return swept(overlaps, dayNumber(event.ts), Date.parse(event.ts))
+    default:
+      return overlaps
+  }
+}
+
+const recorded = (
+  overlaps: Overlaps,
+  made: PayloadOf<'attribution.recorded.v1'>,
+  standingOf: StandingOf,
+): Overlaps => {
+  const { symbol, direction, call_id: callId } = made
+  const horizon = horizonIn(made.horizon)
+  // A signal without a call, or a damaged event.
+  if (symbol === null || direction === null || typeof callId !== 'string' || horizon === null) return overlaps
+  const stance: Stance = {
+    author: authorKey(made.contributor_id, made.producer_id),
+    callId,
+    direction,
+    atMs: Date.parse(made.received_at),
+    horizonMs: HORIZON_MS[horizon],
+  }
+  const known = overlaps.stances.get(symbol) ?? []
+  const own = known.find(({ author }) => author === stance.author)
+  // It joins a call that is open already.
+  if (own?.callId === callId) return overlaps
+  if (known.length === 0 && overlaps.stances.size >= SYMBOLS_MAX) return overlaps
+  const count = countedCall(overlaps.counts.get(stance.author))
+  if (count.calls === 1 && overlaps.counts.size >= AUTHORS_MAX) return overlaps
+  const others = known.filter((other) => other.author !== stance.author && isOpenAt(other, stance.atMs))
+  // What others said before an author's own last call was no news when it spoke again.
+  const news = others.filter(({ atMs }) => own === undefined || atMs >= own.atMs)
+  return {
+    stances: overlaps.stances.set(symbol, remembered([...others, stance], standingOf)),
+    counts: overlaps.counts.set(stance.author, count),
+    repetitions: news.reduce(
+      (repetitions, other) => withRepetition(repetitions, stance, other, count.calls),
+      overlaps.repetitions,
+    ),
+    sweptDay: overlaps.sweptDay,
+  }
+}
+
+const isOpenAt = ({ atMs, horizonMs }: Stance, nowMs: number): boolean => nowMs < atMs + horizonMs
+
+/** A flood of new names must not make the engine forget whom they repeat. */
+const remembered = (stances: readonly Stance[], standingOf: StandingOf): readonly Stance[] => {
+  if (stances.length <= STANCES_MAX) return stances
+  let least = 0
+  stances.forEach(({ author }, index) => {
+    if (standingOf(author) < standingOf((stances[least] as Stance).author)) least = index
+  })
+  return stances.toSpliced(least, 1)
+}
+
+const countedCall = (before: CallCount | undefined): CallCount => ({
+  calls: (before?.calls ?? 0) + 1,
+  weight: (before?.weight ?? 0) * KEPT_PER_CALL + 1,
+})
+
+const KEPT_PER_CALL = powerOfTwo(-1 / HALF_LIFE_CALLS)
+
+const withRepetition = (
+  repetitions: Overlaps['repetitions'],
+  stance: Stance,
+  other: Stance,
+  call: number,
+): Overlaps['repetitions'] => {
+  const key = keyOf(stance.author, other.author)
+  const before = repetitions.get(key)
+  if (before === undefined && repetitions.size >= REPETITIONS_MAX) return repetitions
+  const age = (stance.atMs - other.atMs) / other.horizonMs
+  const nearness = clamp01(1 - age * age)
+  const kept = before === undefined ? 0 : powerOfTwo((before.asOfCall - call) / HALF_LIFE_CALLS)
+  return repetitions.set(key, {
+    agreed: kept * (before?.agreed ?? 0) + nearness * agreementOf(stance.direction, other.direction),
+    squares: kept * (before?.squares ?? 0) + nearness * nearness,
+    asOfCall: call,
+    day: Math.floor(stance.atMs / DAY_LENGTH_MS),
+  })
+}
+
+const DAY_LENGTH_MS = 86_400_000
+
+const agreementOf = (one: CallDirection, other: CallDirection): number => {
+  if (one === other) return 1
+  return one === 'neutral' || other === 'neutral' ? 0 : -1
+}
+
+const SEPARATOR = '|'
+const keyOf = (later: string, earlier: string): string => `${later}${SEPARATOR}${earlier}`
+
+/** Once a day: drops ended stances, pairs that did not meet for long, and rare ones if there are too many. */
+const swept = (overlaps: Overlaps, today: number, nowMs: number): Overlaps => {
+  if (!(today > overlaps.sweptDay)) return overlaps
+  const isCrowded = overlaps.repetitions.size > CROWDED * REPETITIONS_MAX
+  return {
+    stances: overlaps.stances.filter((stances) => stances.some((stance) => isOpenAt(stance, nowMs))),
+    counts: overlaps.counts,
+    repetitions: overlaps.repetitions.filter(
+      ({ day, squares }) => day > today - DAYS_KEPT && !(isCrowded && squares < RARE),
+    ),
+    sweptDay: today,
+  }
+}
+
+/** How far one author's calls repeat those of another, as a share of all its calls. */
+export interface Repeats {
+  readonly later: string
+  readonly earlier: string
+  /** From -1 to 1; 0 for authors who agree as often as not. */
+  readonly share: number
+  /** What chance adds to the share, one standard deviation, squared. */
+  readonly variance: number
+}
+
+export const repeatsOf = ({ counts, repetitions }: Overlaps): readonly Repeats[] => {
+  const all: Repeats[] = []
+  repetitions.forEach(({ agreed, squares, asOfCall }, key) => {
+    const [later = '', earlier = ''] = key.split(SEPARATOR)
+    const count = counts.get(later)
+    if (count === undefined) return
+    const kept = powerOfTwo((asOfCall - count.calls) / HALF_LIFE_CALLS)
+    all.push({
+      later,
+      earlier,
+      share: (kept * agreed) / count.weight,
+      variance: (kept * squares) / (count.weight * count.weight),
+    })
+  })
+  return all
+}
