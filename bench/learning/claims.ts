@@ -1,7 +1,7 @@
 import { median } from '../harness.ts'
 import type { LifePlan, LifeReport } from './life.ts'
 import type { AuthorSeen, ReliabilityBin } from './observer.ts'
-import { GROUPS } from './population.ts'
+import { GROUPS, HONEST_NAMES, POPULATION } from './population.ts'
 import { intervalOf, meanOf, signTest, spearman, type Interval } from './statistics.ts'
 
 /** One line of the proof. */
@@ -18,34 +18,42 @@ export interface SkillPoint {
   readonly name: string
   readonly skill: number
   readonly karmas: readonly number[]
+  /** How often it was right, by seed: what a perfect judge could count. */
+  readonly rights: readonly number[]
 }
 
 export const claimsOf = (reports: readonly LifeReport[]): readonly ClaimRow[] => [
   ...ranking(reports),
   ...influence(reports),
-  ...returns(reports),
+  ...money(reports),
+  ...newcomers(reports),
   ...turning(reports),
+  ...returns(reports),
   ...calibration(reports),
 ]
 
 export const skillPoints = (reports: readonly LifeReport[]): readonly SkillPoint[] => {
   const lives = livesOf(reports, { market: 'default', learning: true, population: 'all' })
-  const names = lives[0]?.authors.map(({ name }) => name).filter((name) => RANKED.test(name)) ?? []
-  return names.map((name) => {
+  return HONEST_NAMES.map((name) => {
     const seen = lives.flatMap(({ authors }) => authors.find((author) => author.name === name) ?? [])
-    return { name, skill: skillOf(seen), karmas: seen.map(karmaOf) }
+    return {
+      name,
+      skill: hitOf(name),
+      karmas: seen.map(karmaOf),
+      rights: seen.map(({ right, words }) => right / words),
+    }
   })
 }
 
 /** Net return with learning minus the same life without it, by seed. */
 export const gainsOf = (reports: readonly LifeReport[], market: LifePlan['market']): readonly number[] => {
   const without = new Map(
-    livesOf(reports, { market, learning: false, population: 'all' }).map(({ plan, netReturn }) => [
+    livesOf(reports, { market, learning: false, population: 'few' }).map(({ plan, netReturn }) => [
       plan.seed,
       netReturn,
     ]),
   )
-  return livesOf(reports, { market, learning: true, population: 'all' }).flatMap(({ plan, netReturn }) => {
+  return livesOf(reports, { market, learning: true, population: 'few' }).flatMap(({ plan, netReturn }) => {
     const other = without.get(plan.seed)
     return other === undefined ? [] : [netReturn - other]
   })
@@ -73,35 +81,36 @@ export const turnedCourse = (reports: readonly LifeReport[], calls: number): rea
 
 const CALLS_TO_HALF = 40
 
-/** All but groups, the turncoat and producers, which differ in more than skill. */
-const RANKED = /^(good-|useless-|anti-|late$|copied$)/
-
 const ranking = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
   const points = skillPoints(reports)
   const seeds = points[0]?.karmas.length ?? 0
   const skills = points.map(({ skill }) => skill)
-  const ranks = intervalOf(
-    Array.from({ length: seeds }, (_, seed) =>
-      spearman(
-        skills,
-        points.map(({ karmas }) => karmas[seed] ?? Number.NaN),
+  const rankOf = (seen: (point: SkillPoint, seed: number) => number): Interval =>
+    intervalOf(
+      Array.from({ length: seeds }, (_, seed) =>
+        spearman(
+          skills,
+          points.map((point) => seen(point, seed)),
+        ),
       ),
-    ),
-  )
-  const useless = points.filter(({ name }) => name.startsWith('useless-')).flatMap(({ karmas }) => karmas)
-  const within = useless.filter((karma) => Math.abs(karma - 50) <= 10).length / useless.length
-  const furthest = Math.max(...useless.map((karma) => Math.abs(karma - 50)))
+    )
+  const ranks = rankOf(({ karmas }, seed) => karmas[seed] ?? Number.NaN)
+  const ceiling = rankOf(({ rights }, seed) => rights[seed] ?? Number.NaN)
+  const lives = livesOf(reports, { market: 'default', learning: true, population: 'all' })
+  const coins = COINS.flatMap((name) => lives.map((life) => karmaOf(authorIn(life, name))))
+  const within = coins.filter((karma) => Math.abs(karma - 50) <= 10).length / coins.length
+  const furthest = Math.max(...coins.map((karma) => Math.abs(karma - 50)))
   return [
     row(
       1,
-      'rank correlation of true skill and karma after 200 calls',
+      `rank correlation of true skill (right in 45 to 60 of 100) and karma after 200 calls; a perfect count of all right words reaches ${shown(ceiling)}`,
       shown(ranks),
       '≥ 0.85',
       ranks.mean >= 0.85,
     ),
     row(
       1,
-      `useless authors within 50 ± 10, of ${useless.length} (the furthest is ${furthest.toFixed(1)} away)`,
+      `coin-flippers within 50 ± 10, of ${coins.length} (the furthest is ${furthest.toFixed(1)} away)`,
       `${(within * 100).toFixed(1)} %`,
       '100 %',
       within === 1,
@@ -109,29 +118,115 @@ const ranking = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
   ]
 }
 
-const influence = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
+/**
+ * Against the same source on the same seed under one name, without copies: luck is the same for both. Held against what
+ * the honest authors have together, so that one attack does not dilute another.
+ */
+const ratioOf = (
+  reports: readonly LifeReport[],
+  members: readonly string[],
+  source: string,
+  of: Measure,
+): Interval => {
+  const alone = livesOf(reports, { market: 'default', learning: true, population: 'alone' })
+  const pairs = livesOf(reports, { market: 'default', learning: true, population: 'all' }).flatMap((life) => {
+    const other = alone.find(({ plan }) => plan.seed === life.plan.seed)
+    return other === undefined ? [] : [[partOf(life, members, of), partOf(other, [source], of)] as const]
+  })
+  return ratioInterval(pairs)
+}
+
+type Measure = (author: AuthorSeen) => number
+
+const partOf = (life: LifeReport, members: readonly string[], of: Measure): number =>
+  sumOf(members.map((name) => of(authorIn(life, name)))) /
+  sumOf(HONEST_NAMES.map((name) => of(authorIn(life, name))))
+
+const shareMeasure: Measure = ({ share }) => share
+const moneyMeasure: Measure = ({ money: paid }) => paid
+
+/** Of means, with its interval by the jackknife: single seeds in which the source had no luck divide by nearly nothing. */
+const ratioInterval = (pairs: readonly (readonly [number, number])[]): Interval => {
+  const ratio = (some: readonly (readonly [number, number])[]): number =>
+    sumOf(some.map(([part]) => part)) / sumOf(some.map(([, whole]) => whole))
+  const mean = ratio(pairs)
+  const count = pairs.length
+  const left = pairs.map((_, out) => ratio(pairs.filter((_pair, place) => place !== out)))
+  const middle = meanOf(left)
+  const variance = ((count - 1) / count) * sumOf(left.map((value) => (value - middle) ** 2))
+  const reach = 1.96 * Math.sqrt(variance)
+  return { mean, low: mean - reach, high: mean + reach }
+}
+
+const influence = (reports: readonly LifeReport[]): readonly ClaimRow[] =>
+  GROUPS.flatMap(({ attack, source, members, isCopied }) => {
+    const rows = (
+      [
+        ['vote', shareMeasure],
+        ['money', moneyMeasure],
+      ] as const
+    ).map(([what, of]) => {
+      const ratio = ratioOf(reports, members, source, of)
+      const whose = isCopied ? 'original and copy together' : 'five names for one opinion'
+      return row(
+        2,
+        `${attack}: ${what} of ${whose}, over that of the source alone`,
+        shown(ratio),
+        '≤ 1.1',
+        ratio.mean <= 1.1,
+      )
+    })
+    if (!isCopied) return rows
+    const kept = ratioOf(reports, [source], source, shareMeasure)
+    return [
+      ...rows,
+      row(2, `${attack}: what the original keeps of its vote`, shown(kept), '≥ 0.9', kept.mean >= 0.9),
+    ]
+  })
+
+const money = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
   const lives = livesOf(reports, { market: 'default', learning: true, population: 'all' })
-  const alone = new Map(
-    livesOf(reports, { market: 'default', learning: true, population: 'alone' }).map((life) => [
-      life.plan.seed,
-      life,
-    ]),
-  )
-  const spam = livesOf(reports, { market: 'default', learning: true, population: 'spam' })
-  const gained = intervalOf(spam.map((life) => scoreOf(life, 'spammer') - scoreOf(life, 'quiet')))
+  const paid = (life: LifeReport, name: string): number => partOf(life, [name], moneyMeasure)
+  const coin = lives.map((life) => meanOf(COINS.map((name) => paid(life, name))))
+  const best = intervalOf(lives.map((life) => paid(life, 'own-14')))
   return [
-    ...Object.entries(GROUPS).map(([name, members]) => {
-      const [first = ''] = members
-      const together = lives.map((life) => sumOf(members.map((member) => shareOf(life, member))))
-      // The same author on the same seed, without its copies: luck is the same for both.
-      const single = lives
-        .map(({ plan }) => alone.get(plan.seed))
-        .map((life) => (life === undefined ? Number.NaN : shareOf(life, first)))
-      const ratio = meanOf(together) / meanOf(single)
-      const what = `combined share of the ${name} group over that of one of them, had it been alone`
-      return row(2, what, ratio.toFixed(3), '≤ 1.02', ratio <= 1.02)
+    row(
+      3,
+      'money of a coin-flipper, of that of all 14 honest authors',
+      shown(intervalOf(coin)),
+      'for comparison',
+      true,
+    ),
+    row(3, 'money of the best of them', shown(best), 'for comparison', true),
+    ...['spam', 'bull', 'trend', 'hedge', 'pump-1', 'pump-2', 'pump-3'].map((name) => {
+      const more = intervalOf(lives.map((life, place) => paid(life, name) - (coin[place] ?? 0)))
+      return row(
+        3,
+        `money of ${name} beyond that of a coin-flipper`,
+        shown(more),
+        'not above 0',
+        more.low <= 0,
+      )
     }),
-    row(2, 'points gained by speaking 100 times as often', shown(gained), '< 2', gained.mean < 2),
+  ]
+}
+
+const newcomers = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
+  const lives = livesOf(reports, { market: 'default', learning: true, population: 'all' })
+  const ratio = ratioInterval(
+    lives.map((life) => {
+      const { shareAfter60, share } = authorIn(life, 'newcomer')
+      return [shareAfter60, share] as const
+    }),
+  )
+  return [
+    row(
+      4,
+      'share of a skilled newcomer after 41 to 60 calls, of its final share',
+      shown(ratio),
+      '≥ 0.5',
+      ratio.mean >= 0.5,
+    ),
   ]
 }
 
@@ -140,11 +235,21 @@ const returns = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
   const blind = gainsOf(reports, 'walk')
   const gain = intervalOf(skilled)
   const [found, nothing] = [signTest(skilled), signTest(blind)]
+  const moved = livesOf(reports, { market: 'default', learning: true, population: 'few' }).map(
+    ({ weightMoved }) => weightMoved,
+  )
   return [
-    row(3, 'net return gained by learning', percent(gain), '> 0', gain.mean > 0),
-    row(3, `sign test over ${skilled.length} seeds`, probability(found), 'p < 0.05', found < 0.05),
     row(
-      3,
+      6,
+      'weight moved to the two domains in which producers know something, from the two in which they do not',
+      `${shown(intervalOf(moved))}, ${probability(signTest(moved))}`,
+      '> 0, p < 0.05',
+      meanOf(moved) > 0 && signTest(moved) < 0.05,
+    ),
+    row(6, 'net return gained by learning', percent(gain), '> 0', gain.mean > 0),
+    row(6, `sign test over ${skilled.length} seeds`, probability(found), 'p < 0.05', found < 0.05),
+    row(
+      6,
       `net return gained where there is nothing to learn, ${blind.length} seeds`,
       `${percent(intervalOf(blind))}, ${probability(nothing)}`,
       'p ≥ 0.05',
@@ -161,14 +266,14 @@ const turning = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
   const middle = median(calls)
   return [
     row(
-      4,
+      5,
       'calls until the share of an author that turned bad has halved, median',
       String(middle),
       '≤ 40',
       middle <= 40,
     ),
     row(
-      4,
+      5,
       'seeds in which it took no more than 40',
       `${(inTime * 100).toFixed(0)} %`,
       '≥ 90 %',
@@ -183,7 +288,7 @@ const calibration = (reports: readonly LifeReport[]): readonly ClaimRow[] =>
     const brier = all.squares / all.count
     const who = whose === 'engineBins' ? "the engine's convictions" : "the authors' own words"
     return row(
-      5,
+      7,
       `Brier score of ${who}, ${all.count} cases`,
       brier.toFixed(4),
       TARGET_BRIER[whose],
@@ -205,17 +310,20 @@ const livesOf = (
       plan.population === wanted.population,
   )
 
-/** As far as words can tell: in steps of 0.05, so that equals are equals. */
-const skillOf = (seen: readonly AuthorSeen[]): number =>
-  Math.round(meanOf(seen.map(({ right, words }) => (2 * right) / words - 1)) * 20) / 20
+const COINS = ['coin-1', 'coin-2', 'coin-3']
+
+const hitOf = (wanted: string): number => {
+  const mind = POPULATION.find(({ name }) => name === wanted)?.mind
+  return mind?.kind === 'own' ? mind.hit : Number.NaN
+}
 
 const karmaOf = ({ karmaAfterCalls, karma }: AuthorSeen): number => karmaAfterCalls ?? karma
 
-const shareOf = ({ authors }: LifeReport, name: string): number =>
-  authors.find((author) => author.name === name)?.share ?? Number.NaN
-
-const scoreOf = ({ authors }: LifeReport, name: string): number =>
-  authors.find((author) => author.name === name)?.score ?? Number.NaN
+const authorIn = ({ authors }: LifeReport, wanted: string): AuthorSeen => {
+  const found = authors.find(({ name }) => name === wanted)
+  if (found === undefined) throw new Error(`there is no ${wanted} in this life`)
+  return found
+}
 
 const summed = (bins: readonly ReliabilityBin[]): ReliabilityBin => ({
   count: sumOf(bins.map(({ count }) => count)),

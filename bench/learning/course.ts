@@ -15,7 +15,15 @@ export interface Course {
 
 export const BEGIN_MS = Date.UTC(2026, 0, 1)
 
-export const courseOf = (configuration: Configuration, barCount: number): Course => {
+/** A price that is driven up for one bar of each period. */
+export interface Pump {
+  readonly symbol: number
+  readonly pricePhase: number
+  readonly everyBars: number
+  readonly factor: number
+}
+
+export const courseOf = (configuration: Configuration, barCount: number, pump: Pump | null): Course => {
   const { market, universe } = configuration
   const path = createPath({
     settings: market,
@@ -26,7 +34,7 @@ export const courseOf = (configuration: Configuration, barCount: number): Course
   })
   const maker = createBarMaker(path)
   const stepsPerBar = market.bar_seconds / market.tick_seconds
-  const bars = Array.from({ length: barCount }, (_, index) => {
+  const free = Array.from({ length: barCount }, (_, index) => {
     for (let step = 0; step < stepsPerBar; step += 1) {
       path.step()
       maker.add()
@@ -34,11 +42,27 @@ export const courseOf = (configuration: Configuration, barCount: number): Course
     const openMs = BEGIN_MS + index * market.bar_seconds * 1000
     return maker.close({ openMs, resolutionSeconds: market.bar_seconds, backfill: false })
   })
+  const isDriven = (index: number, { everyBars, pricePhase }: Pump): boolean =>
+    index > everyBars && index % everyBars === pricePhase
+  const bars =
+    pump === null
+      ? free
+      : free.map((row, index) =>
+          isDriven(index, pump)
+            ? row.map((bar, symbol) => (symbol === pump.symbol ? driven(bar, pump.factor) : bar))
+            : row,
+        )
   const closeAt = (bar: number, symbol: number): number =>
-    bars[Math.min(bar, barCount - 1)]?.[symbol]?.close ?? Number.NaN
+    free[Math.min(bar, barCount - 1)]?.[symbol]?.close ?? Number.NaN
   return {
     symbols: universe.symbols,
     bars,
     moveSign: (bar, symbol, aheadBars) => (closeAt(bar + aheadBars, symbol) >= closeAt(bar, symbol) ? 1 : -1),
   }
 }
+
+const driven = (bar: FeedBar, factor: number): FeedBar => ({
+  ...bar,
+  high: Math.max(bar.high, bar.close * factor),
+  close: bar.close * factor,
+})

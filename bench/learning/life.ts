@@ -7,6 +7,8 @@ import { foldingOf } from '../../src/core/operations/decide.ts'
 import type { Stamped } from '../../src/core/log/event.ts'
 import { run } from '../../src/core/run.ts'
 import { INITIAL_STATE, type State } from '../../src/core/state.ts'
+import { weightsInForce } from '../../src/core/brain/learning.ts'
+import type { Domain } from '../../src/core/shared/domains.ts'
 import { equityOf } from '../../src/core/trading/account.ts'
 import { usdNumber } from '../../src/core/shared/money.ts'
 import { sha256Hex } from '../../src/engine/sha256.ts'
@@ -14,12 +16,13 @@ import { BEGIN_MS, courseOf, type Course } from './course.ts'
 import { createObserver, type Observed } from './observer.ts'
 import {
   AHEAD_BARS,
+  authorsOf,
+  FEW,
   ORIGINALS,
   POPULATION,
-  SPAM_POPULATION,
-  authorsOf,
-  type AuthorPlan,
+  PUMP,
   type Author,
+  type AuthorPlan,
 } from './population.ts'
 
 /** One life of an engine, from nothing to the end of its days. */
@@ -27,16 +30,18 @@ export interface LifePlan {
   readonly seed: number
   readonly market: 'default' | 'walk'
   readonly learning: boolean
-  readonly population: 'all' | 'alone' | 'spam'
+  readonly population: 'all' | 'alone' | 'few'
   readonly days: number
 }
 
 export interface LifeReport extends Observed {
   readonly plan: LifePlan
   readonly netReturn: number
+  /** What learning added to the weights of domains in which somebody knows something, less what it added elsewhere. */
+  readonly weightMoved: number
 }
 
-const POPULATIONS = { all: POPULATION, alone: ORIGINALS, spam: SPAM_POPULATION } as const
+const POPULATIONS = { all: POPULATION, alone: ORIGINALS, few: FEW } as const
 
 const BARS_PER_DAY = 24
 const CYCLE_BARS = 4
@@ -47,13 +52,11 @@ const LEARNING_BARS = 7 * BARS_PER_DAY
 export const live = (plan: LifePlan): LifeReport => {
   const configuration = configurationOf(plan)
   const barCount = plan.days * BARS_PER_DAY
-  const course = courseOf(configuration, barCount + AHEAD_BARS)
+  const course = courseOf(configuration, barCount + AHEAD_BARS, plan.market === 'default' ? PUMP : null)
   const plans = POPULATIONS[plan.population]
-  const authors = authorsOf(plans, course, { seed: plan.seed, blind: plan.market === 'walk' })
+  const authors = authorsOf(plans, course, { seed: plan.seed, blind: plan.market === 'walk', barCount })
   const driver = createDriver(configuration)
   const observer = createObserver(plans, configuration)
-  // Who speaks all the time is heard only by an engine that listens all the time.
-  const cycleBars = plan.population === 'spam' ? 1 : CYCLE_BARS
   const turnBar = Math.floor(barCount / 2)
   driver.at(BEGIN_MS)
   driver.do({ kind: 'start', started: startedWith(configuration) })
@@ -70,7 +73,7 @@ export const live = (plan: LifePlan): LifeReport => {
     if (isNext(FUNDING_BARS) && driver.state.trading.book.count > 0) {
       driver.do({ kind: 'apply-funding', at: timestampAt(closeMs) })
     }
-    if (isNext(cycleBars)) {
+    if (isNext(CYCLE_BARS)) {
       const events = driver.do({ kind: 'run-cycle', cycleId: `cycle-${bar}`, trigger: 'schedule' })
       observer.see(events, driver.state)
       observer.convictions(events, (symbol) =>
@@ -88,8 +91,15 @@ export const live = (plan: LifePlan): LifeReport => {
   return {
     plan,
     netReturn: usdNumber(equityOf(driver.state.trading)) / start - 1,
+    weightMoved: weightMovedIn(driver.state, configuration),
     ...observer.observed(driver.state, timestampAt(driver.nowMs())),
   }
+}
+
+const weightMovedIn = ({ brain }: State, configuration: Configuration): number => {
+  const { weights } = weightsInForce(brain.learning, configuration)
+  const moved = (domain: Domain): number => weights[domain] - configuration.weights[domain]
+  return moved('onchain') + moved('tradfi') - moved('social') - moved('events')
 }
 
 /** Everybody speaks within ten minutes after the close, one behind the other. */
@@ -104,10 +114,8 @@ const speak = (
 ): void => {
   for (const [place, author] of authors.entries()) {
     for (const symbol of course.symbols.keys()) {
-      if (!author.speaks(bar, symbol)) continue
       driver.at(closeMs + 1000 * (place + 1))
-      for (let time = 0; time < author.plan.times; time += 1) {
-        const { direction, payload } = author.say(bar, symbol, turned)
+      for (const { direction, payload } of author.words(bar, symbol, turned)) {
         seen(author.plan.name, direction === course.moveSign(bar, symbol, AHEAD_BARS))
         driver.do(commandOf(author.plan, payload))
       }
@@ -192,6 +200,7 @@ const configurationOf = ({ seed, market, learning }: LifePlan): Configuration =>
   },
   risk: { ...DEFAULT_CONFIGURATION.risk, daily_loss_limit_pct: 0, max_drawdown_pct: 1 },
   learning: { ...DEFAULT_CONFIGURATION.learning, enabled: learning },
+  karma: { ...DEFAULT_CONFIGURATION.karma, treasury_address: 'bench' },
 })
 
 interface Driver {

@@ -4,6 +4,8 @@ import { scoreAt } from '../../src/core/reputation/contributor-score.ts'
 import { activeByNode } from '../../src/core/signals/contributors.ts'
 import { asKnown, type NewPayload } from '../../src/core/events/catalogue.ts'
 import type { Stamped } from '../../src/core/log/event.ts'
+import { NEWCOMER } from '../../src/core/reputation/contribution.ts'
+import { contributionsIn } from '../../src/core/reputation/evolve.ts'
 import { reputationAt } from '../../src/core/reputation/author-reputation.ts'
 import type { State } from '../../src/core/state.ts'
 import { authorKey } from '../../src/core/shared/author-key.ts'
@@ -21,6 +23,10 @@ export interface AuthorSeen {
   readonly score: number | null
   /** Mean share of its domain in the last third of the cycles. */
   readonly share: number
+  /** The same while it had 41 to 60 resolved calls. */
+  readonly shareAfter60: number
+  /** What it was paid. */
+  readonly money: number
 }
 
 export interface Turned {
@@ -57,6 +63,8 @@ const DAY_CYCLES = 6
 export const createObserver = (plans: readonly AuthorPlan[], configuration: Configuration) => {
   const words = new Map(plans.map(({ name }) => [name, { words: 0, right: 0, resolved: 0 }]))
   const karmas = new Map<string, number>()
+  const money = new Map<string, number>()
+  const sharesAfter60 = new Map<string, number[]>(plans.map(({ name }) => [name, []]))
   const shares = new Map<string, number[]>(plans.map(({ name }) => [name, []]))
   const engineBins = emptyBins()
   const authorBins = emptyBins()
@@ -85,10 +93,15 @@ export const createObserver = (plans: readonly AuthorPlan[], configuration: Conf
       )
     }
     if (verdict.resolved_by === 'horizon') count(authorBins, verdict.probability, verdict.hit)
-    if (turn === null || plan.brain.kind !== 'turning') return
+    if (turn === null || plan.mind.kind !== 'turning') return
     const share = dayShare(plan.name)
     turn.byCalls.push(share)
     if (turn.callsToHalf === null && share <= turn.shareBefore / 2) turn.callsToHalf = turn.byCalls.length
+  }
+
+  const paid = ({ contributors, karma_amount_usd: amount }: NewPayload<'karma.intent.v1'>): void => {
+    for (const { node_id: name, share } of contributors)
+      money.set(name, (money.get(name) ?? 0) + share * amount)
   }
 
   return {
@@ -102,6 +115,7 @@ export const createObserver = (plans: readonly AuthorPlan[], configuration: Conf
       for (const event of events) {
         const known = asKnown(event)
         if (known?.type === 'attribution.resolved.v1') resolved(known.payload, state, known.ts)
+        if (known?.type === 'karma.intent.v1') paid(known.payload)
         if (known?.type !== 'execution.position_closed.v1') continue
         trades += 1
         if (known.payload.realized_pnl > 0) wins += 1
@@ -120,10 +134,15 @@ export const createObserver = (plans: readonly AuthorPlan[], configuration: Conf
         const side = direction === 'long' ? 1 : -1
         count(engineBins, Math.max(final, 100 - final) / 100, moveOf(symbol) === side)
       }
-      for (const [name, list] of shares) list.push((sums.get(name) ?? 0) / Math.max(1, symbols))
+      for (const [name, list] of shares) {
+        const share = (sums.get(name) ?? 0) / Math.max(1, symbols)
+        list.push(share)
+        const resolvedSoFar = words.get(name)?.resolved ?? 0
+        if (resolvedSoFar > 40 && resolvedSoFar <= 60) sharesAfter60.get(name)?.push(share)
+      }
     },
     turn: (_state: State): void => {
-      const turning = plans.find(({ brain }) => brain.kind === 'turning')
+      const turning = plans.find(({ mind }) => mind.kind === 'turning')
       if (turning === undefined) return
       const resolvedBefore = words.get(turning.name)?.resolved ?? 0
       turn = {
@@ -133,43 +152,48 @@ export const createObserver = (plans: readonly AuthorPlan[], configuration: Conf
         callsToHalf: null,
       }
     },
-    observed: (state: State, at: string): Observed => ({
-      authors: plans.map((plan) => {
-        const seen = words.get(plan.name) ?? { words: 0, right: 0, resolved: 0 }
-        const contributor =
-          plan.role === 'contributor' ? activeByNode(state.signals.contributors, nodeId(plan.name)) : null
-        const list = shares.get(plan.name) ?? []
-        return {
-          name: plan.name,
-          ...seen,
-          karmaAfterCalls: karmas.get(plan.name) ?? null,
-          karma: reputationAt(
-            state.reputation.outcomes,
-            keyOf(state, plan),
-            timestampOf(at),
-            configuration.karma,
-          ),
-          score:
-            contributor === null
-              ? null
-              : scoreAt(
-                  contributor.record,
-                  contributions.get(keyOf(state, plan)) ?? NEWCOMER,
-                  timestampOf(at),
-                  configuration.karma,
-                ).score,
-          share: mean(list.slice(-Math.floor(list.length / 3))),
-        }
-      }),
-      trades,
-      wins,
-      turned:
-        turn === null
-          ? null
-          : { shareBefore: turn.shareBefore, callsToHalf: turn.callsToHalf, shares: turn.byCalls },
-      engineBins,
-      authorBins,
-    }),
+    observed: (state: State, at: string): Observed => {
+      const contributions = contributionsIn(state.reputation, configuration.karma.influence)
+      return {
+        authors: plans.map((plan) => {
+          const seen = words.get(plan.name) ?? { words: 0, right: 0, resolved: 0 }
+          const contributor =
+            plan.role === 'contributor' ? activeByNode(state.signals.contributors, nodeId(plan.name)) : null
+          const list = shares.get(plan.name) ?? []
+          return {
+            name: plan.name,
+            ...seen,
+            karmaAfterCalls: karmas.get(plan.name) ?? null,
+            karma: reputationAt(
+              state.reputation.outcomes,
+              keyOf(state, plan),
+              timestampOf(at),
+              configuration.karma,
+            ),
+            score:
+              contributor === null
+                ? null
+                : scoreAt(
+                    contributor.record,
+                    contributions.get(keyOf(state, plan)) ?? NEWCOMER,
+                    timestampOf(at),
+                    configuration.karma,
+                  ).score,
+            share: mean(list.slice(-Math.floor(list.length / 3))),
+            shareAfter60: mean(sharesAfter60.get(plan.name) ?? []),
+            money: money.get(plan.name) ?? 0,
+          }
+        }),
+        trades,
+        wins,
+        turned:
+          turn === null
+            ? null
+            : { shareBefore: turn.shareBefore, callsToHalf: turn.callsToHalf, shares: turn.byCalls },
+        engineBins,
+        authorBins,
+      }
+    },
   }
 }
 

@@ -20,7 +20,12 @@ const GREY = '#8c959f'
 const RED = '#cf222e'
 
 const skillPanel = (reports: readonly LifeReport[]): string => {
-  const axes = panelOf('Karma after 200 calls, by true skill', ['true skill', 'karma'], [-0.7, 0.7], [0, 100])
+  const axes = panelOf(
+    'Karma after 200 calls, by true skill',
+    ['true hit rate', 'karma'],
+    [0.44, 0.61],
+    [20, 80],
+  )
   const dots = skillPoints(reports).flatMap(({ skill, karmas }) =>
     karmas.map((karma) => axes.dot(skill, karma, BLUE)),
   )
@@ -28,8 +33,8 @@ const skillPanel = (reports: readonly LifeReport[]): string => {
     axes.frame +
     axes.line(
       [
-        [-0.7, 50],
-        [0.7, 50],
+        [0.44, 50],
+        [0.61, 50],
       ],
       GREY,
     ) +

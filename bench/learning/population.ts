@@ -3,24 +3,47 @@ import type { JsonObject } from '../../src/core/shared/json.ts'
 import { sha256Hex } from '../../src/engine/sha256.ts'
 import type { Course } from './course.ts'
 
-/** How an author comes to what it says. `skill`: from -1, always wrong, to 1, always right about the next day. */
-export type BrainState =
-  | { readonly kind: 'own'; readonly skill: number }
-  /** Knows it half a day after it began. */
-  | { readonly kind: 'late'; readonly skill: number }
-  /** Says what another says, a little later. */
-  | { readonly kind: 'copy'; readonly of: string }
-  /** Becomes the opposite of what it was. */
-  | { readonly kind: 'turning'; readonly skill: number }
+/** How an author comes to what it says. `hit`: how often it is right about the next day. */
+export type Mind =
+  | { readonly kind: 'own'; readonly hit: number }
+  /** Becomes another halfway. */
+  | { readonly kind: 'turning'; readonly hit: number; readonly later: number }
+  /** Says of each symbol what it did on the day before. */
+  | { readonly kind: 'trend' }
+  | { readonly kind: 'bull' }
+  /** Says both sides at once. */
+  | { readonly kind: 'hedge' }
+  /** Says that one symbol will rise, and drives its price up for the hour in which that is judged. */
+  | { readonly kind: 'pump' }
+  | Copy
+
+interface Copy {
+  readonly kind: 'copy'
+  readonly of: string
+  /** Bars later, drawn between these. */
+  readonly delay: readonly [number, number]
+  /** How often it says the opposite, so that it does not look like a copy. */
+  readonly flips?: number
+  /** Only every so many-th word, or symbol, beginning with this one. */
+  readonly turn?: Part
+  readonly split?: Part
+}
+
+interface Part {
+  readonly place: number
+  readonly of: number
+}
 
 export interface AuthorPlan {
   readonly name: string
   readonly role: 'contributor' | Source
-  readonly brain: BrainState
+  readonly mind: Mind
   /** Bars between two words on the same symbol. */
   readonly everyBars: number
-  /** Words at a time. */
-  readonly times: number
+  /** It only feeds those who copy it. */
+  readonly silent?: true
+  /** Part of all bars that has passed when it appears. */
+  readonly joinsAt?: number
 }
 
 /** Where producers speak, and how they put it. */
@@ -29,66 +52,108 @@ export type Source = 'onchain' | 'social' | 'events' | 'etf'
 /** A little more than a day: the call before has been judged. */
 const DAILY = 25
 const TWICE_A_DAY = 12
+const ALL_THE_TIME = 3
 
-const own = (skill: number): BrainState => ({ kind: 'own', skill })
+const own = (hit: number): Mind => ({ kind: 'own', hit })
 
-const person = (name: string, brain: BrainState): AuthorPlan => ({
+const person = (name: string, mind: Mind, changes: Partial<AuthorPlan> = {}): AuthorPlan => ({
   name,
   role: 'contributor',
-  brain,
+  mind,
   everyBars: DAILY,
-  times: 1,
+  ...changes,
 })
 
-const producer = (name: string, role: Source, skill: number): AuthorPlan => ({
+const producer = (name: string, role: Source, hit: number): AuthorPlan => ({
   name,
   role,
-  brain: own(skill),
+  mind: own(hit),
   everyBars: TWICE_A_DAY,
-  times: 1,
 })
 
-const SYBILS = Array.from({ length: 5 }, (_, index) => `sybil-${index + 1}`)
+/** Right in 45 to 60 of 100 cases: as close together as authors are in reality. */
+const HONEST = Array.from({ length: 14 }, (_, index) =>
+  person(`own-${String(index + 1).padStart(2, '0')}`, own(0.45 + (0.15 * index) / 13)),
+)
 
-/** In the order in which they speak: who is copied comes before who copies. */
-export const POPULATION: readonly AuthorPlan[] = [
-  person('good-60', own(0.6)),
-  person('good-45', own(0.45)),
-  person('good-30', own(0.3)),
-  person('good-15', own(0.15)),
-  person('useless-1', own(0)),
-  person('useless-2', own(0)),
-  person('useless-3', own(0)),
-  person('anti-30', own(-0.3)),
-  person('anti-50', own(-0.5)),
-  person('late', { kind: 'late', skill: 0.6 }),
-  person('copied', own(0.3)),
-  person('copycat', { kind: 'copy', of: 'copied' }),
-  ...SYBILS.map((name, index) => person(name, index === 0 ? own(0.3) : { kind: 'copy', of: 'sybil-1' })),
-  person('turncoat', { kind: 'turning', skill: 0.5 }),
-  ...(['onchain', 'social', 'events', 'etf'] as const).flatMap((role) => [
-    producer(`${role}-good`, role, 0.35),
-    producer(`${role}-noise`, role, 0),
-    producer(`${role}-anti`, role, -0.35),
-  ]),
+/** Of those who are copied. */
+const SOURCE_HIT = 0.58
+const NAMES = 5
+
+const names = (
+  attack: string,
+  copyOf: (place: number) => Omit<Copy, 'kind' | 'of'>,
+): readonly AuthorPlan[] => [
+  person(attack, own(SOURCE_HIT), { silent: true }),
+  ...Array.from({ length: NAMES }, (_, place) =>
+    person(`${attack}-${place + 1}`, { kind: 'copy', of: attack, ...copyOf(place) }),
+  ),
 ]
 
-/** The same without those who say what others say. */
-export const ORIGINALS: readonly AuthorPlan[] = POPULATION.filter(({ brain }) => brain.kind !== 'copy')
+const copied = (attack: string, delay: number): readonly AuthorPlan[] => [
+  person(attack, own(SOURCE_HIT)),
+  person(`${attack}-copy`, { kind: 'copy', of: attack, delay: [delay, delay] }),
+]
 
-/** Groups whose combined share is held against that of their first member, had it been alone. */
-export const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  copycat: ['copied', 'copycat'],
-  sybil: SYBILS,
+/** One opinion under five names, in all the ways to hide it; and originals with somebody who repeats them. */
+const ATTACKS: Readonly<Record<string, readonly AuthorPlan[]>> = {
+  same: names('same', () => ({ delay: [0, 0] })),
+  delayed: names('delayed', () => ({ delay: [0, 6] })),
+  noisy: names('noisy', () => ({ delay: [0, 2], flips: 0.15 })),
+  split: names('split', (place) => ({ delay: [0, 0], split: { place, of: NAMES } })),
+  turns: names('turns', (place) => ({ delay: [0, 0], turn: { place, of: NAMES } })),
+  'copied at once': copied('at-once', 0),
+  'copied 1 h later': copied('after-1h', 1),
+  'copied 6 h later': copied('after-6h', 6),
+  'copied 12 h later': copied('after-12h', 12),
+  'copied 20 h later': copied('after-20h', 20),
 }
 
-/** One that speaks a hundred times as often as another of the same skill. */
-export const SPAM_POPULATION: readonly AuthorPlan[] = [
-  person('quiet', own(0.2)),
-  { ...person('spammer', own(0.2)), everyBars: 1, times: 4 },
-  person('good-45', own(0.45)),
-  person('useless-1', own(0)),
+/** By attack: the source, and all that speak for it. */
+export const GROUPS = Object.entries(ATTACKS).map(([attack, plans]) => {
+  const [source] = plans as [AuthorPlan, ...AuthorPlan[]]
+  const members = plans.filter(({ silent }) => silent !== true).map(({ name }) => name)
+  return { attack, source: source.name, members, isCopied: source.silent !== true }
+})
+
+/** Which symbol is driven up, and how far; when its price has come back they speak again. */
+export const PUMP = { symbol: 0, wordPhase: 2, pricePhase: 0, everyBars: DAILY + 2, factor: 1.02 }
+
+/** Only there do producers know anything. */
+export const SKILLED_DOMAINS = ['onchain', 'etf'] as const
+
+const OTHERS: readonly AuthorPlan[] = [
+  ...[1, 2, 3].map((index) => person(`coin-${index}`, own(0.5))),
+  person('bull', { kind: 'bull' }),
+  person('trend', { kind: 'trend' }),
+  person('hedge', { kind: 'hedge' }),
+  person('spam', own(0.5), { everyBars: ALL_THE_TIME }),
+  ...[1, 2, 3].map((index) => person(`pump-${index}`, { kind: 'pump' }, { everyBars: PUMP.everyBars })),
+  person('turncoat', { kind: 'turning', hit: 0.6, later: 0.45 }),
+  person('newcomer', own(0.6), { joinsAt: 0.3 }),
+  // Three each: of two, both would be at the cap of a share.
+  ...SKILLED_DOMAINS.flatMap((role) => [
+    producer(`${role}-good-1`, role, 0.6),
+    producer(`${role}-good-2`, role, 0.55),
+    producer(`${role}-noise`, role, 0.5),
+  ]),
+  ...(['social', 'events'] as const).flatMap((role) =>
+    [1, 2, 3].map((index) => producer(`${role}-noise-${index}`, role, 0.5)),
+  ),
 ]
+
+/** In the order in which they speak: who is copied comes before who copies. */
+export const POPULATION: readonly AuthorPlan[] = [...HONEST, ...Object.values(ATTACKS).flat(), ...OTHERS]
+
+/** The same with each source under one name of its own, and nobody who copies. */
+export const ORIGINALS: readonly AuthorPlan[] = POPULATION.filter(({ mind }) => mind.kind !== 'copy').map(
+  ({ silent: _silent, ...plan }) => plan,
+)
+
+/** Without sources and attacks. */
+export const FEW: readonly AuthorPlan[] = [...HONEST, ...OTHERS]
+
+export const HONEST_NAMES: readonly string[] = HONEST.map(({ name }) => name)
 
 export interface Word {
   readonly direction: 1 | -1
@@ -98,44 +163,95 @@ export interface Word {
 /** What one author says, in turn. */
 export interface Author {
   readonly plan: AuthorPlan
-  speaks(bar: number, symbol: number): boolean
-  say(bar: number, symbol: number, turned: boolean): Word
+  words(bar: number, symbol: number, turned: boolean): readonly Word[]
 }
 
 /** `blind`: nobody knows anything, as in a market that only wanders. */
 export const authorsOf = (
   plans: readonly AuthorPlan[],
   course: Course,
-  { seed, blind }: { readonly seed: number; readonly blind: boolean },
+  { seed, blind, barCount }: { readonly seed: number; readonly blind: boolean; readonly barCount: number },
 ): readonly Author[] => {
-  const said = new Map<string, Word>()
-  const slots = new Map<string, number>()
-  return plans.map((plan) => {
+  const said = new Said()
+  return plans.map((plan): Author => {
+    const { mind } = plan
     const draws = createDraws(seed, 1, `author:${plan.name}`, sha256Hex)
-    const leader = plan.brain.kind === 'copy' ? plan.brain.of : plan.name
-    const slotOf = (symbol: number): number => {
-      const key = `${leader}|${symbol}`
-      const known = slots.get(key) ?? Math.floor(draws.uniform() * plan.everyBars)
-      slots.set(key, known)
-      return known
+    const wordOf = (direction: 1 | -1, symbol: number): Word => ({
+      direction,
+      payload: wordsOf(plan.role, direction, course.symbols[symbol] ?? '', draws),
+    })
+    if (mind.kind === 'copy') {
+      const copy = repeated(mind, said, draws)
+      return { plan, words: (bar, symbol) => copy(bar, symbol).map((direction) => wordOf(direction, symbol)) }
     }
+    const slots = course.symbols.map(() => Math.floor(draws.uniform() * plan.everyBars))
+    if (mind.kind === 'pump') slots.fill(PUMP.wordPhase)
+    const firstBar = (plan.joinsAt ?? 0) * barCount
     return {
       plan,
-      speaks: (bar, symbol) => bar % plan.everyBars === slotOf(symbol) % plan.everyBars,
-      say: (bar, symbol, turned) => {
-        const { brain } = plan
-        const copied = brain.kind === 'copy' ? said.get(`${brain.of}|${symbol}`) : undefined
-        const direction =
-          copied?.direction ?? directionOf(brain, course, { bar, symbol, turned, blind, draws })
-        const word = {
-          direction,
-          payload: wordsOf(plan.role, direction, course.symbols[symbol] ?? '', draws),
-        }
-        said.set(`${plan.name}|${symbol}`, word)
-        return word
+      words: (bar, symbol, turned) => {
+        if (bar < firstBar || bar % plan.everyBars !== slots[symbol]) return []
+        if (mind.kind === 'pump') return symbol === PUMP.symbol ? [wordOf(1, symbol)] : []
+        if (mind.kind === 'hedge') return [wordOf(1, symbol), wordOf(-1, symbol)]
+        const direction = directionOf(mind, course, { bar, symbol, turned, blind, draws })
+        said.add(plan.name, { bar, symbol, direction })
+        return plan.silent === true ? [] : [wordOf(direction, symbol)]
       },
     }
   })
+}
+
+interface SaidWord {
+  readonly bar: number
+  readonly symbol: number
+  readonly direction: 1 | -1
+}
+
+/** What the sources said in the last day, with the number of each word. */
+class Said {
+  readonly #words = new Map<string, (SaidWord & { readonly number: number })[]>()
+
+  add(name: string, word: SaidWord): void {
+    const before = this.#words.get(name) ?? []
+    before.push({ ...word, number: (before.at(-1)?.number ?? -1) + 1 })
+    if (before.length > 2000) before.splice(0, 1000)
+    this.#words.set(name, before)
+  }
+
+  of(name: string): readonly (SaidWord & { readonly number: number })[] {
+    return this.#words.get(name) ?? []
+  }
+}
+
+/** The directions that a copy repeats in this bar. */
+const repeated = (
+  mind: Copy,
+  said: Said,
+  draws: Draws,
+): ((bar: number, symbol: number) => readonly (1 | -1)[]) => {
+  const [soonest, latest] = mind.delay
+  const waiting: { readonly bar: number; readonly symbol: number; readonly direction: 1 | -1 }[] = []
+  let taken = -1
+  const isMine = ({ number, symbol }: { readonly number: number; readonly symbol: number }): boolean =>
+    (mind.turn === undefined || number % mind.turn.of === mind.turn.place) &&
+    (mind.split === undefined || symbol % mind.split.of === mind.split.place)
+  return (bar, symbol) => {
+    for (const word of said.of(mind.of)) {
+      if (word.number <= taken) continue
+      taken = word.number
+      const delay = soonest + Math.round(draws.uniform() * (latest - soonest))
+      const isFlipped = draws.uniform() < (mind.flips ?? 0)
+      if (!isMine(word)) continue
+      waiting.push({
+        bar: word.bar + delay,
+        symbol: word.symbol,
+        direction: isFlipped ? (word.direction === 1 ? -1 : 1) : word.direction,
+      })
+    }
+    const due = waiting.filter((word) => word.bar <= bar && word.symbol === symbol)
+    for (const word of due) waiting.splice(waiting.indexOf(word), 1)
+    return due.map(({ direction }) => direction)
+  }
 }
 
 /** The day that a word is about. */
@@ -150,16 +266,17 @@ interface DecisionContext {
 }
 
 const directionOf = (
-  brain: BrainState,
+  mind: Exclude<Mind, Copy | { kind: 'hedge' | 'pump' }>,
   course: Course,
   { bar, symbol, turned, blind, draws }: DecisionContext,
 ): 1 | -1 => {
   const luck = draws.uniform()
-  if (blind || brain.kind === 'copy') return luck < 0.5 ? 1 : -1
-  const from = brain.kind === 'late' ? bar - AHEAD_BARS / 2 : bar
-  const truth = course.moveSign(Math.max(0, Math.floor(from)), symbol, AHEAD_BARS)
-  const skill = brain.kind === 'turning' && turned ? -brain.skill : brain.skill
-  return luck < 0.5 + skill / 2 ? truth : truth === 1 ? -1 : 1
+  if (mind.kind === 'bull') return 1
+  if (mind.kind === 'trend') return course.moveSign(Math.max(0, bar - AHEAD_BARS), symbol, AHEAD_BARS)
+  if (blind) return luck < 0.5 ? 1 : -1
+  const truth = course.moveSign(bar, symbol, AHEAD_BARS)
+  const hit = mind.kind === 'turning' && turned ? mind.later : mind.hit
+  return luck < hit ? truth : truth === 1 ? -1 : 1
 }
 
 const wordsOf = (role: AuthorPlan['role'], direction: 1 | -1, symbol: string, draws: Draws): JsonObject => {

@@ -7,13 +7,16 @@ import type { CanonicalSymbol, PositionId, Timestamp } from '../shared/brand.ts'
 import { priceNumber, priceNumberOrNull, ratioOf, returnOf, sumOf, type Price } from '../shared/money.ts'
 import type { ReputationFacts } from './evolve.ts'
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
-import { HORIZONS, timestampAt } from '../shared/time.ts'
+import { type Horizon, HORIZON_MS, HORIZONS, timestampAt } from '../shared/time.ts'
 import { r9 } from '../shared/numbers.ts'
 import { waitingIn } from './due-queues.ts'
 
 /** The calls that a bar decides. */
-export const settleBar = (calls: Calls, bar: DecidingBar, rules: Configuration['settlement']): Decision =>
-  accept(...settledByBar(calls, bar, rules))
+export const settleBar = (
+  { reputation: { calls }, market }: Pick<ReputationFacts, 'reputation' | 'market'>,
+  bar: DecidingBar,
+  rules: Configuration['settlement'],
+): Decision => accept(...settledByBar(calls, bar, rules, exitPrices(market, bar)))
 
 /** Bars that still have due calls, because one batch settles a limited number. */
 export const barsLeftOver = ({
@@ -87,10 +90,38 @@ export interface DecidingBar {
   readonly rates?: BaseRates
 }
 
+/**
+ * The median of the closes in the last part of a horizon: whoever moves the price for a short time, only to be judged by
+ * it, has moved nothing.
+ */
+const exitPrices = (
+  market: ReputationFacts['market'],
+  { symbol, close, closeTs }: Pick<DecidingBar, 'symbol' | 'close' | 'closeTs'>,
+): ((horizon: Horizon) => Price) => {
+  const endMs = Date.parse(closeTs)
+  const lengthMs = market.rules.barSeconds * 1000
+  const earlier = (market.symbols.get(symbol)?.analysis.bars ?? []).map((bar) => ({
+    endMs: bar.openMs + lengthMs,
+    close: bar.close,
+  }))
+  return (horizon) => {
+    const beginMs = endMs - HORIZON_MS[horizon] / PARTS_OF_HORIZON
+    const closes = earlier.filter((bar) => bar.endMs > beginMs && bar.endMs < endMs).map((bar) => bar.close)
+    const sorted = [...closes, close].toSorted((one, other) => (one < other ? -1 : 1))
+    // Of an even number the one nearer to the deciding close, so that every judged price was a real one.
+    const [lower, upper] = [sorted[(sorted.length - 1) >> 1] ?? close, sorted[sorted.length >> 1] ?? close]
+    return close >= upper ? upper : lower
+  }
+}
+
+/** Of a day the last three hours count. */
+const PARTS_OF_HORIZON = 8
+
 const settledByBar = (
   calls: Calls,
-  { symbol, close, closeTs, rates = calls.rates }: DecidingBar,
+  { symbol, closeTs, rates = calls.rates }: DecidingBar,
   rules: SettlementRules,
+  exitPriceOf: (horizon: Horizon) => Price,
 ): readonly NewEvent[] => {
   const tooLateMs = Date.parse(closeTs) - rules.grace_seconds * 1000
   const due = HORIZONS.flatMap((horizon) =>
@@ -100,7 +131,10 @@ const settledByBar = (
     if (call.refPrice === null) return settledByMove(call, unknownMove('no_price'))
     return Date.parse(call.dueAt) < tooLateMs
       ? settledByMove(call, unknownMove('no_bar'))
-      : settledByMove(call, priceMoveOf(rates, call, { refPrice: call.refPrice, exitPrice: close }, rules))
+      : settledByMove(
+          call,
+          priceMoveOf(rates, call, { refPrice: call.refPrice, exitPrice: exitPriceOf(call.horizon) }, rules),
+        )
   })
 }
 
