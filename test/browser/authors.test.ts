@@ -79,6 +79,7 @@ describe.skipIf(BROWSER === undefined)('the page about authors', () => {
     const profile = page.getByRole('dialog', { name: 'Contributor' })
     await profile.getByRole('heading', { name: 'What its calls add' }).waitFor()
     await profile.getByRole('img', { name: /^Contribution over time/ }).waitFor()
+    await profile.getByRole('heading', { name: /^Score \d/ }).waitFor()
     for (const width of [320, 1440]) {
       await page.setViewportSize({ width, height: 900 })
       expect(await overflowsOn(page)).toBe(false)

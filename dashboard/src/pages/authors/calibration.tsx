@@ -33,13 +33,13 @@ const Plot = ({ bins }: CalibrationProps) => {
   const most = Math.max(...bins.map(({ calls }) => calls))
   return (
     <figure className="m-0 w-full max-w-56 justify-self-center text-[11px] text-muted">
-      <figcaption className="pb-1">Hits</figcaption>
+      <figcaption className="pb-3">Hits</figcaption>
       <div className="flex">
-        <div aria-hidden className="relative w-10 shrink-0">
+        <div aria-hidden className="relative w-12 shrink-0">
           {TICKS.map((at) => (
             <span
               key={at}
-              className="absolute right-1.5 -translate-y-1/2"
+              className="absolute right-1.5 -translate-y-1/2 whitespace-nowrap"
               style={{ top: `${(1 - at) * 100}%` }}
             >
               {whole(at)}
@@ -83,7 +83,7 @@ const Plot = ({ bins }: CalibrationProps) => {
           })}
         </div>
       </div>
-      <div aria-hidden className="relative ml-10 h-5">
+      <div aria-hidden className="relative ml-12 h-5">
         {TICKS.map((at) => (
           <span
             key={at}
@@ -94,7 +94,7 @@ const Plot = ({ bins }: CalibrationProps) => {
           </span>
         ))}
       </div>
-      <p className="ml-10 text-center">Stated probability</p>
+      <p className="ml-12 text-center">Stated probability</p>
     </figure>
   )
 }
@@ -106,8 +106,8 @@ const binText = ({ stated, hit_rate, calls }: CalibrationBin): string =>
 export const CalibrationList = ({ bins }: CalibrationProps) => (
   <ul className="grid gap-1.5" aria-label="Hit rate by stated probability">
     {bins.map(({ from, to, calls, stated, hit_rate }) => (
-      <li key={from} className="grid grid-cols-[5rem_1fr_8rem] items-center gap-2 text-[13px]">
-        <span className="text-muted">
+      <li key={from} className="grid grid-cols-[6rem_1fr_8rem] items-center gap-2">
+        <span className="text-xs whitespace-nowrap text-muted">
           {whole(from)} to {whole(to)}
         </span>
         <span aria-hidden className="relative h-2.5 rounded-full bg-raised">

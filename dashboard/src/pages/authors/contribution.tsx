@@ -5,7 +5,7 @@ import { Badge, DirectionBadge } from '../../ui/badge.tsx'
 import { Chart, type ChartSeries } from '../../ui/chart/chart.tsx'
 import { formatCount, formatFixed, formatNumber, formatPercent } from '../../ui/format.ts'
 import { Facts } from '../../ui/id.tsx'
-import { Percent, Unknown } from '../../ui/numbers.tsx'
+import { Unknown } from '../../ui/numbers.tsx'
 import { Section } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { ageColumn, type Column, Table, WIDE } from '../../ui/table.tsx'
@@ -150,7 +150,12 @@ const CALL_COLUMNS: readonly Column<Call>[] = [
       </span>
     ),
   },
-  { name: 'Price', align: 'right', render: ({ return_pct }) => <Percent value={return_pct} toned /> },
+  {
+    name: 'Price',
+    align: 'right',
+    // Without a colour: up is good for one call and bad for another.
+    render: ({ return_pct: moved }) => (moved === null ? <Unknown /> : formatPercent(moved, { plus: true })),
+  },
   {
     name: 'Added',
     align: 'right',

@@ -53,10 +53,14 @@ export const Page = () => {
           )
         }
       </QueryPanel>
-      <QueryPanel title="Calibration" query={query}>
+      <QueryPanel title="Calibration" query={query} actions={<Scope>newest calls of all authors</Scope>}>
         {({ calibration }) => <CalibrationPlot bins={calibration} />}
       </QueryPanel>
-      <QueryPanel title="Contribution over time" query={query}>
+      <QueryPanel
+        title="Contribution over time"
+        query={query}
+        actions={<Scope>all listed authors, 90 days</Scope>}
+      >
         {({ days }) => <ContributionChart days={days} />}
       </QueryPanel>
       <QueryPanel title="Authors who move together" query={query} className="lg:col-span-2">
@@ -78,6 +82,8 @@ export const Page = () => {
     </div>
   )
 }
+
+const Scope = ({ children }: { readonly children: string }) => <span className="text-muted">{children}</span>
 
 const COLUMNS: readonly Column<Author>[] = [
   {
