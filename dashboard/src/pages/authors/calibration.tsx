@@ -103,7 +103,7 @@ const binText = ({ stated, hit_rate, calls }: CalibrationBin): string =>
   `stated ${whole(stated)}, ${whole(hit_rate)} hits of ${callsText(calls)}`
 
 /** The same as bars: the line is what was stated. */
-export const CalibrationList = ({ bins }: CalibrationProps) => (
+const CalibrationList = ({ bins }: CalibrationProps) => (
   <ul className="grid gap-1.5" aria-label="Hit rate by stated probability">
     {bins.map(({ from, to, calls, stated, hit_rate }) => (
       <li key={from} className="grid grid-cols-[6rem_1fr_8rem] items-center gap-2">

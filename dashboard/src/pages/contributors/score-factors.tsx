@@ -54,7 +54,7 @@ const factorNote = (score: Score, name: FactorName): string => {
   switch (name) {
     case 'hit_rate':
       return isEnough
-        ? `adds ${formatFixed(score.inputs.own, 3)} beyond chance and others, 0.2 is the best; ${score.signals_profitable} of ${score.signals_resolved} calls hit, ${formatPercent(score.hit_rate, { digits: 0 })}`
+        ? `adds ${formatFixed(score.inputs.own, 3)} beyond chance and others, 0.2 is the best; ${score.signals_profitable} of ${score.signals_resolved} calls hit, ${formatPercent(score.signals_profitable / score.signals_resolved, { digits: 0 })}`
         : missing
     case 'calibration':
       return isEnough
