@@ -5,7 +5,7 @@ import { timestampAt } from '../src/core/shared/time.ts'
 import { builtInRun } from './given.fixture.ts'
 
 /** Where authors make calls and time goes by: an engine with a clock of the test, or the core alone. */
-export interface CallStage {
+export interface CallTarget {
   readonly execute: (command: Command) => unknown
   readonly now: () => number
   readonly wait: (ms: number) => void
@@ -24,12 +24,12 @@ export const PLAYED_DAY_MS = 25 * HOUR_MS + MINUTE_MS
  * other day. A producer says the opposite of Ann.
  */
 export const playAuthorCalls = async (
-  stage: CallStage,
+  target: CallTarget,
   days: number,
   names: Partial<Readonly<Record<(typeof AUTHORS)[number], string>>> = {},
 ): Promise<void> => {
   for (const node of AUTHORS) {
-    await stage.execute({
+    await target.execute({
       kind: 'register-contributor',
       registration: { nodeId: nodeId(node), name: names[node] ?? node, role: 'curator', metadata: {} },
       surface: 'api',
@@ -37,15 +37,15 @@ export const playAuthorCalls = async (
   }
   const prices = { BTC: 100, ETH: 50 }
   const barsAfter = (ms: number): unknown => {
-    stage.wait(ms)
-    const openTs = timestampAt(stage.now() - MINUTE_MS)
+    target.wait(ms)
+    const openTs = timestampAt(target.now() - MINUTE_MS)
     const bars = Object.entries(prices).map(([symbol, close]) =>
       barAt(openTs, close, { symbol, open: close, high: close, low: close }),
     )
-    return stage.execute({ kind: 'observe-bars', observation: { feed: 'ccxt:testvenue', bars } })
+    return target.execute({ kind: 'observe-bars', observation: { feed: 'ccxt:testvenue', bars } })
   }
   const say = (node: string, symbol: 'BTC' | 'ETH', isUp: boolean, conviction: number): unknown =>
-    stage.execute({
+    target.execute({
       kind: 'submit-signal',
       submission: {
         eventType: 'signal.curator.v1',
@@ -62,8 +62,8 @@ export const playAuthorCalls = async (
     await say('ann', 'BTC', isUp, 5 + (day % 5))
     await say('carl', 'ETH', day % 3 === 0, 2 + (day % 7))
     const contrary = { symbol: 'BTC', rsi_14: isUp ? 75 : 25 }
-    await stage.execute(
-      builtInRun('technical-analysis', 'signal.ta.v1', contrary, { ts: timestampAt(stage.now()) }),
+    await target.execute(
+      builtInRun('technical-analysis', 'signal.ta.v1', contrary, { ts: timestampAt(target.now()) }),
     )
     await barsAfter(HOUR_MS)
     await say('bob', 'BTC', isUp, 6)

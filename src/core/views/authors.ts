@@ -73,6 +73,7 @@ const byContribution =
   }
 
 const groupsIn = (state: KnownAuthors, contributions: Contributions): AuthorsView['groups'] => {
+  const influenceOf = (author: string): number => contributions.get(author)?.influence ?? 0
   const members = new Map<string, string[]>()
   for (const [author, { group }] of contributions) {
     if (group === null) continue
@@ -84,22 +85,19 @@ const groupsIn = (state: KnownAuthors, contributions: Contributions): AuthorsVie
     .filter(([, authors]) => authors.length > 1)
     .toSorted(([one, mine], [other, theirs]) => theirs.length - mine.length || (one < other ? -1 : 1))
     .slice(0, GROUPS_MAX)
-    .map(([leader, authors]) => {
-      const influenceOf = (author: string): number => contributions.get(author)?.influence ?? 0
-      return {
-        leader: refOf(state, leader),
-        size: authors.length,
-        influence: authors.reduce((sum, author) => sum + influenceOf(author), 0),
-        members: authors
-          .filter((author) => author !== leader)
-          .map((author) => ({
-            author,
-            overlap: contributions.get(author)?.repeats[0]?.overlap ?? 0,
-            influence: influenceOf(author),
-          }))
-          .toSorted((one, other) => other.overlap - one.overlap || (one.author < other.author ? -1 : 1))
-          .slice(0, MEMBERS_MAX)
-          .map(({ author, ...rest }) => ({ ...refOf(state, author), ...rest })),
-      }
-    })
+    .map(([leader, authors]) => ({
+      leader: refOf(state, leader),
+      size: authors.length,
+      influence: authors.reduce((sum, author) => sum + influenceOf(author), 0),
+      members: authors
+        .filter((author) => author !== leader)
+        .map((author) => ({
+          author,
+          overlap: contributions.get(author)?.repeats[0]?.overlap ?? 0,
+          influence: influenceOf(author),
+        }))
+        .toSorted((one, other) => other.overlap - one.overlap || (one.author < other.author ? -1 : 1))
+        .slice(0, MEMBERS_MAX)
+        .map(({ author, ...rest }) => ({ ...refOf(state, author), ...rest })),
+    }))
 }
