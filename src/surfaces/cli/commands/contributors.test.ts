@@ -144,7 +144,7 @@ describe('what makes no sense', () => {
 describe('an explanation', () => {
   it('says of a newcomer that nothing is known yet', async () => {
     const { id } = await jsonOf('register', ...ANN)
-    const view = contributionView.strict().parse(await jsonOf('explain', id.slice(0, 13)))
+    const view = contributionView.strict().parse(await jsonOf('explain', id.slice(0, 30)))
     expect(view).toMatchObject({ id, name: 'Ann', calls: 0, trust: 1 })
     expect(await jsonOf('explain', '--node-id', 'ann')).toEqual(view)
     const { stdout } = await run('explain', '--node-id', 'ann')
