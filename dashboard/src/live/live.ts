@@ -17,10 +17,10 @@ const SILENCE_CHECK_MS = 1000
 const STALE_BY: Readonly<Record<string, readonly Resource[]>> = {
   alert: ['alerts'],
   'attribution.measured': ['authors', 'attribution', 'scores', 'provenance'],
-  'attribution.recorded': ['authors', 'attribution', 'scores', 'provenance'],
+  'attribution.recorded': ['attribution', 'scores', 'provenance'],
   'attribution.resolved': ['authors', 'attribution', 'scores', 'provenance'],
   'brain.conviction': ['explanation'],
-  'brain.cycle': ['brain-status', 'regime', 'explanation', 'intents', 'attribution', 'scores'],
+  'brain.cycle': ['brain-status', 'regime', 'explanation', 'intents', 'attribution', 'scores', 'authors'],
   'brain.regime_change': ['brain-status', 'regime'],
   contributor: ['authors', 'contributors', 'scores'],
   execution: ['portfolio', 'equity', 'positions', 'orders', 'intents', 'attribution', 'live'],
