@@ -91,6 +91,7 @@ export const PAGES = [
   ['/positions', 'Positions'],
   ['/brain', 'Brain'],
   ['/contributors', 'Contributors'],
+  ['/authors', 'Authors'],
   ['/producers', 'Producers'],
   ['/risk', 'Risk'],
   ['/alerts', 'Alerts'],

@@ -12,6 +12,7 @@ const TOOLS = [
   'emit_producer_signal',
   'svc_provenance_check',
   'explain_decision',
+  'explain_author',
   'get_portfolio',
   'get_orders',
   'get_intents',

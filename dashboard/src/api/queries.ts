@@ -11,6 +11,7 @@ import type { EventFilter, EventRecord, Integrity, IntentStatus, Session } from 
 export type Resource =
   | 'alerts'
   | 'attribution'
+  | 'authors'
   | 'brain-status'
   | 'config'
   | 'contributors'
@@ -49,9 +50,20 @@ export const queries = {
     read(['attribution', signal_id], (signal) =>
       api.GET('/signals/{signal_id}/attribution', { params: { path: { signal_id } }, signal }),
     ),
+  authors: (limit: number) =>
+    read(['authors', limit], (signal) => api.GET('/authors', { params: { query: { limit } }, signal })),
   brainStatus: () => read(['brain-status'], (signal) => api.GET('/brain/status', { signal })),
   config: () => read(['config'], (signal) => api.GET('/config', { signal })),
   configSchema: () => read(['config', 'schema'], (signal) => api.GET('/config/schema', { signal })),
+  /** By the key of an author. */
+  contribution: (author: string) =>
+    read(['authors', 'one', author], (signal) => {
+      const [kind = '', ...name] = author.split(':')
+      const id = name.join(':')
+      return kind === 'producer'
+        ? api.GET('/producers/{name}/contribution', { params: { path: { name: id } }, signal })
+        : api.GET('/contributors/{id}/contribution', { ...byId(id), signal })
+    }),
   contributor: (id: string) =>
     read(['contributors', id], (signal) => api.GET('/contributors/{id}', { ...byId(id), signal })),
   contributors: () => read(['contributors'], (signal) => api.GET('/contributors', { signal })),

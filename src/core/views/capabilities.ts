@@ -91,6 +91,9 @@ const DESCRIPTIONS = {
   explain_decision:
     'Why a brain cycle decided as it did: every input with its author, quality, share, evidence and contribution, ' +
     'how far the next tier was, and which author, domain or regime would have changed the decision.',
+  explain_author:
+    'How good an author is: its edge with the interval, what of it is its own, its weight now, with whom it moves ' +
+    'together, its newest calls and what each added, and whether its stated probabilities hold.',
   get_portfolio:
     'Where the account stands: equity, cash, profit, fees, funding, exposure, heat, margin, peak and drawdown, the ' +
     'loss of the day, and the limits in force.',

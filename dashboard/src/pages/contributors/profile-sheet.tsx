@@ -16,6 +16,8 @@ import { QueryContent, Section } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Json, Untrusted } from '../../ui/untrusted.tsx'
+import { CalibrationPlot } from '../authors/calibration.tsx'
+import { ContributionSections } from '../authors/contribution.tsx'
 import { FactorBreakdown, RESOLVED_MIN } from './score-factors.tsx'
 
 /** `?contributor=<id>` */
@@ -28,6 +30,7 @@ export const ProfileSheet = () => {
 const Sheet = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const contributor = useQuery(queries.contributor(id))
   const score = useQuery(queries.score(id))
+  const contribution = useQuery(queries.contribution(`contributor:${id}`))
   const isRemoved = isNotFound(contributor.error)
   return (
     <Dialog title="Contributor" form="sheet" onClose={onClose}>
@@ -44,6 +47,11 @@ const Sheet = ({ id, onClose }: { readonly id: string; readonly onClose: () => v
         {isRemoved ? null : (
           <QueryContent query={score} what="the score">
             {(rated) => <Rating score={rated} />}
+          </QueryContent>
+        )}
+        {isRemoved ? null : (
+          <QueryContent query={contribution} what="what its calls add">
+            {(known) => <ContributionSections contribution={known} />}
           </QueryContent>
         )}
         <Section title="History" hint="Newest first">
@@ -124,14 +132,9 @@ const Rating = ({ score }: { readonly score: Score }) => (
   </>
 )
 
-const CALLS_MAX = 500
-
 /** What was stated beside what happened. */
 const Calibration = ({ score }: { readonly score: Score }) => {
-  const { data } = useQuery(
-    queries.events({ about: score.contributor_id, type: 'attribution.resolved', limit: CALLS_MAX }),
-  )
-  const buckets = bucketsOf(data?.items ?? [])
+  const { data } = useQuery(queries.contribution(`contributor:${score.contributor_id}`))
   const isEnough = score.signals_resolved >= RESOLVED_MIN
   return (
     <div className="grid gap-3">
@@ -151,75 +154,9 @@ const Calibration = ({ score }: { readonly score: Score }) => {
           'Resolved calls': `${score.signals_resolved}, ${score.signals_profitable} hits`,
         }}
       />
-      {buckets.length === 0 ? (
-        <p className="text-xs text-muted">
-          No resolved calls yet. A call resolves at its horizon or when its trade closes.
-        </p>
-      ) : (
-        <ul className="grid gap-1.5" aria-label="Hit rate by stated probability">
-          {buckets.map((bucket) => (
-            <BucketRow key={bucket.label} bucket={bucket} />
-          ))}
-        </ul>
-      )}
+      {data === undefined ? null : <CalibrationPlot bins={data.calibration} />}
     </div>
   )
-}
-
-const BucketRow = ({ bucket: { label, calls, stated, hitRate } }: { readonly bucket: Bucket }) => (
-  <li className="grid grid-cols-[5rem_1fr_9rem] items-center gap-2 text-[13px]">
-    <span className="text-muted">{label}</span>
-    <span aria-hidden className="relative h-2.5 rounded-full bg-raised">
-      <span
-        className="absolute inset-y-0 left-0 rounded-full bg-accent"
-        style={{ width: `${hitRate * 100}%` }}
-      />
-      <span
-        className="absolute -inset-y-1 w-0.5 bg-text"
-        style={{ left: `${stated * 100}%` }}
-        title={`stated ${formatPercent(stated, { digits: 0 })}`}
-      />
-    </span>
-    <span className="text-right text-xs text-muted">
-      {formatPercent(hitRate, { digits: 0 })} hits, {calls === 1 ? '1 call' : `${calls} calls`}
-    </span>
-  </li>
-)
-
-/** Calls with a similar stated probability. */
-interface Bucket {
-  readonly label: string
-  readonly calls: number
-  /** Mean stated probability. */
-  readonly stated: number
-  /** Share of hits. */
-  readonly hitRate: number
-}
-
-const EDGES = [0, 0.5, 0.6, 0.7, 0.8, 0.9] as const
-
-/** From `attribution.resolved.v1`; void calls do not count. */
-const bucketsOf = (events: readonly EventItem[]): readonly Bucket[] => {
-  const calls = events.flatMap(({ type, payload }) =>
-    type.startsWith('attribution.resolved') &&
-    typeof payload['hit'] === 'boolean' &&
-    typeof payload['probability'] === 'number'
-      ? [{ isHit: payload['hit'], probability: payload['probability'] }]
-      : [],
-  )
-  return EDGES.flatMap((low, index) => {
-    const high = EDGES[index + 1] ?? 1.01
-    const mine = calls.filter(({ probability }) => probability >= low && probability < high)
-    if (mine.length === 0) return []
-    return [
-      {
-        label: `${formatPercent(low, { digits: 0 })} to ${formatPercent(Math.min(1, high), { digits: 0 })}`,
-        calls: mine.length,
-        stated: mine.reduce((sum, { probability }) => sum + probability, 0) / mine.length,
-        hitRate: mine.filter(({ isHit }) => isHit).length / mine.length,
-      },
-    ]
-  })
 }
 
 const EVENTS_MAX = 100

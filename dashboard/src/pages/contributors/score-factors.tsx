@@ -18,7 +18,7 @@ export const FACTORS: readonly Factor[] = [
   {
     name: 'hit_rate',
     label: 'Hit rate',
-    question: 'How many calls were hits?',
+    question: 'How much do its calls add beyond chance, and beyond what others said before?',
     fill: 'bg-accent',
   },
   {
@@ -54,7 +54,7 @@ const factorNote = (score: Score, name: FactorName): string => {
   switch (name) {
     case 'hit_rate':
       return isEnough
-        ? `${score.signals_profitable} of ${score.signals_resolved} calls hit, ${formatPercent(score.hit_rate, { digits: 0 })}`
+        ? `adds ${formatFixed(score.inputs.own, 3)} beyond chance and others, 0.2 is the best; ${score.signals_profitable} of ${score.signals_resolved} calls hit, ${formatPercent(score.signals_profitable / score.signals_resolved, { digits: 0 })}`
         : missing
     case 'calibration':
       return isEnough
@@ -70,7 +70,7 @@ const factorNote = (score: Score, name: FactorName): string => {
 }
 
 const evidenceNote = ({ inputs }: Score): string =>
-  `; counts ${formatPercent(inputs.evidence, { digits: 0 })} for lack of outcomes`
+  `; counts ${formatPercent(inputs.evidence, { digits: 0 })}, by outcomes and what they added`
 
 /** A score of 100 in its five parts. */
 export const FactorBar = ({ score }: { readonly score: Score }) => (

@@ -1,4 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { playAuthorCalls } from '../../../../test/author-calls.fixture.ts'
+import { sha256Hex } from '../../../../test/records.fixture.ts'
+import { EMPTY_HEAD } from '../../../core/log/event.ts'
+import { chain } from '../../../core/log/hash-chain.ts'
+import { TradingScenario } from '../../../core/trading/trading.fixture.ts'
+import { contributionView } from '../../../core/views/contribution.ts'
 import { contributorView } from '../../../core/views/contributors.ts'
 import { scoreView } from '../../../core/views/reputation.ts'
 import { openTestHome, type TestHome } from '../test-home.fixture.ts'
@@ -32,6 +38,8 @@ describe('nobody', () => {
     ['remove', '--node-id', 'x'],
     ['score', 'x'],
     ['score', '--node-id', 'x'],
+    ['explain', 'x'],
+    ['explain', '--node-id', 'x'],
   ])('is whom %s %s %s finds', async (...words) => {
     const { exitCode, stderr } = await run(...words, '--json')
     expect(exitCode).toBe(1)
@@ -132,3 +140,36 @@ describe('what makes no sense', () => {
     expect(home.log()).toBeNull()
   })
 })
+
+describe('an explanation', () => {
+  it('says of a newcomer that nothing is known yet', async () => {
+    const { id } = await jsonOf('register', ...ANN)
+    const view = contributionView.strict().parse(await jsonOf('explain', id.slice(0, 30)))
+    expect(view).toMatchObject({ id, name: 'Ann', calls: 0, trust: 1 })
+    expect(await jsonOf('explain', '--node-id', 'ann')).toEqual(view)
+    const { stdout } = await run('explain', '--node-id', 'ann')
+    expect(stdout).toContain('No call of it has been decided by the market yet.')
+    expect(stdout).toMatch(/^Moves with +nobody$/m)
+  })
+
+  it('fits on one screen', async () => {
+    const scenario = new TradingScenario()
+    const now = () => Date.parse(scenario.now)
+    await playAuthorCalls(
+      { execute: (command) => scenario.do(command), now, wait: (ms) => scenario.wait(ms) },
+      20,
+    )
+    await home.adoptRecords(
+      chain(scenario.log, EMPTY_HEAD, sha256Hex).map((record) => ({ ...record, ...UNSIGNED })),
+    )
+    home.clock.advance(now() - home.clock.now())
+    const { exitCode, stdout } = await run('explain', '--node-id', 'bob')
+    expect(exitCode).toBe(0)
+    expect(stdout.split('\n').length).toBeLessThanOrEqual(24)
+    expect(stdout).toMatch(/^Edge +\+0\.\d{3} \([+-]\d\.\d{3} to \+\d\.\d{3}\)/m)
+    expect(stdout).toMatch(/^Moves with +ann \d+\.\d\d % \(who speaks before, same group\)$/m)
+    expect(stdout).toMatch(/BTC +bearish +24h +-?\d+\.\d\d % +(hit|miss) +[+-]\d\.\d\d/)
+  })
+})
+
+const UNSIGNED = { signature: null, signer: null, batchSignature: null }

@@ -7,6 +7,7 @@ import {
   type Contributor,
 } from '../../../core/signals/contributors.ts'
 import type { State } from '../../../core/state.ts'
+import type { ContributionView } from '../../../core/views/contribution.ts'
 import { viewContributors, viewRegistered } from '../../../core/views/contributors.ts'
 import {
   viewLeaderboard,
@@ -15,23 +16,30 @@ import {
   scoringIn,
   type Scoring,
 } from '../../../core/views/reputation.ts'
+import { believedLog } from '../../../engine/believed-log.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
+import { contributionOf } from '../../../engine/queries/authors.ts'
 import { completeId, numberFrom } from '../arguments.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
 import { settingsOf } from '../configuration.ts'
 import { Failure, UsageError } from '../failure.ts'
-import { parsedBy, readState, write } from '../store.ts'
+import { openExisting, parsedBy, readState, stateOf, write } from '../store.ts'
 import {
   age,
+  bad,
   fields,
+  good,
   idColumn,
   left,
+  listCell,
   paragraphs,
   percent,
+  plainNumber,
   printable,
   quiet,
   right,
   shrinking,
+  signed,
   table,
 } from '../table.ts'
 import type { Text } from '../terminal.ts'
@@ -47,6 +55,7 @@ export const define: DefineCommand = (command, run) => {
         'svc contributors list',
         'svc contributors register --node-id ann --name Ann --role curator',
         'svc contributors score --node-id ann',
+        'svc contributors explain --node-id ann',
         'svc contributors leaderboard --limit 5',
       ),
     )
@@ -61,6 +70,9 @@ export const define: DefineCommand = (command, run) => {
     .option('--metadata <json>', 'a JSON object to store with it', parseJson)
     .action(run(register))
   named(command.command('remove').summary('remove a contributor; its history stays')).action(run(remove))
+  named(
+    command.command('explain').summary('what its calls add, its weight, and with whom it moves together'),
+  ).action(run(explain))
   named(command.command('score').summary('the score of a contributor and its factors')).action(run(score))
   command
     .command('leaderboard')
@@ -140,6 +152,16 @@ const score = async (invocation: Invocation, id: string | undefined, options: Na
   const state = await readState(invocation)
   const found = viewScore(namedContributor(state, id, options), await scoringOf(invocation, state))
   return { document: found, text: scoreText(found) }
+}
+
+const explain = async (invocation: Invocation, id: string | undefined, options: Named): Promise<Answer> => {
+  const state = await readState(invocation)
+  const author = { kind: 'contributor', id: namedContributor(state, id, options).id } as const
+  const context = { now: isoNow(invocation.clock), rules: (await settingsOf(invocation)).karma }
+  await using session = await openExisting(invocation)
+  const log = believedLog(session.log, { state, fresh: () => stateOf(session.log, session.trust) })
+  const view = await contributionOf(log, state, author, context)
+  return { document: view, text: contributionText(view, invocation.clock.now()) }
 }
 
 const leaderboard = async (
@@ -222,3 +244,63 @@ const scoreText = (rated: ScoreView): Text =>
       right('Contribution', ([, { contribution }]) => contribution.toFixed(2)),
     ]),
   )
+
+/** In one screen: what it adds, with whom it moves, its newest calls. */
+const contributionText = (view: ContributionView, nowMs: number): Text =>
+  paragraphs(
+    fields([
+      ['Contributor', view.name],
+      [
+        'Edge',
+        `${signed(view.edge, 3)} (${signed(view.edge_low, 3)} to ${signed(view.edge_high, 3)}), from ` +
+          `${view.evidence.toFixed(1)} independent outcomes; 0 is chance`,
+      ],
+      ['Its own', `${view.own.toFixed(3)} of it is sure and was not said by others before`],
+      [
+        'Weight',
+        `${view.trust.toFixed(2)}: ${view.influence.toFixed(2)} by what it adds, ${view.newcomer.toFixed(2)} as a newcomer`,
+      ],
+      ['Karma', `${view.karma.toFixed(1)} (50 is chance)`],
+      ['Calls', `${view.calls} made, ${plainNumber(view.outcomes)} outcomes`],
+      ['Added in 90 days', signed(view.days.at(-1)?.total ?? 0, 2)],
+      [
+        'Moves with',
+        listCell(
+          view.moves_with
+            .slice(0, COMPANIONS_SHOWN)
+            .map(
+              ({ name, overlap, speaks, same_group }) =>
+                `${name} ${percent(overlap)} (${speaks === 'before' ? 'who speaks before' : 'who follows'}${same_group ? ', same group' : ''})`,
+            ),
+          'nobody',
+        ),
+      ],
+      [
+        'Calibration',
+        listCell(
+          view.calibration.map(
+            ({ stated, hit_rate, calls }) =>
+              `stated ${percent(stated)}: ${percent(hit_rate)} hits of ${calls}`,
+          ),
+          'no resolved calls yet',
+        ),
+      ],
+    ]),
+    table(
+      view.newest_calls.slice(0, CALLS_SHOWN),
+      [
+        right('Age', ({ at }) => age(at, nowMs)),
+        left('Symbol', ({ symbol }) => symbol),
+        left('Direction', ({ direction }) => direction),
+        left('Horizon', ({ horizon }) => horizon),
+        right('Price', ({ return_pct: moved }) => (moved === null ? quiet('unknown') : percent(moved))),
+        left('Outcome', ({ hit }) => (hit === true ? good('hit') : bad('miss'))),
+        right('Added', ({ added }) => signed(added, 2)),
+      ],
+      'No call of it has been decided by the market yet.',
+    ),
+  )
+
+const COMPANIONS_SHOWN = 5
+/** `--json` has twice as many. */
+const CALLS_SHOWN = 10

@@ -2,6 +2,7 @@ import type { Route } from '../route.ts'
 import { accessKeyRoutes } from './access-keys.ts'
 import { agentRoutes } from './agents.ts'
 import { alertRoutes } from './alerts.ts'
+import { authorRoutes } from './authors.ts'
 import { brainRoutes } from './brain.ts'
 import { configRoutes } from './config.ts'
 import { contributorRoutes } from './contributors.ts'
@@ -24,6 +25,7 @@ export const ROUTES: readonly Route[] = [
   ...accessKeyRoutes,
   ...agentRoutes,
   ...alertRoutes,
+  ...authorRoutes,
   ...brainRoutes,
   ...configRoutes,
   ...contributorRoutes,

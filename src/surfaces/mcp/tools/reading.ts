@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { alertsView, viewAlerts } from '../../../core/views/alerts.ts'
 import { brainStatusView, explanationView, viewBrainStatus } from '../../../core/views/brain.ts'
+import { contributionView } from '../../../core/views/contribution.ts'
 import { weightsView } from '../../../core/views/learning.ts'
 import {
   INTENT_FILTERS,
@@ -16,6 +17,7 @@ import { provenanceView } from '../../../core/views/reputation.ts'
 import { attributionView, signalItemView, viewSignalItem } from '../../../core/views/signals.ts'
 import { treasuryView, viewTreasury } from '../../../core/views/treasury.ts'
 import { attributionOf } from '../../../engine/queries/attribution.ts'
+import { contributionOf, namedAuthor } from '../../../engine/queries/authors.ts'
 import { explain } from '../../../engine/queries/explanation.ts'
 import {
   openPositions,
@@ -24,6 +26,7 @@ import {
   signalItems,
   weightsOf,
 } from '../../../engine/queries/views.ts'
+import { isoNow } from '../../../engine/iso-now.ts'
 import { LIMITS_NOTE } from '../tool-result.ts'
 import { failed, found, itemsOf, orError, tool } from '../tool.ts'
 
@@ -104,6 +107,21 @@ export const readingTools = {
       const id = input.id ?? (await engine.fresh()).brain.lastCycle?.id ?? ''
       const explanation = await explain(engine, { id, symbol: input.symbol ?? null }, configuration())
       return explanation === null ? failed('decision_not_found', { id }) : found(explanation)
+    },
+  }),
+  explain_author: tool('read', {
+    title: 'Explain an author',
+    advice: LIMITS_NOTE,
+    input: z.object({
+      author: z.string().meta({ description: 'node_id or id of a contributor, or the name of a producer' }),
+    }),
+    output: orError(contributionView, ['author_not_found']),
+    call: async ({ input: { author }, dependencies: { engine, configuration, clock } }) => {
+      const state = await engine.fresh()
+      const named = await namedAuthor(engine.log, state, author)
+      if (named === null) return failed('author_not_found', { author })
+      const context = { now: isoNow(clock), rules: configuration().karma }
+      return found(await contributionOf(engine.log, state, named, context))
     },
   }),
   get_portfolio: tool('read', {

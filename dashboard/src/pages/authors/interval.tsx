@@ -1,0 +1,48 @@
+import type { Author } from '../../api/types.ts'
+import { cx } from '../../ui/cx.ts'
+import { formatFixed } from '../../ui/format.ts'
+
+type Skill = Pick<Author, 'edge' | 'edge_low' | 'edge_high'>
+
+/** What the interval says, in words. */
+export const skillText = ({ edge_low, edge_high }: Skill): string => {
+  if (edge_low > 0) return 'better than chance'
+  return edge_high < 0 ? 'worse than chance' : 'not yet told from chance'
+}
+
+export const intervalText = ({ edge_low, edge_high }: Skill): string =>
+  `${formatGrade(edge_low)} to ${formatGrade(edge_high)}`
+
+export const formatGrade = (grade: number, digits = 2): string => formatFixed(grade, digits, { plus: true })
+
+/** Both ends of the bar; hardly anybody is better than that, and a wider interval goes on beyond it. */
+const END = 0.5
+
+const placeOf = (grade: number): number => 50 + 50 * (Math.max(-END, Math.min(END, grade)) / END)
+
+const fillOf = ({ edge_low, edge_high }: Skill): string => {
+  if (edge_low > 0) return 'bg-good'
+  return edge_high < 0 ? 'bg-bad' : 'bg-muted'
+}
+
+/** The interval of a skill as a bar; the line in the middle is chance. */
+export const IntervalBar = ({ skill }: { readonly skill: Skill }) => {
+  const [low, high] = [placeOf(skill.edge_low), placeOf(skill.edge_high)]
+  return (
+    <span
+      aria-hidden
+      title={`${formatGrade(skill.edge)}, with 95 % certainty ${intervalText(skill)}: ${skillText(skill)}`}
+      className="relative block h-3 w-full min-w-20 overflow-hidden rounded-full bg-raised"
+    >
+      <span
+        className={cx('absolute inset-y-1 rounded-full', fillOf(skill))}
+        style={{ left: `${low}%`, width: `${Math.max(1, high - low)}%` }}
+      />
+      <span
+        className={cx('absolute inset-y-0 w-1.5 -translate-x-1/2 rounded-full', fillOf(skill))}
+        style={{ left: `${placeOf(skill.edge)}%` }}
+      />
+      <span className="absolute inset-y-0 left-1/2 w-px bg-text" />
+    </span>
+  )
+}
