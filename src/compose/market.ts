@@ -100,9 +100,10 @@ const pollerOf =
     runner: ProducerRunner,
     onError: (what: string, error: unknown) => void,
   ): ScheduleDependencies['poll'] =>
-  async ({ name, endpoint, schedule }, signal) => {
+  async ({ name, domain, endpoint, schedule }, signal) => {
     const { producers, signals } = configuration()
     const rules = {
+      domain,
       allowPrivateEndpoints: producers.allow_private_endpoints,
       timeoutMs: producers.poll_timeout_seconds * 1000,
       futureSkewSecondsMax: signals.max_future_skew_seconds,

@@ -22,6 +22,7 @@ export interface PollRules {
   readonly allowPrivateEndpoints: boolean
   /** For all of it: name, connection and the complete response. */
   readonly timeoutMs: number
+  readonly domain: string
   readonly futureSkewSecondsMax: number
 }
 
@@ -53,7 +54,7 @@ export const pollEndpoint = async (
 
 const fetchAndRead = async (
   endpoint: string,
-  { allowPrivateEndpoints, futureSkewSecondsMax }: PollRules,
+  { allowPrivateEndpoints, domain, futureSkewSecondsMax }: PollRules,
   { clock, resolve = resolveBySystem }: PollEnvironment,
   signal: AbortSignal,
 ): Promise<PollResult> => {
@@ -63,7 +64,7 @@ const fetchAndRead = async (
   const response = await fetchResponse({ url, host, addresses, signal })
   if (response.status !== 'received') return refusedBy(response)
   const now = timestampAt(clock.now())
-  return resultOf(readResponse(response.body, { now, futureSkewSecondsMax }))
+  return resultOf(readResponse(response.body, { now, domain, futureSkewSecondsMax }))
 }
 
 interface TimeLimit {
