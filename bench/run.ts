@@ -19,7 +19,7 @@ import { benchStartup } from './startup/startup.ts'
 /** `npm run bench`, `npm run bench -- engine`, `npm run bench -- --quick`. */
 const words = process.argv.slice(2)
 const quick = words.includes('--quick')
-const wanted = words.filter((word) => !word.startsWith('-'))
+const wanted = words.filter((word) => word !== '--quick')
 const [rounds, events] = quick ? [3, 100_000] : [7, 1_000_000]
 
 const GROUPS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
