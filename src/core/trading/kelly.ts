@@ -46,10 +46,12 @@ export const kellyEstimate = (
   const { wins, losses } = memoryOf(closes, Date.parse(now), rules)
   const evidence = wins.weight + losses.weight
   const chance = (wins.weight + rules.prior * rules.p) / (evidence + rules.prior)
-  // A ratio is known no better than its rarer side. Its logarithm is shrunk: one odd trade must not decide.
-  const pairs = 2 * Math.min(wins.weight, losses.weight)
-  const observed = pairs === 0 ? 0 : Math.log(meanOf(wins) / meanOf(losses))
-  const payoff = Math.exp((pairs * observed + rules.prior * Math.log(rules.b)) / (pairs + rules.prior))
+  const isOneMissing = wins.weight === 0 || losses.weight === 0
+  const observed = isOneMissing ? rules.b : meanOf(wins) / meanOf(losses)
+  // The logarithm of a ratio is shrunk: half counts as much as double, and one odd trade does not decide.
+  const payoff = Math.exp(
+    (evidence * Math.log(observed) + rules.prior * Math.log(rules.b)) / (evidence + rules.prior),
+  )
   return {
     evidence,
     chance,
