@@ -63,10 +63,12 @@ const closes = fc.array(
   { maxLength: 60 },
 )
 
+const halfLifeDays = fc.constantFrom(0.01, 0.08, 1, 30, 3650)
+
 it('is a number from 0 to the fraction, whatever was traded, and returns to the belief with time', () => {
   fc.assert(
-    fc.property(closes, (traded) => {
-      const { stake, priorStake, payoff } = kellyEstimate(traded, NOW, RULES)
+    fc.property(closes, halfLifeDays, (traded, half_life_days) => {
+      const { stake, priorStake, payoff } = kellyEstimate(traded, NOW, { ...RULES, half_life_days })
       expect(stake).toBeGreaterThanOrEqual(0)
       expect(stake).toBeLessThanOrEqual(RULES.fraction)
       expect(payoff).toBeGreaterThan(0)

@@ -1,5 +1,6 @@
 import type { Timestamp } from '../shared/brand.ts'
 import type { Usd } from '../shared/money.ts'
+import { naturalLog, powerOfTwo } from '../shared/numbers.ts'
 import { DAY_MS } from '../shared/time.ts'
 
 export interface ClosedTrade {
@@ -49,9 +50,8 @@ export const kellyEstimate = (
   const isOneMissing = wins.weight === 0 || losses.weight === 0
   const observed = isOneMissing ? rules.b : meanOf(wins) / meanOf(losses)
   // The logarithm of a ratio is shrunk: half counts as much as double, and one odd trade does not decide.
-  const payoff = Math.exp(
-    (evidence * Math.log(observed) + rules.prior * Math.log(rules.b)) / (evidence + rules.prior),
-  )
+  const log = (evidence * naturalLog(observed) + rules.prior * naturalLog(rules.b)) / (evidence + rules.prior)
+  const payoff = powerOfTwo(log / Math.LN2)
   return {
     evidence,
     chance,
@@ -74,6 +74,8 @@ const NOTHING: Side = { weight: 0, sum: 0 }
 
 /** A result that rounds to nothing still has a side. */
 const SMALLEST_RETURN = 1e-9
+/** Less is nothing: a mean of such weights would have no digits left. */
+const FORGOTTEN = 1e-9
 
 const memoryOf = (
   closes: readonly ClosedTrade[],
@@ -87,7 +89,8 @@ const memoryOf = (
     const days = Math.max(0, nowMs - Date.parse(at)) / DAY_MS
     if (days > rules.days || net === 0n) continue
     const later = counted.length - 1 - index
-    const weight = 2 ** -(later / rules.half_life_trades + days / rules.half_life_days)
+    const weight = powerOfTwo(-(later / rules.half_life_trades + days / rules.half_life_days))
+    if (weight < FORGOTTEN) continue
     const amount = weight * Math.max(SMALLEST_RETURN, Math.abs(netReturn))
     if (net > 0n) wins = { weight: wins.weight + weight, sum: wins.sum + amount }
     else losses = { weight: losses.weight + weight, sum: losses.sum + amount }

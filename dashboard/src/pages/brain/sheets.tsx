@@ -96,6 +96,7 @@ const sizingText = (sizing: Sizing): string => {
 
 const DecisionSummary = ({ conviction }: { readonly conviction: ExplainedConviction }) => {
   const { decision, direction, effective_conviction, value, next_tier, intent } = conviction
+  const sizing = intent?.sizing ?? null
   return (
     <div className="grid gap-3 rounded-lg bg-raised/60 p-3">
       <div className="flex flex-wrap items-center gap-2">
@@ -119,7 +120,7 @@ const DecisionSummary = ({ conviction }: { readonly conviction: ExplainedConvict
           </li>
         ))}
         {intent === null ? null : <li>asks for {formatPercent(intent.size_pct)} of equity</li>}
-        {intent?.sizing == null ? null : <li>{sizingText(intent.sizing)}</li>}
+        {sizing === null ? null : <li>{sizingText(sizing)}</li>}
         <li>
           all evidence adds up to <Evidence value={value} />
           {next_tier === null ? '' : `; ${distanceText(next_tier)}`}

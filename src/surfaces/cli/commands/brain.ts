@@ -135,6 +135,7 @@ const explanationText = ({ cycle_id, ts, regime, rules_changed, convictions }: E
 const convictionText = (conviction: Explained): Text => {
   const { symbol, decision, direction, effective_conviction, confidence, next_tier, intent } = conviction
   const { inputs, what_if } = conviction
+  const sizing = intent?.sizing ?? null
   const decisive = what_if.filter(({ changes_decision }) => changes_decision)
   return paragraphs(
     fields([
@@ -147,7 +148,7 @@ const convictionText = (conviction: Explained): Text => {
       ],
       ['Next tier', next_tier === null ? null : tierText(next_tier)],
       ['Intent', intent === null ? null : intentText(intent)],
-      ['Size', intent?.sizing == null ? null : sizingCell(intent.sizing)],
+      ['Size', sizing === null ? null : sizingCell(sizing)],
     ]),
     inputs.length === 0
       ? null
