@@ -11,6 +11,7 @@ import { tableOf, type BenchRow } from './harness.ts'
 import { benchInterface } from './http/interface.ts'
 import { benchStream } from './http/stream.ts'
 import { benchLearning } from './learning/learning.ts'
+import { benchSizing } from './sizing/sizing.ts'
 import { benchPostgres } from './store/postgres.ts'
 import { benchSqlite } from './store/sqlite.ts'
 import { benchVerify } from './store/verify.ts'
@@ -34,6 +35,7 @@ const GROUPS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   ],
   postgres: () => benchPostgres(rounds),
   settle: () => benchSettle(events, rounds),
+  sizing: async () => benchSizing(quick),
   sqlite: () => benchSqlite({ rounds, events }),
   start: () => benchStart(events, rounds),
   startup: () => benchStartup(rounds),
