@@ -87,6 +87,9 @@ export const isBusyError = (error: unknown): boolean => primaryCode(error) === S
 
 export const isSqliteError = (error: unknown): error is Error => primaryCode(error) !== null
 
+/** The file holds something else than our tables: it is damaged, of another kind, or another database. */
+export const isDamage = (error: unknown): boolean => DAMAGE.has(primaryCode(error) ?? 0)
+
 /** In the words of the port. What is no error of the database stays what it is: a bug. */
 export const unavailable = (doing: string, path: string, error: unknown): Error => {
   if (!(error instanceof Error)) return new Error(String(error))
@@ -107,15 +110,19 @@ const connections = new WeakMap<Statement, Database>()
 
 const SQLITE_ERROR = 1
 const SQLITE_BUSY = 5
+const SQLITE_CORRUPT = 11
 const SQLITE_CONSTRAINT = 19
+const SQLITE_NOTADB = 26
+
+const DAMAGE: ReadonlySet<number> = new Set([SQLITE_ERROR, SQLITE_CORRUPT, SQLITE_NOTADB])
 
 const REASONS: ReadonlyMap<number, string> = new Map([
   [SQLITE_BUSY, `another process has it locked for more than ${BUSY_TIMEOUT_MS / 1000} seconds`],
   [8, 'it is read-only'],
-  [11, 'the file is damaged'],
+  [SQLITE_CORRUPT, 'the file is damaged'],
   [13, 'the disk is full'],
   [14, 'the file or its folder cannot be opened'],
-  [26, 'the file is not an SQLite database'],
+  [SQLITE_NOTADB, 'the file is not an SQLite database'],
 ])
 
 /** Extended codes carry the primary one in their lowest byte. */
