@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { allRows, connect, firstRow, isDamage, isSqliteError, prepareRows } from './database.ts'
+import { connect, firstRow, isDamage, isSqliteError, prepareRows } from './database.ts'
 
 /** Which files a path names, so that it shows when it names others: see `filesFault`. */
 export interface DatabaseFiles {
@@ -97,7 +97,7 @@ const holdsOthers = (path: string): boolean | null => {
         db,
         'SELECT count(*), count(after.seq) FROM events LEFT JOIN events AS after ON after.seq = events.seq + 1 AND after.prev_hash = events.hash WHERE events.seq IN (SELECT value FROM json_each(?))',
       )
-      const [found, linked] = allRows(find, JSON.stringify(seqs))[0] ?? [0, 0]
+      const [found, linked] = firstRow(find, JSON.stringify(seqs)) ?? [0, 0]
       return found !== seqs.length || linked !== seqs.filter((seq) => seq < head).length
     } finally {
       db.close()

@@ -110,6 +110,7 @@ const connections = new WeakMap<Statement, Database>()
 
 const SQLITE_ERROR = 1
 const SQLITE_BUSY = 5
+const SQLITE_IOERR = 10
 const SQLITE_CORRUPT = 11
 const SQLITE_CONSTRAINT = 19
 const SQLITE_NOTADB = 26
@@ -125,8 +126,17 @@ const REASONS: ReadonlyMap<number, string> = new Map([
   [SQLITE_NOTADB, 'the file is not an SQLite database'],
 ])
 
-/** Extended codes carry the primary one in their lowest byte. */
+/** Extended codes carry the primary one in their lowest byte. The driver leaves it out of errors while rows are read. */
 const primaryCode = (error: unknown): number | null => {
-  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return null
-  return error.errcode & 0xff
+  if (!(error instanceof Error)) return null
+  if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff
+  return 'code' in error && error.code === 'ERR_SQLITE_ERROR' ? (CODES.get(error.message) ?? null) : null
 }
+
+/** SQLite's own words. */
+const CODES: ReadonlyMap<string, number> = new Map([
+  ['database is locked', SQLITE_BUSY],
+  ['disk I/O error', SQLITE_IOERR],
+  ['database disk image is malformed', SQLITE_CORRUPT],
+  ['file is not a database', SQLITE_NOTADB],
+])

@@ -210,6 +210,43 @@ describe('writing', () => {
   })
 })
 
+describe('a file that is overwritten while it is open', () => {
+  const overwritten = async (): Promise<SqliteLog> => {
+    const before = await open()
+    await appendTo(before, 400)
+    await before.close()
+    const log = await open()
+    // Its connections know enough of the file to go on without it.
+    await appendTo(log, 1)
+    const { size } = await stat(path)
+    await writeFile(path, Buffer.alloc(size), { flag: 'r+' })
+    return log
+  }
+
+  it('is lost for the next write', async () => {
+    const log = await overwritten()
+    const lost: Error[] = []
+    log.watchLoss((error) => lost.push(error))
+    const { seq, hash } = await log.head()
+    await expect(log.append(recordsAfter({ seq, hash }, 1), { seq, hash })).rejects.toThrow(
+      'was overwritten while the service ran',
+    )
+    expect(lost).toHaveLength(1)
+  })
+
+  it('is lost soon, although nobody writes', async () => {
+    const log = await overwritten()
+    const lost: Error[] = []
+    log.watchLoss((error) => lost.push(error))
+    await expect.poll(() => lost.length, { timeout: 10_000 }).toBe(1)
+  })
+
+  it('cannot be read, which is no bug', async () => {
+    const log = await overwritten()
+    await expect(log.read({ order: 'asc', limit: 400 })).rejects.toBeInstanceOf(StoreUnavailableError)
+  })
+})
+
 describe('a closed log', () => {
   it.runIf(process.platform === 'linux')(
     'has no other connection that would end some time later',
