@@ -94,13 +94,13 @@ describe('the HTTP client', () => {
       reply.end('{}')
     })
     const timer = createManualTimer(0)
-    const { fetch, until } = clientWith(timer)
+    const client = clientWith(timer)
     // Its signal has not come yet, as after a standstill.
     const deadline = { signal: new AbortController().signal, isOver: () => timer.now() >= 4000 }
     const sendAfter = (waitMs: number): Promise<Response> =>
-      until(deadline, async () => {
+      client.until(deadline, async () => {
         await timer.advance(waitMs)
-        return fetch(url, {})
+        return client.fetch(url, {})
       })
     expect((await sendAfter(3999)).status).toBe(200)
     await expect(sendAfter(1)).rejects.toBeInstanceOf(DeadlineError)
