@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { timestampAt } from '../../../core/shared/time.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { fetchResponse, type FetchResult } from './fetch-response.ts'
@@ -82,6 +83,8 @@ const timeLimit = (timeoutMs: number, stopping: AbortSignal | undefined): TimeLi
   const passed = new Promise<never>((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(new Error(String(signal.reason))), { once: true })
   })
+  // Many are polled at once, and all listen for the same end.
+  if (stopping !== undefined) setMaxListeners(0, stopping)
   if (stopping?.aborted === true) stop()
   stopping?.addEventListener('abort', stop, { once: true })
   const clear = (): void => {
