@@ -5,6 +5,15 @@ import type { JsonObject } from '../../core/shared/json.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Trust } from '../../engine/integrity/trust.ts'
 import type { CheckpointStep } from '../../engine/integrity/checkpointer.ts'
+import type {
+  BarStore,
+  DownloadReport,
+  DownloadRequest,
+  ImportOptions,
+  ImportReport,
+  TableColumn,
+  TableEncoder,
+} from '../../ports/bar-history.ts'
 import type { Broker } from '../../ports/broker.ts'
 import type { CheckpointStore } from '../../ports/checkpoints.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -50,6 +59,8 @@ export interface CommandDependencies {
   readonly openBroker: () => Promise<Broker>
   /** A run through recorded time. It leaves nothing behind. */
   readonly backtest: (request: BacktestRequest) => Promise<BacktestReport>
+  /** Recorded bars of this home. */
+  readonly history: () => Promise<HistoryCommands>
   /** Resolves when the service listens. */
   readonly startService: (options: ServiceOptions) => Promise<RunningService>
   /** The running service of this home; null when none answers. */
@@ -71,6 +82,13 @@ export interface BacktestRequest {
   /** What was left out of the bars, for people. */
   readonly onError: (message: string) => void
   readonly onProgress: (done: number, total: number) => void
+}
+
+export interface HistoryCommands {
+  readonly store: BarStore
+  readonly importFile: (path: string, options: ImportOptions) => Promise<ImportReport>
+  readonly download: (request: DownloadRequest) => Promise<DownloadReport>
+  readonly tableEncoder: (columns: readonly TableColumn[]) => TableEncoder
 }
 
 export interface ConfigurationCommands {

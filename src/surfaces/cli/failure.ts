@@ -30,6 +30,8 @@ export const FAILURE_STATUS = {
   'contributor.signature_expired': 403,
   'contributor.signature_invalid': 403,
   'contributor.signature_missing': 403,
+  'data.not_found': 404,
+  'data.refused': 422,
   'decision.not_found': 404,
   'event.not_found': 404,
   'file.exists': 409,

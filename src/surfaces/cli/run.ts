@@ -189,6 +189,7 @@ const problemOf = (error: unknown): Problem => {
 const CODES_BY_NAME: Readonly<Record<string, FailureCode>> = {
   ConfigurationFileError: 'config.not_saved',
   FileOpenToOthersError: 'security.refused',
+  HistoryError: 'data.refused',
   IdentityNotAdmittedError: 'identity.not_admitted',
   IdentityUnreadableError: 'identity.unavailable',
   SecurityError: 'security.refused',

@@ -147,13 +147,14 @@ const summaryOf = async (folder: string): Promise<Omit<StoredSeries, keyof Serie
   const [first, last] = [files[0], files.at(-1)]
   if (first === undefined || last === undefined) return null
   const summaries = await Promise.all(files.map(summaryOfBarFile))
-  const [oldest, newest] = [(await readBarFile(first)).at(0), (await readBarFile(last)).at(-1)]
-  if (oldest === undefined || newest === undefined) return null
+  const firstOpenMs = summaries[0]?.firstOpenMs ?? (await readBarFile(first)).at(0)?.openMs
+  const lastOpenMs = summaries.at(-1)?.lastOpenMs ?? (await readBarFile(last)).at(-1)?.openMs
+  if (firstOpenMs === undefined || lastOpenMs === undefined) return null
   return {
     bars: summaries.reduce((sum, { bars }) => sum + bars, 0),
     bytes: summaries.reduce((sum, { bytes }) => sum + bytes, 0),
-    firstOpenMs: oldest.openMs,
-    lastOpenMs: newest.openMs,
+    firstOpenMs,
+    lastOpenMs,
     files,
   }
 }

@@ -81,6 +81,9 @@ export const readBarFile = async (path: string): Promise<readonly HistoryBar[]> 
 export interface BarFileSummary {
   readonly bars: number
   readonly bytes: number
+  /** Of the smallest and the largest time; null where the file does not say. */
+  readonly firstOpenMs: number | null
+  readonly lastOpenMs: number | null
   /** What was noted when it was written; null for files of others. */
   readonly note: string | null
 }
@@ -92,8 +95,21 @@ export const summaryOfBarFile = async (path: string): Promise<BarFileSummary> =>
     const metadata = parquetMetadata(file)
     assertColumns(metadata)
     const note = metadata.key_value_metadata?.find(({ key }) => key === NOTE_KEY)?.value ?? null
-    return { bars: Number(metadata.num_rows), bytes: file.byteLength, note }
+    const statistics = metadata.row_groups.flatMap(({ columns }) =>
+      columns.flatMap(({ meta_data: column }) =>
+        column?.path_in_schema[0] === 'open_time' ? [column.statistics] : [],
+      ),
+    )
+    return {
+      bars: Number(metadata.num_rows),
+      bytes: file.byteLength,
+      firstOpenMs: timeOf(statistics[0]?.min_value),
+      lastOpenMs: timeOf(statistics.at(-1)?.max_value),
+      note,
+    }
   })
+
+const timeOf = (value: unknown): number | null => (value instanceof Date ? value.getTime() : null)
 
 const assertColumns = ({ schema }: FileMetaData): void => {
   const names = new Set(schema.map(({ name }) => name))

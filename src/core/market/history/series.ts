@@ -54,11 +54,11 @@ export const venueName = (text: string): string | null => {
 
 /**
  * One spelling of a market, safe as the name of a folder: `BTC/USDT` and `btcusdt` are `BTC-USDT`, the perpetual
- * `BTC/USDT:USDT` is `BTC-USDT_USDT`. Null for what is no name of a market.
+ * `BTC/USDT:USDT` is `BTC-USDT-USDT`. Null for what is no name of a market.
  */
 export const seriesSymbol = (text: string): string | null => {
-  const name = text.trim().toUpperCase().replaceAll(/[/_]/g, '-').replaceAll(':', '_')
-  if (!/^[A-Z0-9]+(?:[-_.][A-Z0-9]+)*$/.test(name) || name.length > SYMBOL_LENGTH_MAX) return null
+  const name = text.trim().toUpperCase().replaceAll(/[/:_]/g, '-')
+  if (!/^[A-Z0-9]+(?:[-.][A-Z0-9]+)*$/.test(name) || name.length > SYMBOL_LENGTH_MAX) return null
   const [, base, quote] = /^([A-Z0-9]{2,})(USDT|USDC|FDUSD|USD|EUR)$/.exec(name) ?? []
   return base === undefined || quote === undefined ? name : `${base}-${quote}`
 }
