@@ -110,7 +110,7 @@ export interface TableColumn {
 /** Encodes rows as a Parquet file, piece by piece. */
 export interface TableEncoder {
   /** The next bytes of the file. */
-  add(rows: readonly (readonly TableCell[])[]): Uint8Array
+  add(rows: readonly (readonly TableCell[])[]): Promise<Uint8Array>
   /** The last bytes. */
-  end(): Uint8Array
+  end(): Promise<Uint8Array>
 }

@@ -45,8 +45,8 @@ export const defineDownload = (command: Command, run: Run): void => {
     .addHelpText(
       'after',
       examples(
-        'svc data download --exchange binance --symbol BTC --timeframe 1m --from 2024-01-01 --to 2024-03-31',
-        'svc data download --exchange bybit --symbol BTC/USDT:USDT --timeframe 1h --from 2023-01-01',
+        'svc data download --exchange binance --symbol BTC --from 2024-01-01',
+        'svc data download --exchange okx --symbol BTC/USDT:USDT --from 2024-01-01',
       ),
     )
     .action(run(download))
@@ -138,7 +138,7 @@ export const defineImport = (command: Command, run: Run): void => {
       examples(
         'svc data import bars.csv --exchange binance',
         'svc data import BTCUSDT-1m-2024-*.csv --exchange binance',
-        'svc data import XBTUSD_60.csv.gz --exchange kraken --symbol BTC/USD',
+        'svc data import XBTUSD_60.csv.gz --exchange kraken --symbol BTC',
       ),
     )
     .action(run(importFiles))
@@ -224,15 +224,19 @@ const fileRows = (file: ImportedFile): readonly Row[] => {
 
 const CONFLICTS_SHOWN_MAX = 3
 
+const valuesText = ({ open, high, low, close, volume }: BarConflict['kept']): string =>
+  [open, high, low, close, volume].map(plainNumber).join(' ')
+
 const conflictRows = (conflicts: readonly BarConflict[]): readonly Row[] =>
   conflicts.length === 0
     ? []
     : [
         ['Conflicts', warning(`${conflicts.length} bars differ`)],
         ...conflicts.slice(0, CONFLICTS_SHOWN_MAX).map(({ kept, dropped }): Row => {
-          const prices = (bar: BarConflict['kept']): string =>
-            [bar.open, bar.high, bar.low, bar.close, bar.volume].map(plainNumber).join(' ')
-          return [timestampAt(kept.openMs).slice(0, 16), `kept ${prices(kept)}, not ${prices(dropped)}`]
+          return [
+            timestampAt(kept.openMs).slice(0, 16),
+            `kept ${valuesText(kept)}, not ${valuesText(dropped)}`,
+          ]
         }),
       ]
 

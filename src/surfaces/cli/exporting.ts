@@ -105,17 +105,17 @@ const writeItems = async <Item>(
   for await (const items of what.pages(invocation, progress)) {
     const wanted = items.filter(isWanted)
     if (wanted.length === 0) continue
-    await write(encoder.add(wanted))
+    await write(await encoder.add(wanted))
     written += wanted.length
   }
-  await write(encoder.end())
+  await write(await encoder.end())
   return written
 }
 
 interface ItemEncoder<Item> {
   readonly opening: string
-  add(items: readonly Item[]): string | Uint8Array
-  end(): string | Uint8Array
+  add(items: readonly Item[]): Promise<string | Uint8Array>
+  end(): Promise<string | Uint8Array>
 }
 
 const textEncoder = <Item>(
@@ -126,30 +126,30 @@ const textEncoder = <Item>(
   let isEmpty = true
   return {
     opening,
-    add: (items) => {
+    add: async (items) => {
       const text = (isEmpty ? '' : between) + items.map(textOf).join(between)
       isEmpty = false
       return text
     },
-    end: () => (isEmpty && format === 'json' ? ']\n' : closing),
+    end: async () => (isEmpty && format === 'json' ? ']\n' : closing),
   }
 }
 
 /** Rows of several pages together: groups of a few rows make large files that are slow to read. */
 const parquetEncoder = <Item>(what: Exportable<Item>, table: TableEncoder): ItemEncoder<Item> => {
   let held: (readonly TableCell[])[] = []
-  const taken = (): Uint8Array => {
-    const bytes = table.add(held)
+  const taken = async (): Promise<Uint8Array> => {
+    const bytes = await table.add(held)
     held = []
     return bytes
   }
   return {
     opening: '',
-    add: (items) => {
+    add: async (items) => {
       held.push(...items.map((item) => what.cellsOf(item)))
       return held.length < GROUP_ROWS ? '' : taken()
     },
-    end: () => Buffer.concat([taken(), table.end()]),
+    end: async () => Buffer.concat([await taken(), await table.end()]),
   }
 }
 

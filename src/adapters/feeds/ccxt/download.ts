@@ -120,7 +120,8 @@ const findMarket = async (
   signal: AbortSignal,
 ): Promise<{ readonly market: string; readonly isSpot: boolean }> => {
   const markets = await repeatedly(exchange, signal, () => exchange.api.loadMarkets(false))
-  const named = Object.values(markets ?? {}).find((entry) => {
+  const listed: readonly unknown[] = Object.values(markets ?? {})
+  const named = listed.find((entry) => {
     const name = memberOf(entry, 'symbol')
     const isMeant = typeof name === 'string' && seriesSymbol(name) === seriesSymbol(symbol)
     return isMeant && (memberOf(entry, 'spot') === true || memberOf(entry, 'swap') === true)

@@ -132,7 +132,7 @@ describe('the store of bars', () => {
     await mkdir(join(folder, ...FOLDER), { recursive: true })
     await writeFile(
       join(folder, ...FOLDER, '2024-01.parquet'),
-      Buffer.concat([encoder.add([['2024-01-01']]), encoder.end()]),
+      Buffer.concat([await encoder.add([['2024-01-01']]), await encoder.end()]),
     )
     await expect(store.list()).rejects.toThrow(/no column open, high, low, close, volume/)
   })
@@ -175,12 +175,12 @@ describe('a table', () => {
     ])
     const time = '2024-01-01T00:00:00.001Z'
     const pieces = [
-      encoder.add([['é', 0.1, 2 ** 53 - 1, true, time]]),
-      encoder.add([]),
-      encoder.add([[null, null, null, null, null]]),
+      await encoder.add([['é', 0.1, 2 ** 53 - 1, true, time]]),
+      await encoder.add([]),
+      await encoder.add([[null, null, null, null, null]]),
     ]
     const path = join(folder, 'table.parquet')
-    await writeFile(path, Buffer.concat([...pieces, encoder.end()]))
+    await writeFile(path, Buffer.concat([...pieces, await encoder.end()]))
     expect(await parquetReadObjects({ file: await asyncBufferFromFile(path) })).toEqual([
       { text: 'é', number: 0.1, integer: BigInt(2 ** 53 - 1), flag: true, time: new Date(time) },
       { text: null, number: null, integer: null, flag: null, time: null },

@@ -47,7 +47,7 @@ export const createBarStore = (folder: string): BarStore => {
       const make = async (from: string): Promise<readonly HistoryBar[]> => {
         const rules = { fromSeconds: source.seconds, toSeconds, isBeginning, isEnd }
         const longer = resample(await readBarFile(from), rules)
-        await replaceFile(made, fileOf(month), encodeBars(longer, note))
+        await replaceFile(made, fileOf(month), await encodeBars(longer, note))
         return longer
       }
       const bars = (await isMadeOf(kept, note)) ? await readBarFile(kept) : await make(path)
@@ -75,7 +75,7 @@ export const createBarStore = (folder: string): BarStore => {
           const stored = (await exists(path)) ? await readBarFile(path) : []
           const merged = mergeBars(stored, given, options)
           if (merged.added + merged.replaced > 0) {
-            await replaceFile(folderOf(name), fileOf(month), encodeBars(merged.bars, 'bars'))
+            await replaceFile(folderOf(name), fileOf(month), await encodeBars(merged.bars, 'bars'))
           }
           reports.push(merged)
         }
@@ -173,8 +173,8 @@ const byMonth = (bars: readonly HistoryBar[]): ReadonlyMap<string, readonly Hist
 const exists = (path: string): Promise<boolean> =>
   stat(path).then(
     () => true,
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return false
+    (error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
       throw error
     },
   )

@@ -10,9 +10,9 @@ const VALUE_COLUMNS = ['open', 'high', 'low', 'close', 'volume'] as const
 const COLUMNS = ['open_time', ...VALUE_COLUMNS] as const
 
 /** Bars in the order in which they are given. `note` is kept in the file, under our name. */
-export const encodeBars = (bars: readonly HistoryBar[], note: string): Uint8Array => {
+export const encodeBars = async (bars: readonly HistoryBar[], note: string): Promise<Uint8Array> => {
   const writer = new ByteWriter()
-  void parquetWrite({
+  await parquetWrite({
     writer,
     schema: [
       { name: 'bars', num_children: 1 + VALUE_COLUMNS.length },
@@ -66,8 +66,6 @@ export const readBarFile = async (path: string): Promise<readonly HistoryBar[]> 
       },
     })
     const [times, open, high, low, close, volume] = COLUMNS.map((name) => columns.get(name))
-    const numberAt = (values: ArrayLike<unknown> | undefined, index: number): number =>
-      Number(values?.[index])
     return Array.from({ length }, (_, index) => ({
       openMs: numberAt(times, index),
       open: numberAt(open, index),
@@ -77,6 +75,9 @@ export const readBarFile = async (path: string): Promise<readonly HistoryBar[]> 
       volume: numberAt(volume, index),
     }))
   })
+
+const numberAt = (values: ArrayLike<number> | undefined, index: number): number =>
+  values?.[index] ?? Number.NaN
 
 export interface BarFileSummary {
   readonly bars: number

@@ -17,9 +17,9 @@ export const createTableEncoder = (columns: readonly TableColumn[]): TableEncode
     return bytes
   }
   return {
-    add: (rows) => {
+    add: async (rows) => {
       if (rows.length === 0) return taken()
-      void parquet.write({
+      await parquet.write({
         columnData: columns.map(({ name, type }, place) => ({
           name,
           data: rows.map((row) => valueOf(row[place] ?? null, type)),
@@ -28,8 +28,8 @@ export const createTableEncoder = (columns: readonly TableColumn[]): TableEncode
       })
       return taken()
     },
-    end: () => {
-      void parquet.finish()
+    end: async () => {
+      await parquet.finish()
       return taken()
     },
   }

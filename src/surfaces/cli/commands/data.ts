@@ -34,7 +34,7 @@ export const define: DefineCommand = (command, run) => {
     .addHelpText(
       'after',
       examples(
-        'svc data download --exchange binance --symbol BTC --timeframe 1m --from 2024-01-01',
+        'svc data download --exchange binance --symbol BTC --from 2024-01-01',
         'svc data list',
         'svc backtest --data binance:BTC:1m',
       ),

@@ -222,7 +222,7 @@ const TRADES: Exportable<JsonObject> = {
       yield await Promise.all(records.map((record) => tradeOf(log, record)))
     }
   }),
-  timestampOf: ({ closed_at }) => String(closed_at),
+  timestampOf: ({ closed_at }) => (typeof closed_at === 'string' ? closed_at : ''),
   jsonOf: (trade) => JSON.stringify(trade),
   columns: TRADE_COLUMNS,
   cellsOf: (trade) => Object.values(trade).map(cellOf),
