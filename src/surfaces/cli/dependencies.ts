@@ -1,6 +1,7 @@
 import type { BacktestReport } from '../../backtest/report.ts'
 import type { StrategyName } from '../../backtest/strategies.ts'
 import type { EnvironmentVariables } from '../../core/config/environment.ts'
+import type { SeriesSelector } from '../../core/market/history/select.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Trust } from '../../engine/integrity/trust.ts'
@@ -76,6 +77,8 @@ export interface BacktestRequest {
   readonly seed?: number | undefined
   /** Recorded bars; without it the file of the settings, or a simulated market. */
   readonly file?: string | undefined
+  /** Recorded bars of this home, instead: one series per symbol. */
+  readonly data: readonly SeriesSelector[]
   /** The bars and signals of the log of this home, instead. */
   readonly isFromLog: boolean
   readonly resetsDaily: boolean

@@ -74,6 +74,7 @@ export const FAILURE_STATUS = {
   'store.missing': 404,
   'store.not_empty': 409,
   'store.unavailable': 503,
+  'symbol.unknown': 404,
   'trace.session_closed': 409,
   'trace.session_full': 409,
   'trace.session_not_found': 404,

@@ -4,10 +4,9 @@ import {
   FINDING_KINDS,
   type HistoryFindings,
 } from '../../../core/market/history/check.ts'
-import { parseSelector, selectSeries, type SeriesSelector } from '../../../core/market/history/select.ts'
+import { selectSeries, type SeriesSelector } from '../../../core/market/history/select.ts'
 import {
   seriesText,
-  TIMEFRAME_RULE,
   timeframeText,
   type HistoryBar,
   type SeriesName,
@@ -16,7 +15,7 @@ import { shiftBetween } from '../../../core/market/history/shift.ts'
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import { DAY_MS, timestampAt } from '../../../core/shared/time.ts'
 import type { BarStore, StoredSeries } from '../../../ports/bar-history.ts'
-import { parseFrom, parser, parseTo } from '../arguments.ts'
+import { parseFrom, parseSeries, parseTo } from '../arguments.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
 import { defineDownload, defineImport } from '../data-filling.ts'
 import { EXIT_FAILED, EXIT_OK, Failure } from '../failure.ts'
@@ -83,11 +82,6 @@ export const define: DefineCommand = (command, run) => {
     )
     .action(run(exportSeries))
 }
-
-export const parseSeries = parser(
-  parseSelector,
-  `It must be a venue, a symbol and ${TIMEFRAME_RULE}: binance:BTC:1h.`,
-)
 
 const collectSelectors = (
   text: string,
