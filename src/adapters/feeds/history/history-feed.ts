@@ -30,7 +30,10 @@ export const createHistoryFeed = ({ seconds, series, timer }: HistoryFeedDepende
 
   const deliverAll = async (from: FeedStart, listener: FeedListener): Promise<void> => {
     const onFailure = (message: string): void => listener.onError(message)
-    for await (const bars of barsByTime(seriesOf(series, from), seconds)) {
+    const isNew = createBarFilter(from)
+    for await (const read of barsByTime(seriesOf(series, from), seconds)) {
+      const bars = read.filter(isNew)
+      if (bars.length === 0) continue
       if (!(await deliverBars(bars, { listener, timer, signal, onFailure }))) return
       lastBarAtMs = Date.parse(bars[0]?.close_ts ?? '')
     }
@@ -41,6 +44,9 @@ export const createHistoryFeed = ({ seconds, series, timer }: HistoryFeedDepende
     name: 'history',
     producers: [],
     start: (from, listener) => {
+      if (state !== 'idle' || signal.aborted) {
+        return Promise.reject(new Error('the feed was already started: create a new one'))
+      }
       state = 'running'
       delivered = deliverAll(from, listener).catch((cause: unknown) => {
         state = 'failing'
@@ -54,6 +60,12 @@ export const createHistoryFeed = ({ seconds, series, timer }: HistoryFeedDepende
       await delivered
     },
   }
+}
+
+/** What is stored already is not delivered again. */
+const createBarFilter = ({ lastBars }: FeedStart): ((bar: FeedBar) => boolean) => {
+  const storedUntil = new Map([...lastBars].map(([symbol, bar]) => [canonicalSymbol(symbol), bar.close_ts]))
+  return ({ symbol, open_ts }) => open_ts >= (storedUntil.get(canonicalSymbol(symbol)) ?? '')
 }
 
 /** In the spelling of the universe. */
