@@ -83,7 +83,11 @@ const feedOf: OpenFeed = ({ market }, timer, { home }) => {
     case 'simulated':
       return createSimulatedFeed({ settings: market, timer, sha256Hex })
     case 'file':
-      return createFileFeed({ settings: { ...market, file: resolve(home, market.file) }, timer })
+      return createFileFeed({
+        settings: { ...market, file: resolve(home, market.file) },
+        timer,
+        oldAfterMs: market.max_mark_age_seconds * 1000,
+      })
     case 'ccxt':
       return createCcxtFeed({
         exchange: market.exchange,

@@ -182,15 +182,33 @@ it('no sequence of losses ends trading, unless the kill switch has said so', () 
       const scenario = lose(given)
       // Another day at the default floor; below the smallest order only time helps.
       scenario.wait((given.floor < DEFAULT_CONFIGURATION.risk.kelly.floor ? 91 : 1) * DAY_MS)
+      // Twice: a price far from the last one counts once it is confirmed.
       scenario.bar('BTC', 100)
+      scenario.bar('BTC', 100)
+      lowerKillSwitch(scenario)
       const events = scenario.intend()
       if (typesOf(events).includes(ORDERED)) return
       expect(failureOf(events)['reasons']).toEqual(['drawdown_limit'])
       const raises = scenario.log.filter(({ type }) => type === 'system.kill_switch.v1')
       expect(raises.map(({ payload }) => payload['reason'])).toContainEqual(
-        expect.stringContaining('max_drawdown_pct'),
+        expect.stringMatching(/max_drawdown_pct|drawdown_limit/),
       )
     }),
     { numRuns: 60 },
   )
+})
+
+describe('a drawdown at which entries are refused for good', () => {
+  it('raises the kill switch once nothing is held that could recover, and says why', () => {
+    const scenario = scenarioWith()
+    scenario.configure({ risk: { max_drawdown_pct: 0.0005 } })
+    scenario.bar('BTC', 100)
+    expect(typesOf(scenario.intend())).toContain(ORDERED)
+    scenario.bar('BTC', 99)
+    expect(scenario.state.trading.killSwitch.level).toBe(0)
+    scenario.do({ kind: 'close-all', by: { operator: 'op', surface: 'cli' } })
+    scenario.bar('BTC', 99)
+    expect(scenario.state.trading.killSwitch).toMatchObject({ level: 2 })
+    expect(scenario.state.trading.killSwitch.reason).toContain('drawdown_limit')
+  })
 })

@@ -224,11 +224,16 @@ describe('21: triggers', () => {
     staleCycles: 0,
     crisisVotes: 0,
     fillDivergence: 0,
+    isFlat: true,
   }
   const levelFor = (facts: Partial<RiskFacts>): number =>
     Math.max(
       0,
-      ...trueConditions({ ...quiet, ...facts }, DEFAULT_CONFIGURATION.kill_switch).map(({ to }) => to),
+      ...trueConditions(
+        { ...quiet, ...facts },
+        DEFAULT_CONFIGURATION.kill_switch,
+        DEFAULT_CONFIGURATION.risk,
+      ).map(({ to }) => to),
     )
 
   it.each([
