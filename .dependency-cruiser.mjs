@@ -179,6 +179,13 @@ export default {
       to: { path: npm('ccxt') },
     },
     {
+      name: 'parquet-in-its-adapter',
+      comment: 'How bars and tables are written to files is known in one folder only.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: [TESTS, '^src/adapters/history/bar-files/'] },
+      to: { path: npm('hyparquet', 'hyparquet-[^/]+') },
+    },
+    {
       name: 'commander-in-the-command-line',
       comment: 'Only the command line parses a command line.',
       severity: 'error',

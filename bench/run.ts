@@ -11,6 +11,7 @@ import { tableOf, type BenchRow } from './harness.ts'
 import { benchInterface } from './http/interface.ts'
 import { benchStream } from './http/stream.ts'
 import { benchLearning } from './learning/learning.ts'
+import { benchSizing } from './sizing/sizing.ts'
 import { benchPostgres } from './store/postgres.ts'
 import { benchSqlite } from './store/sqlite.ts'
 import { benchVerify } from './store/verify.ts'
@@ -19,7 +20,7 @@ import { benchStartup } from './startup/startup.ts'
 /** `npm run bench`, `npm run bench -- engine`, `npm run bench -- --quick`. */
 const words = process.argv.slice(2)
 const quick = words.includes('--quick')
-const wanted = words.filter((word) => !word.startsWith('-'))
+const wanted = words.filter((word) => word !== '--quick')
 const [rounds, events] = quick ? [3, 100_000] : [7, 1_000_000]
 
 const GROUPS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
@@ -34,6 +35,7 @@ const GROUPS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   ],
   postgres: () => benchPostgres(rounds),
   settle: () => benchSettle(events, rounds),
+  sizing: async () => benchSizing(quick),
   sqlite: () => benchSqlite({ rounds, events }),
   start: () => benchStart(events, rounds),
   startup: () => benchStartup(rounds),

@@ -22,9 +22,9 @@ const COPIED = [
 ]
 const SECONDS_MAX = 900
 
-/** `npm run mutants -- fee` makes those with `fee` in their name. */
-export const runMutants = async (root, [wanted = '']) => {
-  const mutants = MUTANTS.filter(({ name }) => name.includes(wanted))
+/** `npm run mutants -- fee "two processes"` makes those with `fee` in their name, then those with the other words. */
+export const runMutants = async (root, wanted) => {
+  const mutants = select(wanted)
   const copy = await mkdtemp(join(tmpdir(), 'signal-engine-mutants-'))
   const counts = { passed: 0, failed: 0 }
   const report = (isGood, line) => {
@@ -53,6 +53,16 @@ export const runMutants = async (root, [wanted = '']) => {
     await rm(copy, { recursive: true, force: true })
   }
   return counts
+}
+
+const select = (wanted) => {
+  if (wanted.length === 0) return MUTANTS
+  const found = wanted.flatMap((words) => {
+    const named = MUTANTS.filter(({ name }) => name.includes(words))
+    if (named.length === 0) throw new Error(`No mutant has this in its name: ${words}`)
+    return named
+  })
+  return [...new Set(found)]
 }
 
 const isSource = (path) => !/[/\\](dist|screenshots)$/.test(path)

@@ -5,8 +5,17 @@ import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createManualTimer, settle } from '../ports/manual-timer.fixture.ts'
-import { CCXT_PACKAGE, createHttpClient, loadCcxt, numberOf, pauseMs, redirectUrls } from './ccxt.ts'
-import { createRateLimiter, RateLimitError } from './rate-limiter.ts'
+import type { Timer } from '../ports/timer.ts'
+import {
+  CCXT_PACKAGE,
+  createHttpClient,
+  loadCcxt,
+  numberOf,
+  pauseMs,
+  redirectUrls,
+  type HttpClient,
+} from './ccxt.ts'
+import { createRateLimiter, DeadlineError, RateLimitError } from './rate-limiter.ts'
 
 const servers: Server[] = []
 afterEach(() => {
@@ -16,18 +25,23 @@ afterEach(() => {
   }
 })
 
-const request = async (listener: RequestListener): Promise<Response> => {
+const listening = async (listener: RequestListener): Promise<string> => {
   const server = createServer(listener)
   servers.push(server)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { fetch } = createHttpClient({
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const clientWith = (timer: Timer): HttpClient =>
+  createHttpClient({
     signal: new AbortController().signal,
-    timer: createManualTimer(0),
+    timer,
     timeoutMs: 1000,
     onRetryAfter: () => undefined,
   })
-  return fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, {})
-}
+
+const request = async (listener: RequestListener): Promise<Response> =>
+  clientWith(createManualTimer(0)).fetch(await listening(listener), {})
 
 describe('the library', () => {
   it('that is not installed is reported with the command that installs it', async () => {
@@ -71,6 +85,26 @@ describe('the HTTP client', () => {
     const bytes = gzipSync(Buffer.alloc(65 * 1024 * 1024, '['), { level: 1 })
     const response = request((_, reply) => reply.writeHead(200, { 'Content-Encoding': 'gzip' }).end(bytes))
     await expect(response).rejects.toThrow('longer than')
+  })
+
+  it('sends nothing after the deadline of a call, not even what was allowed and signed before it', async () => {
+    let requests = 0
+    const url = await listening((_, reply) => {
+      requests += 1
+      reply.end('{}')
+    })
+    const timer = createManualTimer(0)
+    const client = clientWith(timer)
+    // Its signal has not come yet, as after a standstill.
+    const deadline = { signal: new AbortController().signal, isOver: () => timer.now() >= 4000 }
+    const sendAfter = (waitMs: number): Promise<Response> =>
+      client.until(deadline, async () => {
+        await timer.advance(waitMs)
+        return client.fetch(url, {})
+      })
+    expect((await sendAfter(3999)).status).toBe(200)
+    await expect(sendAfter(1)).rejects.toBeInstanceOf(DeadlineError)
+    expect(requests).toBe(1)
   })
 
   it('accepts nothing but JSON', async () => {

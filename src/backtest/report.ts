@@ -6,7 +6,7 @@ import type { StrategyName } from './strategies.ts'
 /** The options of the run. */
 export interface BacktestSubject {
   readonly strategy: StrategyName
-  readonly market: 'simulated' | 'file' | 'log'
+  readonly market: 'simulated' | 'file' | 'data' | 'log'
   readonly symbols: readonly string[]
   readonly seed: number
   readonly resetsDaily: boolean

@@ -36,10 +36,7 @@ const walkOf = (seed: number): readonly (readonly FeedBar[])[] => {
 
 const WALKS = Array.from({ length: PATHS }, (_, index) => walkOf(index + 1))
 
-/**
- * Trades of constant size: with smaller ones after losses the mean Sharpe ratio is below zero, since losing runs end
- * early, although the mean return is zero.
- */
+/** Trades of constant size: with smaller ones after losses days of one run would count differently. */
 const STEADY = { kelly: { ...DEFAULT_CONFIGURATION.risk.kelly, prior: 10_000 } }
 
 const overPaths = async (strategy: StrategyName, costBps: number) => {

@@ -1,7 +1,9 @@
 import { resolve } from 'node:path'
 import { createFileFeed } from '../adapters/feeds/file/file-feed.ts'
+import { createHistoryFeed } from '../adapters/feeds/history/history-feed.ts'
 import { createDraws } from '../adapters/feeds/simulated/draws.ts'
 import { createSimulatedFeed } from '../adapters/feeds/simulated/simulated-feed.ts'
+import { createBarStore } from '../adapters/history/bar-files/bar-store.ts'
 import { BUILT_IN_PRODUCERS } from '../adapters/producers/all.ts'
 import { RecordedTimer } from '../backtest/backtest-engine.ts'
 import { LogFeed } from '../backtest/log-feed.ts'
@@ -14,11 +16,15 @@ import {
   type BacktestDependencies,
 } from '../backtest/run.ts'
 import type { Configuration } from '../core/config/schema.ts'
+import { nearest } from '../core/config/keys.ts'
+import { selectSeries } from '../core/market/history/select.ts'
+import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { DAY_MS } from '../core/shared/time.ts'
 import { sha256Hex } from '../engine/sha256.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import { Failure } from '../surfaces/cli/failure.ts'
 import type { BacktestRequest } from '../surfaces/cli/dependencies.ts'
+import { historyFolder } from './history.ts'
 
 export interface BacktestFolders {
   readonly home: string
@@ -35,8 +41,9 @@ export const runBacktest = async (
 ): Promise<BacktestReport> => {
   const { strategy, symbol, resetsDaily, onError, onProgress } = request
   const chosen = symbol === undefined ? given : settingsForSymbol(given, symbol)
+  if (symbol !== undefined) refuseInvented(given, request, symbol)
   const seed = request.seed ?? given.market.seed
-  const { market, fromMs, toMs, ...input } = inputOf(chosen, { ...request, seed }, place)
+  const { market, fromMs, toMs, ...input } = await inputOf(chosen, { ...request, seed }, place)
   const course = await backtest({
     ...input,
     strategy,
@@ -50,8 +57,25 @@ export const runBacktest = async (
     },
   }).catch(explain)
   const signs = createDraws(seed, 0, 'backtest:signs', sha256Hex)
-  const { symbols } = chosen.universe
+  const { symbols } = input.settings.universe
   return reportOf({ strategy, market, symbols, seed, resetsDaily }, course, () => signs.uniform())
+}
+
+/** A simulated market would be made up for any name: only the symbols of the universe are simulated. */
+const refuseInvented = (
+  { universe, market }: Configuration,
+  { file, isFromLog, data }: BacktestRequest,
+  symbol: string,
+): void => {
+  const isSimulated = file === undefined && !isFromLog && data.length === 0 && market.feed !== 'file'
+  const known = universe.symbols.map(canonicalSymbol)
+  if (!isSimulated || known.includes(canonicalSymbol(symbol))) return
+  const meant = nearest(symbol, known)
+  throw new Failure(
+    'symbol.unknown',
+    `${symbol} is not in universe.symbols${meant === null ? '' : `; did you mean ${meant}?`}`,
+    { advice: `Known: ${known.join(', ')}. Bars of others come from --file or --data.` },
+  )
 }
 
 const explain = (error: unknown): never => {
@@ -65,8 +89,13 @@ interface Input extends Pick<BacktestDependencies, 'feed' | 'producers' | 'setti
 
 type SeededRequest = BacktestRequest & { readonly seed: number }
 
-const inputOf = (settings: Configuration, request: SeededRequest, { home, log }: BacktestFolders): Input => {
+const inputOf = async (
+  settings: Configuration,
+  request: SeededRequest,
+  { home, log }: BacktestFolders,
+): Promise<Input> => {
   const { fromMs, toMs } = request
+  if (request.data.length > 0) return historyInput(settings, request, home)
   if (request.isFromLog) {
     if (log === null) throw new Failure('store.missing', `there is no event store in ${home} yet`)
     // The log also holds the signals of the producers.
@@ -91,6 +120,54 @@ const fileInput = (given: Configuration, { fromMs, toMs }: BacktestRequest, file
 }
 
 const FASTEST = 1_000_000
+
+/** The symbols of the series are the universe: others have no bars. */
+const historyInput = async (
+  given: Configuration,
+  { fromMs, toMs, data }: BacktestRequest,
+  home: string,
+): Promise<Input> => {
+  const store = createBarStore(historyFolder(home))
+  const stored = await store.list()
+  const series = data.map((selector) => {
+    const found = selectSeries(stored, selector)
+    if (found.status === 'missing') {
+      throw new Failure('data.not_found', found.reason, { advice: 'See "svc data list".' })
+    }
+    return { symbol: canonicalSymbol(found.source.symbol), ...found }
+  })
+  const [first] = series
+  const symbols = series.map(({ symbol }) => symbol)
+  if (first === undefined || new Set(symbols).size < symbols.length) {
+    throw new Failure('request.invalid', `--data names ${symbols.join(', ')}: each coin may be there once`)
+  }
+  if (series.some(({ seconds }) => seconds !== first.seconds)) {
+    throw new Failure('request.invalid', 'all series of --data must have bars of one length')
+  }
+  const settings =
+    series.length === 1
+      ? settingsForSymbol(given, first.symbol)
+      : { ...given, universe: { ...given.universe, symbols } }
+  const range = { toMs: toMs ?? undefined }
+  return {
+    fromMs,
+    toMs,
+    market: 'data',
+    feed: createHistoryFeed({
+      seconds: first.seconds,
+      series: series.map(({ symbol, source, seconds }) => ({
+        symbol,
+        months: () =>
+          seconds === source.seconds
+            ? store.read(source, range)
+            : store.readResampled(source, seconds, range),
+      })),
+      timer: new RecordedTimer(0),
+    }),
+    producers: BUILT_IN_PRODUCERS,
+    settings,
+  }
+}
 
 /** Bars of the analysed length, with enough warm-up before the run. */
 const simulatedInput = (given: Configuration, request: SeededRequest): Input => {

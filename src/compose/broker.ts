@@ -2,6 +2,7 @@ import { createCcxtBroker } from '../adapters/brokers/ccxt/ccxt-broker.ts'
 import { createSecrets } from '../adapters/platform/vault/secrets.ts'
 import { createVault } from '../adapters/platform/vault/vault.ts'
 import type { Configuration } from '../core/config/schema.ts'
+import { supportedVenue, unsupportedVenue } from '../core/shared/venues.ts'
 import type { Broker } from '../ports/broker.ts'
 import { SecretMissingError, type Secrets } from '../ports/secrets.ts'
 import type { Timer } from '../ports/timer.ts'
@@ -9,7 +10,7 @@ import type { Environment } from './environment.ts'
 
 export type OpenedBroker =
   | { readonly status: 'open'; readonly broker: Broker; readonly secrets: readonly string[] }
-  | { readonly status: 'keys-missing'; readonly reason: string }
+  | { readonly status: 'refused'; readonly check: 'keys' | 'venue'; readonly reason: string }
 
 /** Reads the keys `broker.<venue>.api_key`, `.secret` and, if present, `.password` from the environment or the vault. */
 export const openBroker = async (
@@ -18,6 +19,10 @@ export const openBroker = async (
   timer: Timer,
   maySend: () => boolean = () => true,
 ): Promise<OpenedBroker> => {
+  // Before its keys: nobody should create keys for a venue that gets no orders.
+  if (supportedVenue(execution.venue) === null) {
+    return { status: 'refused', check: 'venue', reason: unsupportedVenue(execution.venue) }
+  }
   const secrets = createSecrets(variables, createVault({ home, password, clock }))
   try {
     const apiKey = await secrets.get(`broker.${execution.venue}.api_key`)
@@ -36,7 +41,9 @@ export const openBroker = async (
     })
     return { status: 'open', broker, secrets: Object.values(credentials) }
   } catch (error) {
-    if (error instanceof SecretMissingError) return { status: 'keys-missing', reason: error.message }
+    if (error instanceof SecretMissingError) {
+      return { status: 'refused', check: 'keys', reason: error.message }
+    }
     throw error
   }
 }

@@ -116,6 +116,7 @@ export const createCommandDependencies = (environment: Environment): CommandDepe
       await using opened = request.isFromLog ? await openExistingStore() : null
       return await runBacktest(settings, request, { home, version, log: opened?.log ?? null })
     },
+    history: async () => (await import('./history.ts')).createHistoryCommands(home, clock),
     startService: async (options) => {
       const { runUntilSignal } = await import('./service.ts')
       return runUntilSignal(environment, options)

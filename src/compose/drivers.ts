@@ -164,9 +164,11 @@ const openTrading = (
       return nothingToClose(closers)
     }
     const opened = await (dependencies.openBroker ?? openBroker)(environment, current, timer, isLeading)
-    if (opened.status === 'keys-missing') {
+    if (opened.status === 'refused') {
       logger.error(`no orders are sent to ${venue}: ${opened.reason}`)
-      const checks = [{ name: 'keys', ok: false, detail: opened.reason }]
+      // It is not tried again by itself.
+      const detail = opened.check === 'keys' ? `${opened.reason}, then restart the service` : opened.reason
+      const checks = [{ name: opened.check, ok: false, detail }]
       await engine.execute({ kind: 'record-venue-check', check: { venue, checks, symbols: [] } })
       return nothingToClose(closers)
     }

@@ -83,7 +83,11 @@ const feedOf: OpenFeed = ({ market }, timer, { home }) => {
     case 'simulated':
       return createSimulatedFeed({ settings: market, timer, sha256Hex })
     case 'file':
-      return createFileFeed({ settings: { ...market, file: resolve(home, market.file) }, timer })
+      return createFileFeed({
+        settings: { ...market, file: resolve(home, market.file) },
+        timer,
+        oldAfterMs: market.max_mark_age_seconds * 1000,
+      })
     case 'ccxt':
       return createCcxtFeed({
         exchange: market.exchange,
@@ -100,9 +104,10 @@ const pollerOf =
     runner: ProducerRunner,
     onError: (what: string, error: unknown) => void,
   ): ScheduleDependencies['poll'] =>
-  async ({ name, endpoint, schedule }, signal) => {
+  async ({ name, domain, endpoint, schedule }, signal) => {
     const { producers, signals } = configuration()
     const rules = {
+      domain,
       allowPrivateEndpoints: producers.allow_private_endpoints,
       timeoutMs: producers.poll_timeout_seconds * 1000,
       futureSkewSecondsMax: signals.max_future_skew_seconds,

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
@@ -41,6 +41,14 @@ const portOf = ({ baseUrl }: Service): number => Number(new URL(baseUrl).port)
 
 const find = (home: string, variables: Readonly<Record<string, string>> = {}) =>
   createCommandDependencies(environmentAt(home, variables)).findService()
+
+it('is in a folder for its owner alone, also where that was open', async () => {
+  const home = await newHome()
+  await mkdir(join(home, 'data'))
+  await chmod(join(home, 'data'), 0o755)
+  await writeServiceFile(home, { pid: 1, base_url: 'http://127.0.0.1:1', node_id: 'n1', started_at_ms: 0 })
+  expect((await stat(join(home, 'data'))).mode & 0o777).toBe(0o700)
+})
 
 it('leads commands to the service of their home, whatever its port', async () => {
   const home = await newHome()

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, unlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, rename, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import type { Clock } from '../ports/clock.ts'
@@ -20,6 +20,8 @@ export const writeServiceFile = async (home: string, entry: ServiceEntry): Promi
   const path = pathIn(home)
   const draft = `${path}.${entry.pid}.partial`
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  // A folder of an earlier release, or one that was made by hand. One of somebody else keeps its mode: its files are closed.
+  await chmod(dirname(path), 0o700).catch(() => undefined)
   await writeFile(draft, `${JSON.stringify(entry, null, 2)}\n`, { mode: 0o600 })
   await rename(draft, path)
 }

@@ -124,7 +124,9 @@ export const sessionOn = async (
     log: store.log,
     checkpoints: store.checkpoints,
     pinLog: async () => {
-      if (store.place !== null) await pinFirst(store.log, environment.home, store.place)
+      // An identity that ends with its process remembers no logs.
+      const isSaved = (await ownKey(environment.home)) !== null
+      if (store.place !== null && isSaved) await pinFirst(store.log, environment.home, store.place)
     },
     trust: await trustOf(environment.home, await ownKey(environment.home), store.place),
     openEngine: async () => (await open()).engine,

@@ -120,8 +120,9 @@ export class Engine implements Executor {
     return this.#durable.head
   }
 
-  /** The fold including events that other processes have stored by now. */
+  /** The fold including events that other processes have stored by now. Files that are lost are not asked any more. */
   async fresh(): Promise<State> {
+    if (this.#lost !== null) return this.state
     const { seq } = await this.storedLog.head()
     while (this.#durable.head.seq < seq && !this.#closed) {
       const advanced = new Promise<void>((resolve, reject) => this.#advanceWaiters.push({ resolve, reject }))

@@ -118,7 +118,7 @@ export class StoreUnavailableError extends Error {
 }
 
 /**
- * The files of the log were deleted or exchanged under the process. What it stores nobody will find again, so it takes
+ * The files of the log were deleted, exchanged or overwritten under the process. What it stores nobody will find again, so it takes
  * nothing more until an operator has put the files back and restarted it.
  */
 export class StoreLostError extends StoreUnavailableError {

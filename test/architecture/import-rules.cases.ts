@@ -190,6 +190,11 @@ export const CASES: readonly Case[] = [
     tree: { 'src/engine/venue.ts': ['ccxt'] },
   },
   {
+    rule: 'parquet-in-its-adapter',
+    why: 'files of bars written by the command line',
+    tree: { 'src/surfaces/cli/bars.ts': ['hyparquet'] },
+  },
+  {
     rule: 'commander-in-the-command-line',
     why: 'arguments parsed by the HTTP surface',
     tree: { 'src/surfaces/http/options.ts': ['commander'] },

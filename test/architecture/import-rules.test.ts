@@ -114,6 +114,7 @@ const PACKAGES = {
     '@fastify/static',
     '@photostructure/sqlite',
     'ccxt',
+    'hyparquet',
     'pg',
     'commander',
   ],

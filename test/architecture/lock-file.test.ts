@@ -90,6 +90,8 @@ describe('what is installed with the service', () => {
       'commander',
       'fastify',
       'fastify-type-provider-zod',
+      'hyparquet',
+      'hyparquet-writer',
       'immutable',
       'openapi-types',
       'pg',

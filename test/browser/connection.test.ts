@@ -98,4 +98,30 @@ describe.skipIf(BROWSER === undefined)('the connection to the service', () => {
     await expect.poll(() => chip(page).getAttribute('data-stale')).toBe('false')
     expect(await page.getByText(/^stale/).count()).toBe(0)
   }, 180_000)
+
+  it('is a stream of its own where the browser has no shared workers, and only while the page is seen', async () => {
+    const before = await openStreams()
+    const alone = await browser.newContext({ viewport: DESKTOP })
+    await alone.addInitScript('delete globalThis.SharedWorker')
+    const page = await alone.newPage()
+    await signIn(page, engine.dashboardUrl, TOKEN)
+    expect(await page.evaluate('typeof SharedWorker')).toBe('undefined')
+    expect(await openStreams()).toBe(before + 1)
+    await engine.call('POST', '/kill-switch', { body: { level: 3, reason: 'drill' } })
+    await expect.poll(() => chip(page).textContent()).toContain('L3')
+    const see = (isHidden: boolean): Promise<unknown> =>
+      page.evaluate(
+        `Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${isHidden} });
+        document.dispatchEvent(new Event('visibilitychange'))`,
+      )
+    await see(true)
+    await expect.poll(() => openStreams()).toBe(before)
+    await engine.call('POST', '/kill-switch', { body: { level: 1, reason: 'drill' } })
+    // Back again it catches up with what happened meanwhile.
+    await see(false)
+    await expect.poll(() => chip(page).textContent()).toContain('L1')
+    await expect.poll(() => badge(page).textContent()).toBe('Live')
+    expect(await openStreams()).toBe(before + 1)
+    await alone.close()
+  }, 120_000)
 })

@@ -124,6 +124,12 @@ describe.skipIf(BROWSER === undefined)('live trading', () => {
     },
   )
 
+  it('calls the money of the paper account what it is, as long as nothing is confirmed', async () => {
+    const account = page.getByRole('region', { name: 'Account' })
+    await account.getByText('paper', { exact: true }).waitFor()
+    expect(await account.getByText('live money').count()).toBe(0)
+  })
+
   it('lists mode, venue, blockers and unknown orders', async () => {
     await page.goto(`${dashboard.url}/risk`)
     const panel = page.getByRole('region', { name: 'Live trading', exact: true })

@@ -100,6 +100,38 @@ describe.skipIf(BROWSER === undefined)('the page that verifies proofs', () => {
     await close()
   })
 
+  it('shows nothing of an earlier file: one of the same name, changed since, or one that cannot be read', async () => {
+    const { page, problems, close } = await openPage(browser, 'null')
+    await page.goto(FROM_DISK)
+    await page.getByLabel('Verifier key').fill(EXAMPLE_KEY)
+    const path = join(engine.home, 'same-name.tlog-proof')
+    const shown = async (text: string): Promise<string | null> => {
+      await writeFile(path, text)
+      const chooser = page.waitForEvent('filechooser')
+      await page.getByLabel('Proof file').click()
+      expect(await page.locator('#result').textContent()).toBe('')
+      await (await chooser).setFiles(path)
+      await page.locator('#result[data-result]').waitFor()
+      return page.locator('#result').getAttribute('data-result')
+    }
+    expect(await shown(PROOF)).toBe('holds')
+    expect(await shown(PROOF.replace('index 0', 'index 1'))).toBe('refused')
+    expect(await shown(PROOF)).toBe('holds')
+    await page.evaluate(`take({ text: () => Promise.reject(new Error('it is gone')) })`)
+    await page.getByText('could not be checked: it is gone').waitFor()
+    // A file that is slow to read is overtaken by the next one, and says nothing afterwards.
+    await page.evaluate(`(async (good, bad) => {
+      let arrive
+      take({ text: () => new Promise((resolve) => { arrive = resolve }) })
+      take({ text: () => Promise.resolve(bad) })
+      arrive(good)
+    })(${JSON.stringify(PROOF)}, ${JSON.stringify(PROOF.replace('index 0', 'index 1'))})`)
+    await page.getByText('not number 2 of the 5').waitFor()
+    expect(await page.getByText('Holds').count()).toBe(0)
+    expect(problems).toEqual([])
+    await close()
+  })
+
   it('does not hold with any byte of the file changed', async () => {
     const { page, close } = await openPage(browser, 'null')
     await page.goto(FROM_DISK)

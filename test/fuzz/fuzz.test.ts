@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { loadavg } from 'node:os'
 import { text as textOf } from 'node:stream/consumers'
 import fc, { type Arbitrary } from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -231,7 +232,8 @@ describe('a service under generated requests', () => {
         .toSorted(([one], [other]) => one - other)
         .map(([status, count]) => `${status}: ${count}`)
       process.stdout.write(
-        `${sent} requests, seed ${SEED}, slowest ${Math.round(slowestMs)} ms; ${counts.join(', ')}\n`,
+        `${sent} requests, seed ${SEED}, slowest ${Math.round(slowestMs)} ms, ${slow.length} over ${ANSWER_MS_MAX} ms, ` +
+          `load ${loadavg()[0]?.toFixed(1)}; ${counts.join(', ')}\n`,
       )
       expect(slow.slice(0, 3)).toEqual([])
       // Most of them came in: a run that is turned away at the token proves nothing of what lies behind it.

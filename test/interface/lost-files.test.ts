@@ -1,6 +1,7 @@
 import {
   copyFileSync,
   existsSync,
+  mkdtempSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -8,7 +9,9 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
 import { eventsOf } from './acts.ts'
 import { cleanUp, newHome, startService, svc, type RunningService } from './service.ts'
@@ -53,7 +56,7 @@ describe.each<[string, (file: string) => void]>([
     const answers = await Promise.all([2, 3, 2, 0].map((level) => raise(service, level)))
     expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 503])
     expect(answers[0]?.body).toMatchObject({ code: 'store.unavailable' })
-    expect(answers[0]?.text).toContain('deleted or exchanged')
+    expect(answers[0]?.text).toContain('deleted, exchanged or overwritten')
     expect(await killSwitchOf(service)).toMatchObject({ level: 3, reason: 'log_lost' })
     expect((await service.call('GET', '/health')).status).toBe(503)
     expect((await fetch(new URL('/ready', service.baseUrl))).status).toBe(503)
@@ -61,6 +64,45 @@ describe.each<[string, (file: string) => void]>([
     expect(await service.stop()).toBe(0)
   })
 })
+
+describe.each<[string, (file: string, old: string) => void]>([
+  ['an older copy', (file, old) => copyFileSync(old, file)],
+  ['zeros', (file) => overwrite(file, Buffer.alloc(statSync(file).size))],
+  ['another database', (file) => overwrite(file, anotherDatabase(statSync(file).size))],
+])('a running service whose database was overwritten by %s', (_, happen) => {
+  it('acknowledges nothing more, locks itself and says so', async () => {
+    const home = await newHome()
+    const [file, old] = [databaseIn(home), join(home, 'old.db')]
+    await (await startService(home, QUIET)).stop()
+    copyFileSync(file, old)
+    const before = await startService(home, QUIET)
+    for (let count = 0; count < 60; count += 1) await raise(before, 1 + (count % 2))
+    await before.stop()
+    const service = await startService(home, QUIET)
+    expect((await raise(service, 1)).status).toBe(200)
+    happen(file, old)
+    const { status, text } = await raise(service, 2)
+    expect([status, text]).toEqual([503, expect.stringContaining('overwritten')])
+    expect(await killSwitchOf(service)).toMatchObject({ level: 3, reason: 'log_lost' })
+    expect((await service.call('GET', '/health')).status).toBe(503)
+    expect(service.output()).toContain('was overwritten while the service ran')
+    await service.stop()
+  })
+})
+
+/** As `cp` writes: into the same file. */
+const overwrite = (file: string, bytes: Uint8Array): void => writeFileSync(file, bytes, { flag: 'r+' })
+
+const anotherDatabase = (bytes: number): Uint8Array => {
+  const file = join(mkdtempSync(join(tmpdir(), 'signal-engine-other-')), 'other.db')
+  const database = new DatabaseSync(file)
+  database.exec('PRAGMA page_size = 8192; CREATE TABLE other (text TEXT)')
+  database.prepare('INSERT INTO other VALUES (?)').run('x'.repeat(2 * bytes))
+  database.close()
+  const content = readFileSync(file)
+  rmSync(dirname(file), { recursive: true })
+  return content
+}
 
 it.each(['', '-wal'])(
   'a service that writes nothing notices that events.db%s was deleted',

@@ -322,8 +322,8 @@ export const MUTANTS = [
     from: '      if (deadline?.isOver() === true) throw new DeadlineError()',
     to: '      if (deadline?.isOver() === null) throw new DeadlineError()',
     test: [
-      'src/adapters/brokers/ccxt/ccxt-broker.test.ts',
-      'by the clock, also after a standstill in which no timer fired',
+      'src/adapters/ccxt.test.ts',
+      'sends nothing after the deadline of a call, not even what was allowed and signed before it',
     ],
   },
   {

@@ -355,15 +355,24 @@ describe('the identity', () => {
       SVC_API__AUTH_TOKEN: 'a-token-of-more-than-thirty-two-characters',
     })
     expect(refused.exitCode).not.toBe(0)
-    expect(refused.stderr).toContain('does not accept the key of')
-    expect(refused.stderr).toContain('svc identity admit')
-    // A command says the same as the service.
+    expect(refused.stderr).toContain('identity/identity.json is missing')
+    // A command says the same as the service, and neither puts another key in its place.
     const command = svc(home, ['kill-switch', 'set', '1'], SAVED)
     expect([command.exitCode, command.stderr]).toEqual([
       1,
+      expect.stringContaining('identity/identity.json is missing'),
+    ])
+    expect(existsSync(path)).toBe(false)
+    const pins = join(home, 'identity', 'logs.json')
+    renameSync(pins, `${pins}.kept`)
+    const replaced = svc(home, ['kill-switch', 'set', '1'], SAVED)
+    expect([replaced.exitCode, replaced.stderr]).toEqual([
+      1,
       expect.stringContaining('does not accept the key of'),
     ])
-    rmSync(path, { force: true })
+    expect(replaced.stderr).toContain('svc identity admit')
+    rmSync(path)
+    renameSync(`${pins}.kept`, pins)
     renameSync(`${path}.kept`, path)
     chmodSync(path, 0o644)
     const open = svc(home, ['kill-switch', 'set', '1'], SAVED)

@@ -57,14 +57,20 @@ describe('environmentLayer', () => {
     expect(found).toBe(text)
   })
 
-  it('warns of names nobody knows, and says which was meant', () => {
-    expect(
-      environmentLayer({ SVC_API_AUTH_TOKEN: 'x', SVC_WEIGHTS: '{}', SVC_PORT_80_TCP: 'y' }).warnings,
-    ).toStrictEqual([
+  it('refuses names nobody knows, and says which was meant', () => {
+    const { problems, warnings } = environmentLayer({ SVC_API_AUTH_TOKEN: 'x', SVC_WEIGHTS: '{}' })
+    expect(problems).toStrictEqual([
       'environment variable SVC_API_AUTH_TOKEN is not a known setting; did you mean SVC_API__AUTH_TOKEN?',
       'environment variable SVC_WEIGHTS is not a known setting',
-      'environment variable SVC_PORT_80_TCP is not a known setting',
     ])
+    expect(warnings).toEqual([])
+  })
+
+  it('only warns of names that an orchestrator sets for a service named svc', () => {
+    const names = ['SVC_PORT_80_TCP', 'SVC_PORT', 'SVC_SERVICE_HOST', 'SVC_SERVICE_PORT_HTTP']
+    const { problems, warnings } = environmentLayer(Object.fromEntries(names.map((name) => [name, 'y'])))
+    expect(problems).toEqual([])
+    expect(warnings).toStrictEqual(names.map((name) => `environment variable ${name} is not a known setting`))
   })
 
   it('says nothing of names that are read elsewhere', () => {

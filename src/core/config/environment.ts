@@ -8,6 +8,8 @@ export type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 interface EnvironmentLayer {
   readonly layer: Layer
   readonly warnings: readonly string[]
+  /** Variables that mean nothing: a misspelt limit would silently not hold. */
+  readonly problems: readonly string[]
 }
 
 /** Read elsewhere: they say where and how to run, not what to do. */
@@ -19,6 +21,9 @@ const NOT_CONFIGURATION: ReadonlySet<string> = new Set([
   'SVC_API_BASE_URL',
   'SVC_API_TOKEN',
 ])
+
+/** Orchestrators set these for a service that is named svc; those of tests are read by tests. */
+const OF_OTHERS = /^SVC_(?:SERVICE_HOST|SERVICE_PORT(?:_.*)?|PORT(?:_\d+_.*)?|TEST_.*)$/
 
 const KEY_OF_VARIABLE: ReadonlyMap<string, Key> = new Map(
   CONFIGURATION_KEYS.map((key) => [variableOf(key.path), key]),
@@ -33,10 +38,13 @@ export const environmentLayer = (environment: EnvironmentVariables): Environment
     .toSorted((one, other) => Number(one.name === one.variable) - Number(other.name === other.variable))
   const settings = new Map<string, { readonly key: Key; readonly name: string; readonly text: string }>()
   const warnings: string[] = []
+  const problems: string[] = []
   for (const { name, text, variable } of variables) {
     const key = KEY_OF_VARIABLE.get(variable)
     if (key === undefined) {
-      warnings.push(`environment variable ${name} is not a known setting${hintFor(variable)}`)
+      const unknown = `environment variable ${name} is not a known setting`
+      if (OF_OTHERS.test(variable)) warnings.push(unknown)
+      else problems.push(`${unknown}${hintFor(variable)}`)
       continue
     }
     const other = settings.get(variable)
@@ -47,6 +55,7 @@ export const environmentLayer = (environment: EnvironmentVariables): Environment
   const set = [...settings.values()]
   return {
     warnings,
+    problems,
     layer: {
       values: set.reduce(
         (values, { key, text }) => withValue(values, key.path, readText(key.kind, text)),

@@ -42,6 +42,23 @@ const trigger = z.object({
   ts: branded<Timestamp>(),
 })
 
+/** What was learned of earlier trades, and the size that it allows. */
+export const sizingShape = z.object({
+  /** The floor size, since the results so far would allow less. */
+  probation: z.boolean(),
+  /** The limits that the size is equal to. */
+  bound_by: z.array(z.string()),
+  /** How many trades the remembered ones still count for. */
+  evidence_trades: z.number(),
+  win_chance: z.number(),
+  payoff: z.number(),
+  /** Share of equity at full conviction, and the same before any trade. */
+  kelly_stake: z.number(),
+  prior_stake: z.number(),
+  kelly_usd: z.number(),
+  floor_usd: z.number(),
+})
+
 export const executionEvents = {
   'execution.trade_intent.v1': z.object({
     cycle_id: z.string(),
@@ -101,6 +118,8 @@ export const executionEvents = {
     trigger: trigger.nullable(),
     /** What bounded the size, each in USD. */
     limits: z.record(z.string(), z.number()),
+    /** Of an entry. */
+    sizing: sizingShape.optional(),
     /** Null for entries and protective stops. */
     exit_reason: z.enum(EXIT_REASONS).nullable(),
     /** Who ordered it by hand, and why. */

@@ -13,7 +13,7 @@ import {
 } from './contributors.ts'
 import type { SignalsState } from './evolve.ts'
 import { noticeStale, type ProducerReport, runProducer } from './producer-runs.ts'
-import { builtinOf, isBuiltin, registerProducer, removeProducer } from './producers.ts'
+import { builtinOf, looksBuiltin, registerProducer, removeProducer } from './producers.ts'
 import {
   type CallOf,
   type Emission,
@@ -124,11 +124,11 @@ const contributorOf = ({ contributors }: SignalsState, id: NodeId): SignalContri
 }
 
 const isProducer = ({ producers }: SignalsState, name: string): boolean =>
-  isBuiltin(name) || producers.registered.has(name)
+  looksBuiltin(name) || producers.registered.has(name)
 
 /** Producers, and contributors with a key: a signal of somebody else must not carry their name as its source. */
 const isNameOfAnother = (signals: SignalsState, source: string, own: NodeId): boolean =>
-  isBuiltin(source) ||
+  looksBuiltin(source) ||
   (source !== own &&
     (signals.producers.registered.has(source) || signals.contributors.keyOfNode.has(nodeId(source))))
 

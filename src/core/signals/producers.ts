@@ -42,6 +42,9 @@ export const INITIAL_PRODUCERS: Producers = { registered: PersistentMap(), runs:
 
 export const isBuiltin = (name: string): boolean => Object.hasOwn(BUILTIN_PRODUCERS, name)
 
+/** Also by a name that a reader takes for it: other case, blanks around it, full-width letters. */
+export const looksBuiltin = (name: string): boolean => isBuiltin(name.normalize('NFKC').trim().toLowerCase())
+
 /** Undefined for a name that is not built in, also for one that every object inherits. */
 export const builtinOf = (name: string): (typeof BUILTIN_PRODUCERS)[string] | undefined =>
   isBuiltin(name) ? BUILTIN_PRODUCERS[name] : undefined
@@ -55,7 +58,7 @@ export const registerProducer = (
   const { name } = record
   const node = nodeId(name)
   const isContributor = contributors.idOfNode.has(node) || contributors.keyOfNode.has(node)
-  if (isBuiltin(name) || producers.registered.has(name) || isContributor) {
+  if (looksBuiltin(name) || producers.registered.has(name) || isContributor) {
     return refuse('producer.duplicate', `a producer named ${name} exists already`, { name })
   }
   return accept({ type: 'producer.registered.v1', source, payload: record })

@@ -214,14 +214,39 @@ describe('the key of a contributor', () => {
   })
 })
 
-it('no contributor takes the name of a built-in producer', () => {
-  given()
-    .when({
-      kind: 'register-contributor',
-      registration: { nodeId: nodeId('technical-analysis'), name: 'Eve', role: 'curator', metadata: {} },
-      surface: 'api',
-    })
-    .thenRefused('contributor.duplicate', { node_id: 'technical-analysis' })
+describe('the name of a built-in producer, and one that looks like it', () => {
+  const names = [
+    'technical-analysis',
+    'Technical-Analysis',
+    ' technical-analysis',
+    'ｔechnical-analysis\u00a0',
+  ]
+
+  it.each(names)('is taken by no contributor: %j', (name) => {
+    given()
+      .when({
+        kind: 'register-contributor',
+        registration: { nodeId: nodeId(name), name: 'Eve', role: 'curator', metadata: {} },
+        surface: 'api',
+      })
+      .thenRefused('contributor.duplicate', { node_id: name })
+  })
+
+  it.each(names)('is taken by no producer: %j', (name) => {
+    given()
+      .when({
+        kind: 'register-producer',
+        producer: { name, domain: 'technical', endpoint: 'https://example.com', schedule: '* * * * *' },
+        surface: 'api',
+      })
+      .thenRefused('producer.duplicate', { name })
+  })
+
+  it.each(names)('is the source of no submission: %j', (name) => {
+    given(keyed)
+      .when(submitted({ source: name }, undefined))
+      .thenRefused('signal.source_reserved', { source: name.trim() })
+  })
 })
 
 describe('the text to sign', () => {

@@ -69,6 +69,7 @@ export const riskFactsOf = (
     staleCycles: trading.cycles.staleCycles,
     crisisVotes: trading.cycles.crisisVotes,
     fillDivergence: trading.orders.lastDivergence,
+    isFlat: trading.book.count === 0,
   }
 }
 

@@ -201,4 +201,5 @@ export const decideTrading = (
 const conditionsOf = (
   { trading }: TradingFacts,
   { now, configuration }: DecisionContext,
-): readonly Condition[] => trueConditions(riskFactsOf(trading, now), configuration.kill_switch)
+): readonly Condition[] =>
+  trueConditions(riskFactsOf(trading, now), configuration.kill_switch, configuration.risk)

@@ -1,5 +1,5 @@
 import { timestampAt } from '../shared/time.ts'
-import type { NewEvent } from '../events/catalogue.ts'
+import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import { type Decision, accept } from '../shared/decision.ts'
 import { derivedId } from '../shared/derived-id.ts'
@@ -98,6 +98,7 @@ const rejected = (
         mark_price: priceNumberOrNull(mark?.price ?? null),
         intended_price: intent.intended_price,
         limits: plan === null ? null : limitNumbers(plan.limits),
+        sizing: plan === null ? null : sizingOf(plan),
       },
     },
   }
@@ -119,9 +120,10 @@ const rejected = (
 
 const ordered = (
   { id, intent }: Intent,
-  { mid, side, limits, notional, quantity, limitPrice }: OrderPlan,
+  plan: OrderPlan,
   { mark, rules, sha256Hex, now, destination, leaderToken }: EntryFacts,
 ): readonly NewEvent[] => {
+  const { mid, side, limits, notional, quantity, limitPrice } = plan
   const newOrderId = orderId(derivedId('order', id, sha256Hex))
   const order = {
     id: newOrderId,
@@ -151,6 +153,7 @@ const ordered = (
       reference_ts: mark?.ts ?? now,
       trigger: null,
       limits: limitNumbers(limits),
+      sizing: sizingOf(plan),
       exit_reason: null,
       valid_until: intent.valid_until,
     },
@@ -211,6 +214,25 @@ export const openedEvent = (
 const limitNumbers = (limits: SizeLimits): Record<string, number> =>
   Object.fromEntries(Object.entries(limits).map(([name, limit]) => [name, usdNumber(limit)]))
 
+/** The numbers that led to the size. */
+const sizingOf = ({ learned, limits, notional }: OrderPlan): Sizing => {
+  const { estimate, kelly, floor, isProbation } = learned
+  const names = Object.keys(limits) as readonly (keyof SizeLimits)[]
+  return {
+    probation: isProbation,
+    bound_by: names.filter((name) => limits[name] === notional),
+    evidence_trades: r9(estimate.evidence),
+    win_chance: r9(estimate.chance),
+    payoff: r9(estimate.payoff),
+    kelly_stake: r9(estimate.stake),
+    prior_stake: r9(estimate.priorStake),
+    kelly_usd: usdNumber(kelly),
+    floor_usd: usdNumber(floor),
+  }
+}
+
+type Sizing = NonNullable<PayloadOf<'execution.order_submitted.v1'>['sizing']>
+
 export type CheckReason =
   | 'dcg_symbol'
   | 'expired'
@@ -222,6 +244,7 @@ export type CheckReason =
   | 'price_moved'
   | 'duplicate_position'
   | 'size_zero'
+  | 'below_minimum'
   | 'position_limit'
   | 'heat_limit'
   | 'exposure_limit'
@@ -256,6 +279,7 @@ const failedReasons = (
     price_moved: isMoved,
     duplicate_position: facts.heldInSymbol >= execution.max_positions_per_symbol,
     size_zero: plan !== null && plan.quantity === 0n,
+    below_minimum: plan !== null && isLearnedTooSmall(plan),
     position_limit: bounds(plan, 'position', execution.min_notional_usd),
     heat_limit: bounds(plan, 'heat', execution.min_notional_usd),
     exposure_limit: bounds(plan, 'exposure', execution.min_notional_usd),
@@ -266,6 +290,10 @@ const failedReasons = (
   }
   return (Object.keys(fails) as readonly CheckReason[]).filter((reason) => fails[reason])
 }
+
+/** What was learned leaves something, but less than the smallest order: it grows again as losses are forgotten. */
+const isLearnedTooSmall = ({ quantity, limits, notional }: OrderPlan): boolean =>
+  quantity === 0n && notional > 0n && limits.kelly === notional
 
 /** A limit that leaves too little is named beside the size. */
 const bounds = (plan: OrderPlan | null, limit: keyof OrderPlan['limits'], smallestUsd: number): boolean =>

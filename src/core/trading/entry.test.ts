@@ -103,12 +103,20 @@ describe('every check', () => {
     const scenario = openScenario({ risk: { daily_loss_limit_pct: 0.001, max_drawdown_pct: 0.001 } })
     scenario.intend()
     scenario.bar('BTC', 94)
+    // The stop has closed the position: nothing could end the drawdown but an operator.
+    expect(reasonsOf(scenario)).toEqual(['kill_switch', 'daily_loss_limit', 'drawdown_limit'])
+    scenario.do(level(0))
     expect(reasonsOf(scenario)).toEqual(['daily_loss_limit', 'drawdown_limit'])
     scenario.wait(DAY_MS)
     scenario.bar('BTC', 94)
     expect(reasonsOf(scenario)).toEqual(['drawdown_limit'])
     scenario.configure({ risk: { daily_loss_limit_pct: 0, max_drawdown_pct: 0.1 } })
-    expect(typesOf(scenario.intend())).toHaveLength(3)
+    expect(typesOf(scenario.intend())).toEqual([
+      'execution.order_submitted.v1',
+      'execution.order_filled.v1',
+      'execution.position_opened.v1',
+      'system.kill_switch_rearmed.v1',
+    ])
   })
 
   it('is made, whatever the others say', () => {

@@ -84,6 +84,8 @@ export const expireIntents = (
 }
 
 const EXPIRED = 'expired'
+/** Ordered, but only in the floor size: the results so far would allow less. */
+const PROBATION = 'probation_size'
 
 /** Whether its time is over. Nobody grants so much of it that it could last longer: a wrong clock did. */
 export const isOver = ({ valid_until }: Pick<Intent['intent'], 'valid_until'>, now: Timestamp): boolean =>
@@ -114,6 +116,7 @@ export const evolveIntents = (intents: Intents, event: KnownEvent): Intents => {
       return changed(intents, event.payload.intent_id, {
         status: 'executing',
         orderId: event.payload.order_id,
+        reasons: event.payload.sizing?.probation === true ? [PROBATION] : [],
       })
     case 'execution.order_filled.v1': {
       const { intent_id: id, remaining_size: rest } = event.payload

@@ -217,6 +217,8 @@ export interface RiskFacts {
   readonly staleCycles: number
   readonly crisisVotes: number
   readonly fillDivergence: number
+  /** With nothing held a drawdown cannot end by itself. */
+  readonly isFlat: boolean
 }
 
 /** What the brain's cycles say of risk. Trading reads it from the brain's events, not from the brain. */
@@ -263,7 +265,11 @@ export interface Condition {
 }
 
 /** Highest level first. */
-export const trueConditions = (facts: RiskFacts, rules: TriggerRules): readonly Condition[] => {
+export const trueConditions = (
+  facts: RiskFacts,
+  rules: TriggerRules,
+  { max_drawdown_pct: entryLimit }: { readonly max_drawdown_pct: number },
+): readonly Condition[] => {
   const share = rules.rearm_step
   const checks: readonly (Condition & { readonly holds: boolean })[] = [
     {
@@ -281,6 +287,15 @@ export const trueConditions = (facts: RiskFacts, rules: TriggerRules): readonly 
       to: 3,
       step: share,
       holds: facts.drawdown >= rules.l3_max_drawdown_pct,
+    },
+    {
+      // Entries are refused for good from here on: that must not happen in silence.
+      name: 'drawdown_limit',
+      value: facts.drawdown,
+      threshold: entryLimit,
+      to: 2,
+      step: share,
+      holds: facts.isFlat && facts.drawdown > 0 && facts.drawdown >= entryLimit,
     },
     {
       name: 'portfolio_heat_pct',

@@ -2,6 +2,7 @@ import type { Timestamp } from '../shared/brand.ts'
 import type { Sha256Hex } from '../log/hash-chain.ts'
 import type { KillSwitchLevel } from '../shared/level.ts'
 import {
+  greater,
   lesser,
   minus,
   NO_QUANTITY,
@@ -14,9 +15,9 @@ import {
   type Usd,
 } from '../shared/money.ts'
 import { r9 } from '../shared/numbers.ts'
-import { DAY_MS } from '../shared/time.ts'
 import type { Intent } from './intents.ts'
 import { perUsdOf, type PerUsd } from './fills.ts'
+import { kellyEstimate, type ClosedTrade, type KellyEstimate, type KellyRules } from './kelly.ts'
 import { type Destination, cutQuantity, entryLimit, planningCosts, sizingPrice } from './destination.ts'
 
 export interface EntryFacts {
@@ -40,6 +41,7 @@ export interface OrderPlan {
   readonly mid: Price
   readonly side: 'buy' | 'sell'
   readonly limits: SizeLimits
+  readonly learned: LearnedSize
   readonly notional: Usd
   readonly quantity: Quantity
   /** Null on paper. */
@@ -59,8 +61,14 @@ export const planned = (
     leverage: intent.leverage,
     conviction: intent.conviction_score,
   }
+  const learned = learnedSize(
+    kellyEstimate(closes, now, rules.risk.kelly),
+    request,
+    account.equity,
+    rules.risk,
+  )
   const limits = sizeLimits(request, account, {
-    kelly: kellyFraction(closes, now, rules.risk),
+    learned,
     perUsd: perUsdOf(intent, mid, planningCosts(destination, rules.execution)),
     rules,
   })
@@ -69,7 +77,7 @@ export const planned = (
   const price = sizingPrice({ mid, side, limitPrice }, rules.execution.paper_slippage_bps)
   const isTooSmall = notional < usdFrom(rules.execution.min_notional_usd) || price <= 0n
   const quantity = isTooSmall ? NO_QUANTITY : cutQuantity(destination, quantityFor(notional, price), price)
-  return { mid, side, limits, notional, quantity, limitPrice }
+  return { mid, side, limits, learned, notional, quantity, limitPrice }
 }
 
 /** What an entry may still use. Amounts of all open positions together. */
@@ -83,12 +91,6 @@ export interface Account {
   readonly drawdown: number
 }
 
-export interface ClosedTrade {
-  readonly at: Timestamp
-  readonly net: Usd
-  readonly netReturn: number
-}
-
 export interface SizeRequest {
   readonly sizePct: number
   readonly leverage: number
@@ -100,19 +102,43 @@ export type SizeLimits = Readonly<
   Record<'size_pct' | 'kelly' | 'position' | 'heat' | 'exposure' | 'margin', Usd>
 >
 
+/** What the results so far allow: the Kelly stake, or where that is less, a floor at which learning goes on. */
+export interface LearnedSize {
+  readonly estimate: KellyEstimate
+  readonly kelly: Usd
+  readonly floor: Usd
+  readonly isProbation: boolean
+}
+
+const learnedSize = (
+  estimate: KellyEstimate,
+  { conviction }: SizeRequest,
+  equity: Usd,
+  { kelly: { floor: floorShare } }: EntryRules['risk'],
+): LearnedSize => {
+  const trust = 0.25 + (0.75 * conviction) / 100
+  const kelly = portion(equity, estimate.stake * trust)
+  // Who believes in no edge before any trade trades nothing, and a floor is never more than that belief.
+  const floor = portion(equity, Math.min(floorShare, estimate.priorStake * trust))
+  return { estimate, kelly, floor, isProbation: floor > kelly }
+}
+
 const sizeLimits = (
   request: SizeRequest,
   account: Account,
-  { kelly, perUsd, rules }: { readonly kelly: number; readonly perUsd: PerUsd; readonly rules: EntryRules },
+  {
+    learned,
+    perUsd,
+    rules,
+  }: { readonly learned: LearnedSize; readonly perUsd: PerUsd; readonly rules: EntryRules },
 ): SizeLimits => {
   const { equity } = account
   const { risk, kill_switch: killSwitch } = rules
-  const stake = kelly * (0.25 + (0.75 * request.conviction) / 100)
   const heatMax =
     risk.heat_open_fraction * Math.min(risk.max_portfolio_heat_pct, killSwitch.l2_portfolio_heat_pct)
   return {
     size_pct: portion(equity, request.sizePct),
-    kelly: portion(equity, stake),
+    kelly: greater(learned.kelly, learned.floor),
     position: portion(equity, risk.max_position_pct),
     heat: usdLeft(
       heatMax * Number(equity) - Number(account.lossAtStop),
@@ -128,24 +154,6 @@ const sizeLimits = (
 
 const leastOf = (limits: SizeLimits): Usd => Object.values(limits).reduce(lesser)
 
-/** A prior belief that closed trades gradually replace. */
-export const kellyFraction = (
-  trades: readonly ClosedTrade[],
-  now: Timestamp,
-  { kelly }: EntryRules['risk'],
-): number => {
-  const fromMs = Date.parse(now) - kelly.days * DAY_MS
-  const counted = trades.filter(({ at }) => Date.parse(at) >= fromMs).slice(-kelly.trades)
-  const wins = counted.filter(({ net }) => net > 0n)
-  const losses = counted.filter(({ net }) => net < 0n)
-  const isOneMissing = wins.length === 0 || losses.length === 0
-  const ratio = isOneMissing ? kelly.b : meanReturn(wins) / meanReturn(losses)
-  const count = counted.length
-  const chance = (wins.length + kelly.prior * kelly.p) / (count + kelly.prior)
-  const payoff = (count * ratio + kelly.prior * kelly.b) / (count + kelly.prior)
-  return kelly.fraction * Math.max(0, (payoff * chance - (1 - chance)) / payoff)
-}
-
 /** Roundings of notional and fee together are smaller. */
 const ROUNDING = 20
 
@@ -155,9 +163,6 @@ const usdLeft = (free: number, perUsd: number): Usd => {
 }
 
 const portion = (equity: Usd, share: number): Usd => (equity <= 0n ? NO_USD : shareOf(equity, r9(share)))
-
-const meanReturn = (trades: readonly ClosedTrade[]): number =>
-  trades.reduce((sum, { netReturn }) => sum + Math.abs(netReturn), 0) / trades.length
 
 /** The sections of the configuration that entries read. */
 export interface EntryRules {
@@ -179,14 +184,7 @@ export interface EntryRules {
     readonly daily_loss_limit_pct: number
     readonly max_drawdown_pct: number
     readonly heat_open_fraction: number
-    readonly kelly: {
-      readonly p: number
-      readonly b: number
-      readonly prior: number
-      readonly trades: number
-      readonly days: number
-      readonly fraction: number
-    }
+    readonly kelly: KellyRules
   }
   readonly kill_switch: { readonly l2_portfolio_heat_pct: number }
 }

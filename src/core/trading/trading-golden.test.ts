@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { riskFactsOf } from './account.ts'
 import { TradingScenario, payloadOf, typesOf } from './trading.fixture.ts'
 import { levelsOf, paperFill, perUsdOf } from './fills.ts'
-import { kellyFraction } from './sizing.ts'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
 import { trueConditions, type RiskFacts } from './kill-switch.ts'
 import { equityOf } from './account.ts'
@@ -43,31 +42,6 @@ describe('12: the size of a position', () => {
   ])('of conviction %d is %d of equity at most, %d USD', (conviction_score, size_pct, usd) => {
     const events = scenarioAt(100).intend({ conviction_score, size_pct })
     expect(payloadOf(events, 'execution.order_submitted.v1')['size_notional']).toBe(usd)
-  })
-})
-
-describe('13: Kelly', () => {
-  const trades = (wins: number, losses: number, b: number) =>
-    [...Array<number>(wins).fill(b), ...Array<number>(losses).fill(-1)].map((netReturn) => ({
-      at: timestampOf('2026-02-19T00:00:00.000Z'),
-      net: usdFrom(netReturn),
-      netReturn,
-    }))
-  const kelly = (...count: Parameters<typeof trades>) =>
-    r9(kellyFraction(trades(...count), timestampOf('2026-02-20T00:00:00.000Z'), DEFAULT_CONFIGURATION.risk))
-
-  it('begins with a belief and learns from closes', () => {
-    expect(kelly(0, 0, 1)).toBe(0.0875)
-    expect(kelly(12, 18, 1.8)).toBe(0.056923077)
-    expect(kelly(15, 35, 1)).toBe(0)
-  })
-
-  it('forgets what is older than 90 days', () => {
-    expect(
-      r9(
-        kellyFraction(trades(15, 35, 1), timestampOf('2026-06-20T00:00:00.000Z'), DEFAULT_CONFIGURATION.risk),
-      ),
-    ).toBe(0.0875)
   })
 })
 
@@ -250,11 +224,16 @@ describe('21: triggers', () => {
     staleCycles: 0,
     crisisVotes: 0,
     fillDivergence: 0,
+    isFlat: true,
   }
   const levelFor = (facts: Partial<RiskFacts>): number =>
     Math.max(
       0,
-      ...trueConditions({ ...quiet, ...facts }, DEFAULT_CONFIGURATION.kill_switch).map(({ to }) => to),
+      ...trueConditions(
+        { ...quiet, ...facts },
+        DEFAULT_CONFIGURATION.kill_switch,
+        DEFAULT_CONFIGURATION.risk,
+      ).map(({ to }) => to),
     )
 
   it.each([

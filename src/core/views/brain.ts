@@ -2,6 +2,7 @@ import { intentId, type Timestamp } from '../shared/brand.ts'
 import { z } from 'zod'
 import type { State } from '../state.ts'
 import { brainEvents, REGIMES } from '../events/brain.ts'
+import { sizingShape } from '../events/trading.ts'
 import type { Stamped } from '../log/event.ts'
 import type { Intent } from '../trading/intents.ts'
 import { killSwitchLevel } from '../shared/level.ts'
@@ -100,13 +101,24 @@ export const viewIntent = ({ id, intent, status, reasons, positionId }: Intent):
 const conviction = brainEvents['brain.conviction.v1'].shape
 const action = conviction.decision.shape.action
 
-const explainedIntent = intentView.pick({
-  intent_id: true,
-  direction: true,
-  size_pct: true,
-  status: true,
-  reasons: true,
+export const explainedSizing = sizingShape.extend({
+  size_usd: z.number().nullable().meta({ description: 'of the order; null if there was none' }),
+  limits: z.record(z.string(), z.number()).meta({ description: 'in USD; the size is the least of them' }),
 })
+
+const explainedIntent = intentView
+  .pick({
+    intent_id: true,
+    direction: true,
+    size_pct: true,
+    status: true,
+    reasons: true,
+  })
+  .extend({
+    sizing: explainedSizing
+      .nullable()
+      .meta({ description: 'the numbers that led to the size; null before it is known' }),
+  })
 
 const explainedConviction = z.object({
   conviction_id: z.string(),

@@ -105,6 +105,10 @@ const DESCRIPTIONS = {
     'How much each domain counts, whether that was configured or learned, and the learning runs that led there with ' +
     'their reasons.',
   get_treasury: 'What profitable trades owe to contributors, what was settled, and the wallet in force.',
+  get_symbols: 'The symbols that are traded, and others with bars, each with its newest bar.',
+  get_prices:
+    'The price of each symbol that decisions are made on, with its time; null without a recent one.',
+  get_bars: 'Stored bars of a symbol (open, high, low, close, volume), newest first, also of a past time.',
   get_alerts:
     'Alerts that need attention and that nobody has acknowledged yet, newest first: stops and targets that were hit, a ' +
     'raised kill switch, trouble with an order or a position at a venue.',

@@ -29,7 +29,7 @@ export const missingCheckpointFault = async (
     seq: null,
     id: null,
     shownAt: Number.MAX_SAFE_INTEGER,
-    detail: `the log records a checkpoint at ${recorded.size}, but ${kept}: the file was deleted or replaced`,
+    detail: `the log records a checkpoint at ${recorded.size}, but ${kept}: the file was deleted, replaced, or left behind when store.checkpoint_file was changed`,
   }
 }
 

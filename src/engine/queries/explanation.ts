@@ -1,7 +1,12 @@
 import { timestampOf } from '../../core/shared/brand.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import { configurationHashInput } from '../../core/config/secrets.ts'
-import { viewExplanation, type ExplanationView, type StoredCycle } from '../../core/views/brain.ts'
+import {
+  explainedSizing,
+  viewExplanation,
+  type ExplanationView,
+  type StoredCycle,
+} from '../../core/views/brain.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import { isPlainText } from '../../core/shared/text.ts'
 import { sha256Hex } from '../sha256.ts'
@@ -66,7 +71,26 @@ const intentsOf = async (reader: Reader, cycleId: string): Promise<StoredCycle['
     const { conviction_id, direction, size_pct } = payload
     const status = known?.status ?? payload.status
     const reasons = [...(known?.reasons ?? [])]
-    return [conviction_id, { intent_id: id, direction, size_pct, status, reasons }] as const
+    const sizing = await sizingOf(reader, id)
+    return [conviction_id, { intent_id: id, direction, size_pct, status, reasons, sizing }] as const
   })
   return new Map(await Promise.all(explained))
+}
+
+type Explained = NonNullable<ExplanationView['convictions'][number]['intent']>
+
+/** An approval may come before the order, and fills after it. */
+const EVENTS_EXAMINED = 20
+
+/** Null for an order of an earlier release, too. */
+const sizingOf = async ({ log }: Reader, id: string): Promise<Explained['sizing']> => {
+  const [sent] = await oldestAbout(log, id, 'execution.order_submitted.v1', EVENTS_EXAMINED)
+  if (sent !== undefined) {
+    const { sizing, limits, size_notional } = sent.payload
+    return sizing === undefined ? null : { ...sizing, limits, size_usd: size_notional }
+  }
+  const [failed] = await oldestAbout(log, id, 'execution.order_failed.v1', EVENTS_EXAMINED)
+  const { sizing, limits } = failed?.payload.details ?? {}
+  const parsed = explainedSizing.safeParse({ ...Object(sizing), limits, size_usd: null })
+  return parsed.success ? parsed.data : null
 }

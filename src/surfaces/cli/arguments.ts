@@ -1,6 +1,8 @@
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { InvalidArgumentError } from 'commander'
+import { parseSelector } from '../../core/market/history/select.ts'
+import { TIMEFRAME_RULE } from '../../core/market/history/series.ts'
 import { parseTimestamp } from '../../core/shared/time.ts'
 import type { Invocation } from './command.ts'
 import { Failure, UsageError } from './failure.ts'
@@ -44,6 +46,12 @@ export const parseTo = (text: string): string => {
 }
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/
+
+/** A series of recorded bars. */
+export const parseSeries = parser(
+  parseSelector,
+  `It must be a venue, a symbol and ${TIMEFRAME_RULE}: binance:BTC:1h.`,
+)
 
 const ID_PREFIX_LENGTH_MIN = 4
 

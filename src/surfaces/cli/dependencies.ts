@@ -1,10 +1,20 @@
 import type { BacktestReport } from '../../backtest/report.ts'
 import type { StrategyName } from '../../backtest/strategies.ts'
 import type { EnvironmentVariables } from '../../core/config/environment.ts'
+import type { SeriesSelector } from '../../core/market/history/select.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Trust } from '../../engine/integrity/trust.ts'
 import type { CheckpointStep } from '../../engine/integrity/checkpointer.ts'
+import type {
+  BarStore,
+  DownloadReport,
+  DownloadRequest,
+  ImportOptions,
+  ImportReport,
+  TableColumn,
+  TableEncoder,
+} from '../../ports/bar-history.ts'
 import type { Broker } from '../../ports/broker.ts'
 import type { CheckpointStore } from '../../ports/checkpoints.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -50,6 +60,8 @@ export interface CommandDependencies {
   readonly openBroker: () => Promise<Broker>
   /** A run through recorded time. It leaves nothing behind. */
   readonly backtest: (request: BacktestRequest) => Promise<BacktestReport>
+  /** Recorded bars of this home. */
+  readonly history: () => Promise<HistoryCommands>
   /** Resolves when the service listens. */
   readonly startService: (options: ServiceOptions) => Promise<RunningService>
   /** The running service of this home; null when none answers. */
@@ -65,12 +77,21 @@ export interface BacktestRequest {
   readonly seed?: number | undefined
   /** Recorded bars; without it the file of the settings, or a simulated market. */
   readonly file?: string | undefined
+  /** Recorded bars of this home, instead: one series per symbol. */
+  readonly data: readonly SeriesSelector[]
   /** The bars and signals of the log of this home, instead. */
   readonly isFromLog: boolean
   readonly resetsDaily: boolean
   /** What was left out of the bars, for people. */
   readonly onError: (message: string) => void
   readonly onProgress: (done: number, total: number) => void
+}
+
+export interface HistoryCommands {
+  readonly store: BarStore
+  readonly importFile: (path: string, options: ImportOptions) => Promise<ImportReport>
+  readonly download: (request: DownloadRequest) => Promise<DownloadReport>
+  readonly tableEncoder: (columns: readonly TableColumn[]) => TableEncoder
 }
 
 export interface ConfigurationCommands {

@@ -1,27 +1,37 @@
 import { access, link, open, rename, rm, type FileHandle } from 'node:fs/promises'
+import type { TableCell, TableColumn, TableEncoder } from '../../ports/bar-history.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Invocation } from './command.ts'
 import { Failure, UsageError } from './failure.ts'
 import type { Progress } from './terminal.ts'
 
-export const EXPORT_FORMATS = ['jsonl', 'json', 'csv'] as const
+export const EXPORT_FORMATS = ['jsonl', 'json', 'csv', 'parquet'] as const
 
 type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
-/** Something in the log that can be exported. */
+/** Something stored that can be exported. */
 export interface Exportable<Item> {
   /** The member of the answer that counts them. */
   readonly plural: string
-  /** Page by page, so that memory does not grow with the log. */
-  readonly pages: (log: EventLog, progress: Progress | undefined) => AsyncIterable<readonly Item[]>
+  /** Page by page, so that memory does not grow with what is stored. */
+  readonly pages: (invocation: Invocation, progress: Progress | undefined) => AsyncIterable<readonly Item[]>
   /** What `--from` and `--to` compare. */
   readonly timestampOf: (item: Item) => string
   readonly jsonOf: (item: Item) => string
-  /** Of a CSV file. */
-  readonly columns: readonly string[]
+  /** Of a table. */
+  readonly columns: readonly TableColumn[]
   /** In the order of the columns. */
-  readonly cellsOf: (item: Item) => readonly (string | number | null)[]
+  readonly cellsOf: (item: Item) => readonly TableCell[]
 }
+
+/** Pages of what is read from the log; none where nothing was ever stored. */
+export const pagesOfLog = <Item>(
+  read: (log: EventLog, progress: Progress | undefined) => AsyncIterable<readonly Item[]>,
+): Exportable<Item>['pages'] =>
+  async function* (invocation, progress) {
+    await using session = await invocation.openExistingStore()
+    if (session !== null) yield* read(session.log, progress)
+  }
 
 export interface ExportOptions {
   readonly format?: ExportFormat
@@ -45,7 +55,8 @@ export const exportItems = async <Item>(
   if (print.json && format !== 'json') {
     throw new UsageError(`--json prints one JSON document: use --format json, or --output for ${format}`)
   }
-  await writeItems(invocation, what, { ...options, format }, (text) => print.asIs(text))
+  if (format === 'parquet') throw new UsageError('Parquet is no text: name a file with --output')
+  await writeItems(invocation, what, { ...options, format }, (text) => print.asIs(String(text)))
 }
 
 const exportToFile = async <Item>(
@@ -54,7 +65,7 @@ const exportToFile = async <Item>(
   options: ExportOptions,
   path: string,
 ): Promise<void> => {
-  const { format = 'jsonl' } = options
+  const { format = formatNamed(path) } = options
   const force = options.force === true
   // Checked before the work, not only after it.
   if (!force && (await exists(path))) throw fileExists(path)
@@ -66,34 +77,83 @@ const exportToFile = async <Item>(
   await invocation.print.result(document, `${written} ${what.plural} written to ${path}\n`)
 }
 
-type Write = (text: string) => Promise<void>
+/** As the name of the file says; one item per line where it does not. */
+const formatNamed = (path: string): ExportFormat =>
+  EXPORT_FORMATS.find((format) => path.toLowerCase().endsWith(`.${format}`)) ?? 'jsonl'
+
+type Write = (text: string | Uint8Array) => Promise<void>
 
 /** Returns how many items were written. */
 const writeItems = async <Item>(
-  { openExistingStore }: Invocation,
+  invocation: Invocation,
   what: Exportable<Item>,
   { format, from, to }: Pick<ExportOptions, 'from' | 'to'> & { readonly format: ExportFormat },
   write: Write,
   progress?: Progress,
 ): Promise<number> => {
-  const { opening, between, closing, textOf } = layoutOf(what, format)
+  const encoder =
+    format === 'parquet'
+      ? parquetEncoder(what, (await invocation.history()).tableEncoder(what.columns))
+      : textEncoder(what, format)
   // Timestamps have one form, so that their texts sort like their times.
   const isWanted = (item: Item): boolean => {
     const timestamp = what.timestampOf(item)
     return (from === undefined || timestamp >= from) && (to === undefined || timestamp <= to)
   }
   let written = 0
-  await using session = await openExistingStore()
-  await write(opening)
-  for await (const items of session === null ? [] : what.pages(session.log, progress)) {
+  await write(encoder.opening)
+  for await (const items of what.pages(invocation, progress)) {
     const wanted = items.filter(isWanted)
     if (wanted.length === 0) continue
-    await write((written === 0 ? '' : between) + wanted.map(textOf).join(between))
+    await write(await encoder.add(wanted))
     written += wanted.length
   }
-  await write(written === 0 && format === 'json' ? ']\n' : closing)
+  await write(await encoder.end())
   return written
 }
+
+interface ItemEncoder<Item> {
+  readonly opening: string
+  add(items: readonly Item[]): Promise<string | Uint8Array>
+  end(): Promise<string | Uint8Array>
+}
+
+const textEncoder = <Item>(
+  what: Exportable<Item>,
+  format: Exclude<ExportFormat, 'parquet'>,
+): ItemEncoder<Item> => {
+  const { opening, between, closing, textOf } = layoutOf(what, format)
+  let isEmpty = true
+  return {
+    opening,
+    add: async (items) => {
+      const text = (isEmpty ? '' : between) + items.map(textOf).join(between)
+      isEmpty = false
+      return text
+    },
+    end: async () => (isEmpty && format === 'json' ? ']\n' : closing),
+  }
+}
+
+/** Rows of several pages together: groups of a few rows make large files that are slow to read. */
+const parquetEncoder = <Item>(what: Exportable<Item>, table: TableEncoder): ItemEncoder<Item> => {
+  let held: (readonly TableCell[])[] = []
+  const taken = async (): Promise<Uint8Array> => {
+    const bytes = await table.add(held)
+    held = []
+    return bytes
+  }
+  return {
+    opening: '',
+    add: async (items) => {
+      held.push(...items.map((item) => what.cellsOf(item)))
+      return held.length < GROUP_ROWS ? '' : taken()
+    },
+    end: async () => Buffer.concat([await taken(), await table.end()]),
+  }
+}
+
+const GROUP_ROWS = 20_000
 
 interface ExportLayout<Item> {
   readonly opening: string
@@ -104,7 +164,7 @@ interface ExportLayout<Item> {
 
 const layoutOf = <Item>(
   { jsonOf, columns, cellsOf }: Exportable<Item>,
-  format: ExportFormat,
+  format: Exclude<ExportFormat, 'parquet'>,
 ): ExportLayout<Item> => {
   const lines = { opening: '', between: '', closing: '' }
   switch (format) {
@@ -113,15 +173,18 @@ const layoutOf = <Item>(
     case 'json':
       return { opening: '[', between: ',', closing: '\n]\n', textOf: (item) => `\n  ${jsonOf(item)}` }
     case 'csv':
-      return { ...lines, opening: csvLine(columns), textOf: (item) => csvLine(cellsOf(item)) }
+      return {
+        ...lines,
+        opening: csvLine(columns.map(({ name }) => name)),
+        textOf: (item) => csvLine(cellsOf(item)),
+      }
   }
 }
 
 /** One line of RFC 4180. Fields are quoted when they must be; their content is never changed. */
-export const csvLine = (values: readonly (string | number | null)[]): string =>
-  `${values.map(csvField).join(',')}\r\n`
+export const csvLine = (values: readonly TableCell[]): string => `${values.map(csvField).join(',')}\r\n`
 
-const csvField = (value: string | number | null): string => {
+const csvField = (value: TableCell): string => {
   const text = value === null ? '' : String(value)
   return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

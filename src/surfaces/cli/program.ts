@@ -34,6 +34,7 @@ export const COMMANDS: Readonly<Record<string, readonly (readonly [string, strin
       'run the trading rules on recorded or simulated prices',
       () => import('./commands/backtest.ts'),
     ],
+    ['data', 'recorded bars: download, import, check, export', () => import('./commands/data.ts')],
     ['doctor', 'find what is wrong with log and clock, and what to do', () => import('./commands/doctor.ts')],
     ['health', 'check settings, store, identity and service', () => import('./commands/health.ts')],
     ['orders', 'orders and their fills; cancel one', () => import('./commands/orders.ts')],
@@ -66,7 +67,11 @@ export const COMMANDS: Readonly<Record<string, readonly (readonly [string, strin
     ['signal', 'submit a signal for a symbol', () => import('./commands/signal.ts')],
   ],
   Prove: [
-    ['export', 'write events or treasury intents to a file or a pipe', () => import('./commands/export.ts')],
+    [
+      'export',
+      'write events, trades, equity or karma to a file or a pipe',
+      () => import('./commands/export.ts'),
+    ],
     [
       'integrity',
       'verify that no stored event was changed or removed',

@@ -215,3 +215,15 @@ it('tells of a bug by its message and ends with 1', async () => {
   expect(complaints.join('')).toMatch(/^error: the roof fell in/)
   expect(complaints.join('')).not.toContain('hunter2')
 })
+
+it.each([['venues'], ['health'], ['data', 'list'], ['backtest']])(
+  'refuses a misspelt variable before "svc %s" does anything',
+  async (...words) => {
+    const environment = { SVC_BRAIN__MIN_DOMAIN: '1' }
+    const { exitCode, stderr } = await home.run(words, { environment })
+    expect(exitCode).toBe(1)
+    expect(stderr).toMatch(
+      /SVC_BRAIN__MIN_DOMAIN is not a known setting; did you mean SVC_BRAIN__MIN_DOMAINS\?/,
+    )
+  },
+)

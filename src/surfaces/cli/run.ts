@@ -70,6 +70,10 @@ export const runCommandLine = async (
     (action) =>
     async (...parsed) => {
       const { home } = program.opts<GlobalOptions>()
+      // Also for commands that read no settings: a misspelt variable is a mistake wherever it is noticed.
+      const { environmentLayer } = await import('../../core/config/environment.ts')
+      const { problems } = environmentLayer(environment.environment)
+      if (problems.length > 0) throw new Failure('config.invalid', problems.join('\n'))
       dependencies = await environment.dependenciesAt(
         resolve(environment.currentFolder, home ?? environment.environment['SVC_HOME'] ?? ''),
       )
@@ -189,6 +193,8 @@ const problemOf = (error: unknown): Problem => {
 const CODES_BY_NAME: Readonly<Record<string, FailureCode>> = {
   ConfigurationFileError: 'config.not_saved',
   FileOpenToOthersError: 'security.refused',
+  HistoryError: 'data.refused',
+  IdentityMissingError: 'identity.unavailable',
   IdentityNotAdmittedError: 'identity.not_admitted',
   IdentityUnreadableError: 'identity.unavailable',
   SecurityError: 'security.refused',

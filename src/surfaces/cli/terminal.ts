@@ -101,7 +101,8 @@ export const expectErrorsOf = (stream: TerminalStream): void => {
 
 /** How far long work has come. */
 export interface Progress {
-  readonly update: (done: number, total: number) => void
+  /** `detail` stands behind the bar: a rate, the time that is left. */
+  readonly update: (done: number, total: number, detail?: string) => void
   /** Removes the bar: what remains on the screen is the result. */
   readonly end: () => void
 }
@@ -120,7 +121,8 @@ export const progressOn = (stream: TerminalStream, label: string): Progress => {
     stream.write(`\r${line}${ERASE_TO_END}`)
   }
   return {
-    update: (done, total) => draw(barOf(label, done, total)),
+    update: (done, total, detail = '') =>
+      draw(`${barOf(label, done, total)}${detail === '' ? '' : `  ${detail}`}`),
     end: () => draw(''),
   }
 }

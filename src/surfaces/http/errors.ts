@@ -39,7 +39,7 @@ export const addErrorHandlers = (app: FastifyInstance, logger: Logger): void => 
 const UNEXPECTED = problem('internal.error', 'Something unexpected happened; the log has the details')
 
 const LOST =
-  'The files of the event store were deleted or exchanged while the service ran; nothing was changed, and nothing is ' +
+  'The files of the event store were deleted, exchanged or overwritten while the service ran; nothing was changed, and nothing is ' +
   'stored until an operator has put them back and restarted it'
 
 /** Null for everything without a code of its own, which is a bug. */

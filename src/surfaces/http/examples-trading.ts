@@ -168,3 +168,34 @@ export const WEIGHTS = {
   next_run_at: '2026-02-26T00:00:00.000Z',
   history: [LEARNING_RUN],
 } as const
+
+export const MARKET_SYMBOL = {
+  symbol: 'BTC',
+  in_universe: true,
+  bar_seconds: 60,
+  last_open_ts: '2026-02-20T00:28:00.000Z',
+  last_close_ts: '2026-02-20T00:29:00.000Z',
+  last_close: 67_412.5,
+}
+
+export const PRICE = {
+  symbol: 'BTC',
+  price: 67_412.5,
+  as_of: '2026-02-20T00:29:00.000Z',
+  last_close: 67_412.5,
+  last_close_ts: '2026-02-20T00:29:00.000Z',
+}
+
+export const BAR = {
+  symbol: 'BTC',
+  resolution_s: 60,
+  open_ts: '2026-02-20T00:28:00.000Z',
+  close_ts: '2026-02-20T00:29:00.000Z',
+  open: 67_400,
+  high: 67_420,
+  low: 67_390,
+  close: 67_412.5,
+  volume: 3.25,
+  quote_volume: 219_090.63,
+  backfill: false,
+}

@@ -34,6 +34,7 @@ const OWN_KINDS = {
   'decision.not_found': [404, 'no cycle and no conviction has this id', { id: ID }],
   'event.not_found': [404, 'no event has this id', { event_id: ID }],
   'checkpoint.not_found': [404, 'no checkpoint of this size is kept', { size: 5, kept: [8] }],
+  'symbol.not_found': [404, 'there are no bars of the symbol', { symbol: 'BTC' }],
   'internal.error': [500, 'something unexpected happened; the log names the request id'],
   'proof.unavailable': [
     503,

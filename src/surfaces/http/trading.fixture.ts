@@ -48,7 +48,7 @@ export const logWithIntents = async (): Promise<EventLog> => {
   return log
 }
 
-const intentFor = (symbol: string): NewPayload<'execution.trade_intent.v1'> => ({
+export const intentFor = (symbol: string): NewPayload<'execution.trade_intent.v1'> => ({
   cycle_id: 'cycle',
   symbol,
   direction: 'long',

@@ -55,7 +55,7 @@ describe.each(generations)('the reference client, %s', (_generation, mode, revis
   it('finds every tool described, and results as described', async () => {
     const client = await connect('http', mode)
     const { tools } = await client.listTools()
-    expect(tools).toHaveLength(21)
+    expect(tools).toHaveLength(24)
     for (const { description, inputSchema, outputSchema, annotations } of tools) {
       expect(description).toMatch(/\S/)
       expect([inputSchema.type, outputSchema?.['type']]).toEqual(['object', 'object'])

@@ -33,6 +33,8 @@ type Payload = Readonly<Record<string, string | number | boolean | null | undefi
 export class Auditor {
   state: State = INITIAL_STATE
   head: Head = EMPTY_HEAD
+  /** When a fill was recorded last: what the venue charged for the position is read after that. */
+  filledMs = 0
   /** By client order id. */
   readonly submitted = new Map<string, SubmittedOrder>()
   readonly #world: World
@@ -114,6 +116,7 @@ export class Auditor {
         const trade = String(payload['venue_trade_id'])
         this.#expect(!this.#trades.has(trade), `20: trade ${trade} is recorded twice`)
         this.#trades.add(trade)
+        this.filledMs = this.#world.nowMs
         if (Number(payload['remaining_size']) === 0) this.#countEnd(payload)
         return
       }

@@ -3,7 +3,7 @@ import { DEFAULT_CONFIGURATION } from '../../../src/core/config/validate.ts'
 import { nodeId } from '../../../src/core/shared/brand.ts'
 import { canonicalSymbol } from '../../../src/core/shared/symbol.ts'
 import type { Usd } from '../../../src/core/shared/money.ts'
-import { isLive } from '../../../src/core/trading/intents.ts'
+import { isLive, type Intent } from '../../../src/core/trading/intents.ts'
 import { openPositionsOf, positionsOf } from '../../../src/core/trading/book.ts'
 import { isAtRest } from '../../../src/core/trading/orders.ts'
 import { hasStrandedExit } from '../../../src/core/trading/exits.ts'
@@ -41,6 +41,8 @@ const FORBIDDEN = 'DOGE'
 const SYMBOLS = ['BTC', 'ETH', 'SOL', FORBIDDEN]
 const BEGIN_MS = Date.parse('2026-02-20T07:50:00.000Z')
 const QUIET_MS = 75_000
+/** An intent that is over is ended by the schedule, once a second. */
+const EXPIRED_WITHIN_MS = 5000
 const QUIET_MS_MAX = 20 * MINUTE_MS
 const NODES = [1, 2] as const
 
@@ -105,6 +107,7 @@ class Simulation {
     await this.#sellEverything()
     this.#compareBooks()
     this.#judgeEnd()
+    world.throwIfBroken()
     return {
       digest: world.digest(),
       counts: world.counts,
@@ -225,12 +228,13 @@ class Simulation {
     this.#clients.denyAll()
     const isQuiet = await world.runUntil(world.nowMs + QUIET_MS_MAX, () => this.#isQuiet())
     if (!isQuiet) world.expect(false, `something is under way for ever: ${this.#underWay().join(', ')}`)
-    await world.step()
+    world.throwIfBroken()
     world.count('quiet points')
   }
 
   #isQuiet(): boolean {
-    return this.#world.nowMs - this.#venue.changedMs > QUIET_MS && this.#underWay().length === 0
+    const changedMs = Math.max(this.#venue.changedMs, this.#auditor.filledMs)
+    return this.#world.nowMs - changedMs > QUIET_MS && this.#underWay().length === 0
   }
 
   #underWay(): readonly string[] {
@@ -273,6 +277,7 @@ class Simulation {
     if (book.count > 0) world.count('books compared with open positions')
     for (const { engine, isOver, name } of this.#slots.values())
       if (!isOver && engine !== null) this.#auditor.compareState(engine.state, name)
+    world.throwIfBroken()
   }
 
   async #sellEverything(): Promise<void> {
@@ -286,7 +291,6 @@ class Simulation {
       if (await world.runUntil(world.nowMs + 2 * MINUTE_MS, isFlat)) return
     }
     world.expect(false, `not everything can be sold: ${this.#underWay().join(', ')}`)
-    await world.step()
   }
 
   #judgeSent(process: SimulatedProcess, order: BrokerOrder): void {
@@ -305,7 +309,9 @@ class Simulation {
   #judgeEnd(): void {
     const world = this.#world
     const { trading } = this.#auditor.state
-    const left = [...trading.intents.values()].filter(({ status }) => isLive(status))
+    const mayWait = ({ status, intent }: Intent): boolean =>
+      status === 'awaiting_approval' && Date.parse(intent.valid_until) > world.nowMs - EXPIRED_WITHIN_MS
+    const left = [...trading.intents.values()].filter((known) => isLive(known.status) && !mayWait(known))
     world.expect(left.length === 0, `18: ${left.length} intents have not ended`)
     const counted = (type: string): number => world.counts.get(`event ${type}`) ?? 0
     for (const type of ['execution.position_adopted.v1', 'execution.venue_differs.v1'])

@@ -166,6 +166,11 @@ export class World {
     action()
     await settle()
     this.afterStep()
+    this.throwIfBroken()
+  }
+
+  /** For what is judged between two steps: after the last one nothing else would notice it. */
+  throwIfBroken(): void {
     if (this.#failure !== null) throw this.#failure
   }
 

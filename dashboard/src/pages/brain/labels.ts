@@ -15,7 +15,7 @@ const HOLD_TEXTS: Readonly<Record<string, string>> = {
   below_threshold: 'conviction below the first tier',
 }
 
-/** Why an intent does not become a trade. */
+/** Why an intent does not become a trade, or only a small one. */
 const REJECTION_TEXTS: Readonly<Record<string, string>> = {
   dcg_symbol: 'symbol is on the do-not-trade list',
   expired: 'no longer valid',
@@ -27,6 +27,8 @@ const REJECTION_TEXTS: Readonly<Record<string, string>> = {
   price_moved: 'price moved too far since the decision',
   duplicate_position: 'symbol already held',
   size_zero: 'size is zero after all limits',
+  below_minimum: 'size after losses is below the smallest order; it grows again as they fade',
+  probation_size: 'on probation: the floor size, since results so far allow less',
   position_limit: 'limit of one position',
   heat_limit: 'heat limit: loss at all stops',
   exposure_limit: 'exposure limit',

@@ -6,7 +6,7 @@ import { useUrlState } from '../../app/use-url-state.ts'
 import { Badge, DirectionBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { QuerySheet } from '../../ui/dialog.tsx'
-import { formatNumber, formatPercent, formatWords } from '../../ui/format.ts'
+import { formatNumber, formatPercent, formatUsd, formatWords } from '../../ui/format.ts'
 import { Facts, Id } from '../../ui/id.tsx'
 import { Section } from '../../ui/panel.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -83,8 +83,20 @@ const Reasons = ({ explanation, conviction }: ReasonsProps) => (
   </div>
 )
 
+type Sizing = NonNullable<NonNullable<ExplainedConviction['intent']>['sizing']>
+
+/** Which numbers led to the size. */
+const sizingText = (sizing: Sizing): string => {
+  const { size_usd: size, bound_by, floor_usd, kelly_usd, evidence_trades, win_chance, payoff } = sizing
+  const result = size === null ? 'no order' : `size ${formatUsd(size)}`
+  const learned = `Kelly allows ${formatUsd(kelly_usd)}, the floor ${formatUsd(floor_usd)}`
+  const memory = `${formatNumber(evidence_trades, 1)} remembered trades: ${formatPercent(win_chance)} wins, payoff ${formatNumber(payoff, 2)}`
+  return `${result}, set by ${bound_by.map(formatWords).join(', ')}; ${learned} (${memory})`
+}
+
 const DecisionSummary = ({ conviction }: { readonly conviction: ExplainedConviction }) => {
   const { decision, direction, effective_conviction, value, next_tier, intent } = conviction
+  const sizing = intent?.sizing ?? null
   return (
     <div className="grid gap-3 rounded-lg bg-raised/60 p-3">
       <div className="flex flex-wrap items-center gap-2">
@@ -103,9 +115,12 @@ const DecisionSummary = ({ conviction }: { readonly conviction: ExplainedConvict
           <li key={reason}>{holdText(reason)}</li>
         ))}
         {intent?.reasons.map((reason) => (
-          <li key={reason}>intent rejected: {rejectionText(reason)}</li>
+          <li key={reason}>
+            intent {formatWords(intent.status)}: {rejectionText(reason)}
+          </li>
         ))}
         {intent === null ? null : <li>asks for {formatPercent(intent.size_pct)} of equity</li>}
+        {sizing === null ? null : <li>{sizingText(sizing)}</li>}
         <li>
           all evidence adds up to <Evidence value={value} />
           {next_tier === null ? '' : `; ${distanceText(next_tier)}`}

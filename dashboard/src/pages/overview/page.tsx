@@ -75,16 +75,22 @@ const AccountPanel = ({ className }: { readonly className?: string }) => {
       title="Account"
       query={query}
       className={className}
-      actions={query.data === undefined ? null : <ModeBadge mode={query.data.mode} />}
+      actions={query.data === undefined ? null : <AccountBadge account={query.data.account} />}
     >
       {(portfolio) => <Figures portfolio={portfolio} />}
     </QueryPanel>
   )
 }
 
-const ModeBadge = ({ mode }: { readonly mode: Portfolio['mode'] }) => (
-  <Badge tone={mode === 'live' ? 'warn' : 'accent'}>{mode === 'live' ? 'live money' : 'paper'}</Badge>
-)
+/** Whose money the figures count: until live trading is confirmed, that of the paper account, whatever the mode is. */
+const AccountBadge = ({ account }: Pick<Portfolio, 'account'>) => {
+  if (account === 'paper') return <Badge tone="accent">paper</Badge>
+  return account.endsWith('-sandbox') ? (
+    <Badge tone="accent">play money</Badge>
+  ) : (
+    <Badge tone="warn">live money</Badge>
+  )
+}
 
 const Figures = ({ portfolio }: { readonly portfolio: Portfolio }) => {
   const dayPnl = portfolio.equity_usd - portfolio.day_start_equity_usd

@@ -117,7 +117,9 @@ const Blocker = ({
       )
     case 'check_failed':
       return (
-        <Step title="Venue check failed">Fix what is marked below; the check is repeated automatically.</Step>
+        <Step title="Venue check failed">
+          Fix what is marked below. New keys need a restart; everything else is checked again automatically.
+        </Step>
       )
     case 'order_unknown':
       return (

@@ -116,7 +116,7 @@ const candleOf = (row: unknown): Candle => {
 }
 
 /** How many candles the exchange returns at once, where the library knows it. */
-const pageLimitOf = ({ features }: MarketDataApi, isSpot: boolean): number => {
+export const pageLimitOf = ({ features }: MarketDataApi, isSpot: boolean): number => {
   const kind = isSpot ? memberOf(features, 'spot') : memberOf(memberOf(features, 'swap'), 'linear')
   const limit = positiveOf(memberOf(memberOf(kind, 'fetchOHLCV'), 'limit'))
   return Math.min(PAGE_CANDLES_MAX, limit ?? PAGE_CANDLES_UNKNOWN)

@@ -54,6 +54,8 @@ export interface Exchange {
 export interface ExchangeOptions {
   readonly exchange: string
   readonly barSeconds: number
+  /** What errors call the two; by default the settings of the feed. */
+  readonly names?: { readonly exchange: string; readonly barSeconds: string }
   readonly baseUrl?: string
   readonly requestTimeoutMs?: number
   readonly timer: Timer
@@ -68,7 +70,7 @@ export const openExchange = async (options: ExchangeOptions): Promise<Exchange> 
   const resolution = resolutionOf(api, barSeconds)
   const supports = (method: string): boolean => api.has[method] === true || api.has[method] === 'emulated'
   if (!supports('fetchOHLCV') || resolution === null) {
-    throw new Error(`market.bar_seconds: ${id} has no bars of ${barSeconds} seconds`)
+    throw new Error(`${namesIn(options).barSeconds}: ${id} has no bars of ${barSeconds} seconds`)
   }
   const isWarmupAligned = barSeconds < WARMUP_BAR_SECONDS && WARMUP_BAR_SECONDS % barSeconds === 0
   return {
@@ -125,11 +127,16 @@ export const createRequest = (
   }
 }
 
-const loadApi = async ({ exchange: id, baseUrl }: ExchangeOptions, settings: object) => {
+const namesIn = ({ names = SETTING_NAMES }: ExchangeOptions) => names
+
+const SETTING_NAMES = { exchange: 'market.exchange', barSeconds: 'market.bar_seconds' }
+
+const loadApi = async (options: ExchangeOptions, settings: object) => {
+  const { exchange: id, baseUrl } = options
   const library = await loadCcxt()
   const Api = [memberOf(library.pro, id), memberOf(library, id)].find((found) => typeof found === 'function')
   if (!library.exchanges.includes(id) || Api === undefined) {
-    throw new Error(`market.exchange: ${id || '(empty)'} is not an exchange that ccxt knows`)
+    throw new Error(`${namesIn(options).exchange}: ${id || '(empty)'} is not an exchange that ccxt knows`)
   }
   const api = new (Api as new (settings: object) => MarketDataApi)({
     ...settings,

@@ -160,3 +160,27 @@ describe('on a store with bars', () => {
     expect((deliveredAtMs[2] ?? 0) - (deliveredAtMs[0] ?? 0)).toBe(120_000)
   })
 })
+
+describe('a file of old bars', () => {
+  const errorsOf = async (oldAfterMs?: number): Promise<readonly string[]> => {
+    const { path } = await opened(csv(row(0), row(1)))
+    const { listener, errors } = recordingListener()
+    const settings = { file: path, speed: 1_000_000, bar_seconds: 60 }
+    const timer = createManualTimer(START_MS + 400 * 86_400_000)
+    const feed = createFileFeed({ settings, timer, ...(oldAfterMs === undefined ? {} : { oldAfterMs }) })
+    await feed.start(FROM_NOTHING, listener)
+    while (feed.status().state !== 'ended') {
+      await timer.advance(MINUTE_MS)
+      await settle()
+    }
+    await feed.stop()
+    return errors
+  }
+
+  it('is reported once to those who decide by today, and to nobody else', async () => {
+    expect(await errorsOf(180_000)).toEqual([
+      expect.stringMatching(/nothing is traded on prices that old.*svc backtest/),
+    ])
+    expect(await errorsOf()).toEqual([])
+  })
+})

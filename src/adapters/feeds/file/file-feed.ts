@@ -17,10 +17,12 @@ import {
 interface FileFeedDependencies {
   readonly settings: Pick<Configuration['market'], 'file' | 'speed' | 'bar_seconds'>
   readonly timer: Timer
+  /** Reports once that bars are older than this, since decisions then have no price. Never without it. */
+  readonly oldAfterMs?: number
 }
 
 /** Replays recorded bars at the configured speed. */
-export const createFileFeed = ({ settings, timer }: FileFeedDependencies): MarketFeed => {
+export const createFileFeed = ({ settings, timer, oldAfterMs }: FileFeedDependencies): MarketFeed => {
   const { file: path, speed } = settings
   const abort = new AbortController()
   const { signal } = abort
@@ -31,7 +33,17 @@ export const createFileFeed = ({ settings, timer }: FileFeedDependencies): Marke
     const scan = await scanOrThrow(path, from, listener, signal)
     if (scan === null) return null
     const resolutionSeconds = (await resolutionIn(path, scan)) ?? settings.bar_seconds
-    return startReplay({ path, speed, resolutionSeconds, scan, from, timer, listener, signal })
+    return startReplay({
+      path,
+      speed,
+      resolutionSeconds,
+      scan,
+      from,
+      timer,
+      listener,
+      signal,
+      oldAfterMs: oldAfterMs ?? Infinity,
+    })
   }
 
   return {
@@ -136,6 +148,7 @@ interface ReplayOptions {
   readonly timer: Timer
   readonly listener: FeedListener
   readonly signal: AbortSignal
+  readonly oldAfterMs: number
 }
 
 interface Replay {
@@ -167,6 +180,12 @@ const startReplay = (options: ReplayOptions): Replay => {
       const waitMs = pace.waitMs(closeMs, timer.now())
       // Even a wait of 0 takes a millisecond: more than a bar has at high speed.
       if (waitMs > 0) await timer.wait(waitMs, signal)
+      if (lastBarAtMs === null && timer.now() - closeMs > options.oldAfterMs) {
+        listener.onError(
+          `${path}: its bars are of ${textOf(closeMs).slice(0, 10)}, but the clock of the service is today's: they are ` +
+            'stored and shown, and nothing is traded on prices that old. To trade on them, run "svc backtest --file"',
+        )
+      }
       if (!(await deliverBars(bars, { listener, timer, signal, onFailure }))) return
       lastBarAtMs = closeMs
       error = null

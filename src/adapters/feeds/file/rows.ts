@@ -1,6 +1,6 @@
 import type { FeedBar } from '../../../core/market/bar.ts'
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'
-import { jsonCellsOf, jsonColumnsOf, numberIn, splitCsv, timeIn } from './cells.ts'
+import { jsonCellsOf, jsonColumnsOf, numberIn, splitCsv, timeIn } from '../../../core/market/history/cells.ts'
 
 /** The bars of a line, and its faults: a fault of one symbol does not affect another. */
 export interface ReadRow {

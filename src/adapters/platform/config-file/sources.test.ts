@@ -111,10 +111,15 @@ describe('loadConfiguration', () => {
     expect(await problemsOf({ SVC_PRESET: 'p100' })).toHaveLength(1)
   })
 
-  it('warns of unknown variables, short tokens and files that others can read', async () => {
+  it('refuses unknown variables', async () => {
+    expect(await problemsOf({ SVC_BRAIN__MIN_DOMAIN: '1' })).toStrictEqual([
+      'environment variable SVC_BRAIN__MIN_DOMAIN is not a known setting; did you mean SVC_BRAIN__MIN_DOMAINS?',
+    ])
+  })
+
+  it('warns of short tokens and files that others can read', async () => {
     await write('config/user.yaml', 'api: { auth_token: short }\n', 0o644)
-    expect((await load({ SVC_BOGUS: '1' })).warnings).toStrictEqual([
-      'environment variable SVC_BOGUS is not a known setting',
+    expect((await load({})).warnings).toStrictEqual([
       'config/user.yaml may hold secrets but others can read it (mode 644): run chmod 600',
       'api.auth_token is shorter than 32 characters',
     ])

@@ -57,6 +57,7 @@ export const readSources = async ({ home, env, userFile: given }: ReadLocation):
   const problems = [defaultFile, userFile].flatMap((file) => (file.status === 'broken' ? file.problems : []))
   if (problems.length > 0) return { status: 'broken', problems }
   const environment = environmentLayer(env)
+  if (environment.problems.length > 0) return { status: 'broken', problems: environment.problems }
   const layers: Layers = {
     defaultFile: layerOf(defaultFile),
     presets: await readPresets(join(home, PRESETS_NAME)),

@@ -15,6 +15,17 @@ export class IdentityUnreadableError extends Error {
   }
 }
 
+/** This home had an identity: a new one in its place would go unnoticed until a log refuses it. */
+export class IdentityMissingError extends Error {
+  override readonly name = 'IdentityMissingError'
+  constructor() {
+    super(
+      'identity/identity.json is missing, and identity/logs.json says that it has written logs: put it back from a ' +
+        'copy. To begin as a new node, which these logs do not accept, remove identity/logs.json',
+    )
+  }
+}
+
 /** The log is closed to this node: its identity was replaced or lost, or it was never admitted. */
 export class IdentityNotAdmittedError extends Error {
   override readonly name = 'IdentityNotAdmittedError'

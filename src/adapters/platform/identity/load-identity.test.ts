@@ -9,8 +9,9 @@ import { decryptFernet } from '../crypto/fernet.ts'
 import { fernetKeyFrom, type Kdf } from '../crypto/password-key.ts'
 import { SecurityError } from '../crypto/security-error.ts'
 import { describeIdentity } from './identity-file.ts'
-import { identityPath, IdentityUnreadableError } from './identity-file.ts'
+import { IdentityMissingError, identityPath, IdentityUnreadableError } from './identity-file.ts'
 import { createEphemeralIdentity } from './identity.ts'
+import { logPins } from './log-pins.ts'
 import { loadIdentity, type IdentityOptions } from './load-identity.ts'
 
 const NOW = '2026-02-20T00:29:58.000Z'
@@ -59,6 +60,16 @@ const save = async (content: unknown): Promise<void> => {
 
 const savedFile = async (): Promise<Record<string, unknown>> =>
   JSON.parse(await readFile(identityPath(home), 'utf8')) as Record<string, unknown>
+
+it('is not replaced where one has written logs, with any way to save it or none', async () => {
+  await load({ password: 'correct horse' })
+  await logPins(home).write('/data/events.db', 'a'.repeat(64))
+  await rm(identityPath(home))
+  for (const options of [{ password: 'correct horse' }, { devMode: true }, {}]) {
+    await expect(load(options)).rejects.toThrow(IdentityMissingError)
+  }
+  expect(await readdir(join(home, 'identity'))).toEqual(['logs.json'])
+})
 
 describe('with a master password', () => {
   it('creates an encrypted file once and opens it again', async () => {

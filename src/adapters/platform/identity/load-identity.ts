@@ -7,11 +7,13 @@ import { fernetKeyFrom, newKdf } from '../crypto/password-key.ts'
 import { createPrivateFile, readPrivateFile, syncFolderOf } from '../crypto/private-file.ts'
 import { SecurityError } from '../crypto/security-error.ts'
 import {
+  IdentityMissingError,
   identityPath,
   IdentityUnreadableError,
   parseIdentityFile,
   type IdentityFile,
 } from './identity-file.ts'
+import { logPins } from './log-pins.ts'
 import { createEphemeralIdentity, publicKeyOf, type Identity } from './identity.ts'
 
 export interface IdentityOptions {
@@ -32,12 +34,13 @@ export interface LoadedIdentity {
 
 /**
  * The identity of this node, created on first need and never overwritten. Throws SecurityError when a new
- * one may not be saved, IdentityUnreadableError when the saved one cannot be opened.
+ * one may not be saved, IdentityUnreadableError when the saved one cannot be opened, IdentityMissingError when it is gone.
  */
 export const loadIdentity = async (options: IdentityOptions): Promise<LoadedIdentity> => {
   const path = identityPath(options.home)
   const saved = await readPrivateFile(path)
   if (saved !== null) return openIdentity(saved, options.password)
+  if ((await logPins(options.home).all()).length > 0) throw new IdentityMissingError()
 
   const identity = { ...createEphemeralIdentity(options.nodePrefix), ephemeral: false }
   const file = await fileOf(identity, options)

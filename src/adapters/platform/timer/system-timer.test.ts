@@ -30,3 +30,16 @@ it('ends early when aborted, however long the wait', async () => {
   expect(await timer.wait(60_000, controller.signal)).toBeUndefined()
   expect(getEventListeners(controller.signal, 'abort')).toEqual([])
 })
+
+it('warns of no leak when many wait for one signal', async () => {
+  const warnings: Error[] = []
+  const onWarning = (warning: Error): void => void warnings.push(warning)
+  process.on('warning', onWarning)
+  const controller = new AbortController()
+  const waits = Array.from({ length: 30 }, () => timer.wait(60_000, controller.signal))
+  await timer.wait(1, new AbortController().signal)
+  controller.abort()
+  await Promise.all(waits)
+  process.off('warning', onWarning)
+  expect(warnings).toEqual([])
+})

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import type { Timer } from '../../../ports/timer.ts'
 
@@ -5,6 +6,8 @@ import type { Timer } from '../../../ports/timer.ts'
 export const createSystemTimer = (now: () => number = Date.now): Timer => ({
   now,
   wait: async (ms, signal) => {
+    // Many may wait for one signal, and each takes its listener back: no leak to warn of.
+    setMaxListeners(0, signal)
     let leftMs = Math.max(0, ms)
     do {
       const partMs = Math.min(leftMs, TIMEOUT_MS_MAX)

@@ -26,6 +26,20 @@ describe('a poll', () => {
     expect(connections()).toBe(1)
   })
 
+  it('warns of no leak beside many others', async () => {
+    const warnings: Error[] = []
+    const onWarning = (warning: Error): void => void warnings.push(warning)
+    process.on('warning', onWarning)
+    const { port } = await answering((_request, response) => response.end(BODY))
+    const { signal } = new AbortController()
+    const polls = Array.from({ length: 30 }, () =>
+      pollEndpoint(`http://127.0.0.1:${port}`, RULES, { clock, signal }),
+    )
+    expect(new Set((await Promise.all(polls)).map(({ status }) => status))).toEqual(new Set(['rows']))
+    process.off('warning', onWarning)
+    expect(warnings).toEqual([])
+  })
+
   it.each(['application/vnd.api+json', 'text/json', undefined])('takes the type %s', async (type) => {
     const result = await poll((_request, response) => {
       if (type !== undefined) response.setHeader('content-type', type)

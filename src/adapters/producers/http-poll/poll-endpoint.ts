@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { timestampAt } from '../../../core/shared/time.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { fetchResponse, type FetchResult } from './fetch-response.ts'
@@ -22,6 +23,7 @@ export interface PollRules {
   readonly allowPrivateEndpoints: boolean
   /** For all of it: name, connection and the complete response. */
   readonly timeoutMs: number
+  readonly domain: string
   readonly futureSkewSecondsMax: number
 }
 
@@ -53,7 +55,7 @@ export const pollEndpoint = async (
 
 const fetchAndRead = async (
   endpoint: string,
-  { allowPrivateEndpoints, futureSkewSecondsMax }: PollRules,
+  { allowPrivateEndpoints, domain, futureSkewSecondsMax }: PollRules,
   { clock, resolve = resolveBySystem }: PollEnvironment,
   signal: AbortSignal,
 ): Promise<PollResult> => {
@@ -63,7 +65,7 @@ const fetchAndRead = async (
   const response = await fetchResponse({ url, host, addresses, signal })
   if (response.status !== 'received') return refusedBy(response)
   const now = timestampAt(clock.now())
-  return resultOf(readResponse(response.body, { now, futureSkewSecondsMax }))
+  return resultOf(readResponse(response.body, { now, domain, futureSkewSecondsMax }))
 }
 
 interface TimeLimit {
@@ -81,6 +83,8 @@ const timeLimit = (timeoutMs: number, stopping: AbortSignal | undefined): TimeLi
   const passed = new Promise<never>((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(new Error(String(signal.reason))), { once: true })
   })
+  // Many are polled at once, and all listen for the same end.
+  if (stopping !== undefined) setMaxListeners(0, stopping)
   if (stopping?.aborted === true) stop()
   stopping?.addEventListener('abort', stop, { once: true })
   const clear = (): void => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { COST_MAX, costInParses, MANY_VALUES } from '../../../../test/cpu-cost.fixture.ts'
 import { readResponse, type Reading } from './read-response.ts'
 
-const RULES = { now: timestampOf('2026-02-20T00:00:00.000Z'), futureSkewSecondsMax: 300 }
+const RULES = { now: timestampOf('2026-02-20T00:00:00.000Z'), domain: 'onchain', futureSkewSecondsMax: 300 }
 const ITEM = { type: 'signal.onchain.v1', payload: { symbol: 'BTC', whale_netflow: 1e6 } }
 
 const read = (value: unknown): Reading => readText(JSON.stringify(value))
@@ -59,7 +59,7 @@ describe('an answer', () => {
   it('keeps members it does not know and symbols as they are spelt', () => {
     const payload = { symbol: ' btc/usdt', whale_netflow: 1, Ünknown: [1, { deep: null }] }
     expect(read([{ type: 'signal.onchain.v1', payload }])).toMatchObject({ rows: [{ payload }] })
-    const free = { type: 'signal.weather.rain.v2', payload: { mm: 3 } }
+    const free = { type: 'signal.onchain.rain.v2', payload: { mm: 3 } }
     expect(read([free])).toMatchObject({ rows: [free] })
   })
 })
@@ -99,6 +99,15 @@ describe('an item is skipped', () => {
   it('for a number that no double holds', () => {
     const text = '[{"type":"signal.onchain.v1","payload":{"symbol":"BTC","depth":1e999}}]'
     expect(readText(text)).toMatchObject({ rejected: [{ reason: 'payload must hold finite numbers only' }] })
+  })
+
+  it('for a type of another domain, at its place and in the count', () => {
+    const other = { type: 'signal.ta.v1', payload: { symbol: 'BTC', rsi_14: 1 } }
+    expect(read([0, other, ITEM])).toMatchObject({
+      rows: [{}],
+      rejected: [{ index: 0 }, { index: 1, reason: 'type is not one of the domain onchain' }],
+      summary: expect.stringContaining('2 of 3 items skipped') as string,
+    })
   })
 
   it('without the others', () => {

@@ -11,6 +11,7 @@ import {
   storableObject,
 } from '../../../core/shared/json-object.ts'
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'
+import { mayEmit } from '../../../core/signals/signals.ts'
 import { plainText } from '../../../core/shared/text.ts'
 import { isTooFarAhead, timestamp } from '../../../core/shared/time.ts'
 
@@ -43,6 +44,8 @@ export type Reading =
 
 export interface ReadingRules {
   readonly now: Timestamp
+  /** Of the producer: it may say nothing about others. */
+  readonly domain: string
   readonly futureSkewSecondsMax: number
 }
 
@@ -135,13 +138,14 @@ const ITEM = z
   })
 
 /** The row, or what is wrong with the item. */
-const rowOf = (item: unknown, { now, futureSkewSecondsMax }: ReadingRules): PolledRow | string => {
+const rowOf = (item: unknown, { now, domain, futureSkewSecondsMax }: ReadingRules): PolledRow | string => {
   const checked = ITEM.safeParse(item)
   if (!checked.success) {
     const [first] = faultsOf(checked.error, ['item'], { input: item })
     return first === undefined ? 'is not a signal' : sentenceOf(first)
   }
   const { type, payload, ts = null, dedupe_key: dedupeKey = null } = checked.data
+  if (!mayEmit(domain, type)) return `type is not one of the domain ${domain}`
   if (ts !== null && isTooFarAhead(ts, now, futureSkewSecondsMax)) {
     return `ts must not be more than ${futureSkewSecondsMax} s ahead`
   }

@@ -6,7 +6,12 @@ import { pollEndpoint, type PollRules } from './poll-endpoint.ts'
 
 export const ITEM = { type: 'signal.onchain.v1', payload: { symbol: 'BTC', whale_netflow: 1e6 } }
 export const BODY = JSON.stringify([ITEM])
-export const RULES: PollRules = { allowPrivateEndpoints: true, timeoutMs: 5000, futureSkewSecondsMax: 300 }
+export const RULES: PollRules = {
+  domain: 'onchain',
+  allowPrivateEndpoints: true,
+  timeoutMs: 5000,
+  futureSkewSecondsMax: 300,
+}
 export const clock = { now: () => Date.parse('2026-02-20T00:00:00.000Z') }
 
 interface Open {

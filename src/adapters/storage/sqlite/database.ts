@@ -87,6 +87,9 @@ export const isBusyError = (error: unknown): boolean => primaryCode(error) === S
 
 export const isSqliteError = (error: unknown): error is Error => primaryCode(error) !== null
 
+/** The file holds something else than our tables: it is damaged, of another kind, or another database. */
+export const isDamage = (error: unknown): boolean => DAMAGE.has(primaryCode(error) ?? 0)
+
 /** In the words of the port. What is no error of the database stays what it is: a bug. */
 export const unavailable = (doing: string, path: string, error: unknown): Error => {
   if (!(error instanceof Error)) return new Error(String(error))
@@ -107,19 +110,33 @@ const connections = new WeakMap<Statement, Database>()
 
 const SQLITE_ERROR = 1
 const SQLITE_BUSY = 5
+const SQLITE_IOERR = 10
+const SQLITE_CORRUPT = 11
 const SQLITE_CONSTRAINT = 19
+const SQLITE_NOTADB = 26
+
+const DAMAGE: ReadonlySet<number> = new Set([SQLITE_ERROR, SQLITE_CORRUPT, SQLITE_NOTADB])
 
 const REASONS: ReadonlyMap<number, string> = new Map([
   [SQLITE_BUSY, `another process has it locked for more than ${BUSY_TIMEOUT_MS / 1000} seconds`],
   [8, 'it is read-only'],
-  [11, 'the file is damaged'],
+  [SQLITE_CORRUPT, 'the file is damaged'],
   [13, 'the disk is full'],
   [14, 'the file or its folder cannot be opened'],
-  [26, 'the file is not an SQLite database'],
+  [SQLITE_NOTADB, 'the file is not an SQLite database'],
 ])
 
-/** Extended codes carry the primary one in their lowest byte. */
+/** Extended codes carry the primary one in their lowest byte. The driver leaves it out of errors while rows are read. */
 const primaryCode = (error: unknown): number | null => {
-  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return null
-  return error.errcode & 0xff
+  if (!(error instanceof Error)) return null
+  if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff
+  return 'code' in error && error.code === 'ERR_SQLITE_ERROR' ? (CODES.get(error.message) ?? null) : null
 }
+
+/** SQLite's own words. */
+const CODES: ReadonlyMap<string, number> = new Map([
+  ['database is locked', SQLITE_BUSY],
+  ['disk I/O error', SQLITE_IOERR],
+  ['database disk image is malformed', SQLITE_CORRUPT],
+  ['file is not a database', SQLITE_NOTADB],
+])

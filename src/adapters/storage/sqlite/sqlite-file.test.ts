@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { appendTo, headAfter, recordsAfter } from '../../../../test/records.fixture.ts'
-import { EMPTY_HEAD } from '../../../core/log/event.ts'
+import { EMPTY_HEAD, type Head } from '../../../core/log/event.ts'
 import { StoreUnavailableError, type EventLog } from '../../../ports/event-log.ts'
 import { createSystemTimer } from '../../platform/timer/system-timer.ts'
 import { sqliteLeadership } from './sqlite-leadership.ts'
@@ -207,6 +207,43 @@ describe('writing', () => {
       expect(() => db.exec('DELETE FROM events')).toThrow('append only')
       expect(() => db.exec('UPDATE events SET signature = NULL WHERE seq = 1')).toThrow('append only')
     })
+  })
+})
+
+describe('a file that is overwritten while it is open', () => {
+  const overwritten = async (): Promise<{ readonly log: SqliteLog; readonly head: Head }> => {
+    const before = await open()
+    await appendTo(before, 400)
+    await before.close()
+    const log = await open()
+    // Its connections know enough of the file to go on without it.
+    await appendTo(log, 1)
+    const head = await log.head()
+    const { size } = await stat(path)
+    await writeFile(path, Buffer.alloc(size), { flag: 'r+' })
+    return { log, head }
+  }
+
+  it('is lost for the next write', async () => {
+    const { log, head } = await overwritten()
+    const lost: Error[] = []
+    log.watchLoss((error) => lost.push(error))
+    await expect(log.append(recordsAfter(head, 1), head)).rejects.toThrow(
+      'was overwritten while the service ran',
+    )
+    expect(lost).toHaveLength(1)
+  })
+
+  it('is lost soon, although nobody writes', async () => {
+    const { log } = await overwritten()
+    const lost: Error[] = []
+    log.watchLoss((error) => lost.push(error))
+    await expect.poll(() => lost.length, { timeout: 10_000 }).toBe(1)
+  })
+
+  it('cannot be read, which is no bug', async () => {
+    const { log } = await overwritten()
+    await expect(log.read({ order: 'asc', limit: 400 })).rejects.toBeInstanceOf(StoreUnavailableError)
   })
 })
 

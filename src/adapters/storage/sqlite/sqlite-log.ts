@@ -15,7 +15,7 @@ import {
 } from '../../../ports/event-log.ts'
 import { WorkerLostError, WorkerThread } from '../../worker.ts'
 import { yieldToEventLoop } from '../../../ports/yield-to-event-loop.ts'
-import { filesAt, filesFault } from './database-files.ts'
+import { filesAt, filesFault, OverwriteGuard } from './database-files.ts'
 import { readHeadFile, setHeadFileAside } from './head-file.ts'
 import { firstRow, prepareRows, unavailable, type Database, type Statement } from './database.ts'
 import { Records } from './records.ts'
@@ -64,8 +64,9 @@ export class SqliteLog implements EventLog {
     const files = filesAt(path)
     this.#writer = new WorkerThread('./sqlite-writer-thread.ts', import.meta.url, files)
     // The writer looks at every commit; this is for a log that nobody writes to.
+    const guard = new OverwriteGuard(path)
     this.#looking = setInterval(() => {
-      const fault = filesFault(files)
+      const fault = filesFault(files) ?? guard.fault()
       if (fault !== null) this.#lose(fault)
     }, LOOK_EVERY_MS)
     this.#looking.unref()

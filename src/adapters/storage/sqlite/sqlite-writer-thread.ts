@@ -8,7 +8,7 @@ import {
   unavailable,
   type Database,
 } from './database.ts'
-import { filesAt, filesFault, type DatabaseFiles } from './database-files.ts'
+import { filesAt, filesFault, OverwriteGuard, type DatabaseFiles } from './database-files.ts'
 import { HeadFile } from './head-file.ts'
 import { SnapshotWriter } from './snapshots.ts'
 import { EventWriter, type WriterAnswer, type WriterRequest } from './writer.ts'
@@ -20,6 +20,7 @@ const { path } = opened
 interface Connection {
   readonly db: Database
   readonly files: DatabaseFiles
+  readonly guard: OverwriteGuard
   readonly head: HeadFile
   readonly events: EventWriter
   readonly snapshots: SnapshotWriter
@@ -34,7 +35,14 @@ const open = (): Connection => {
   // The journal is there once the connection has been used.
   firstRow(hashAt, 1)
   const files = { ...filesAt(path), ...withoutNull(opened) }
-  return { db, files, head, events: new EventWriter(db), snapshots: new SnapshotWriter(db) }
+  return {
+    db,
+    files,
+    guard: new OverwriteGuard(path),
+    head,
+    events: new EventWriter(db),
+    snapshots: new SnapshotWriter(db),
+  }
 }
 
 const withoutNull = ({ database, journal }: DatabaseFiles): Partial<DatabaseFiles> => ({
@@ -42,10 +50,10 @@ const withoutNull = ({ database, journal }: DatabaseFiles): Partial<DatabaseFile
   ...(journal === null ? {} : { journal }),
 })
 
-/** Looked at after the commit and before anybody hears of it: what went to deleted files was not stored. */
+/** Looked at after the commit and before it is acknowledged: what went to deleted files was not stored. */
 const stored = (connected: Connection, work: (connected: Connection) => WriterAnswer): WriterAnswer => {
   const answer = work(connected)
-  const fault = filesFault(connected.files)
+  const fault = filesFault(connected.files) ?? connected.guard.fault()
   return fault === null ? answer : { status: 'lost', message: fault }
 }
 

@@ -19,7 +19,7 @@ export type WriterRequest =
 export type WriterAnswer =
   | AppendResult
   | { readonly status: 'saved' }
-  /** The files were deleted or exchanged: nothing is stored where it can be found. */
+  /** The files were deleted, exchanged or overwritten: nothing is stored where it can be found. */
   | { readonly status: 'lost'; readonly message: string }
   | { readonly status: 'leads'; readonly token: number }
   /** Another process was faster. */

@@ -96,14 +96,20 @@ export const universe = group('What is traded', {
   max_size: whole(100, 1, 1000, 'how many there may be'),
 })
 
-const kelly = group('Kelly sizing: a prior belief that closed trades gradually replace', {
-  p: share(0.55, 'believed chance of a win before any trade'),
-  b: number(1.2, { above: 0, max: 100 }, 'believed ratio of mean win to mean loss'),
-  prior: number(20, { min: 1, max: 10_000 }, 'weight of that belief, in trades'),
-  trades: whole(50, 1, 10_000, 'newest closes that count'),
-  days: whole(90, 1, 3650, 'older closes do not count'),
-  fraction: share(0.5, 'share of the full Kelly stake'),
-})
+const kelly = group(
+  'Kelly sizing: a prior belief that closed trades gradually replace, and that returns as they fade',
+  {
+    p: share(0.55, 'believed chance of a win before any trade'),
+    b: number(1.2, { above: 0, max: 100 }, 'believed ratio of mean win to mean loss'),
+    prior: number(20, { min: 1, max: 10_000 }, 'weight of that belief, in trades'),
+    trades: whole(50, 1, 10_000, 'newest closes that count; 50 are kept'),
+    days: whole(90, 1, 3650, 'older closes do not count'),
+    half_life_trades: number(40, { min: 1, max: 10_000 }, 'after so many newer closes one counts half'),
+    half_life_days: number(30, { min: 0.01, max: 3650 }, 'after so many days a close counts half'),
+    fraction: share(0.5, 'share of the full Kelly stake'),
+    floor: share(0.005, 'share of equity that is traded, to learn, where results allow less (0 = none)'),
+  },
+)
 
 export const risk = group('Limits on entries; they end with their condition', {
   max_leverage: number(2, { above: 0, max: 100 }, 'gross exposure over equity, at most'),

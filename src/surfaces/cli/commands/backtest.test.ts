@@ -225,3 +225,39 @@ describe('a sparkline', () => {
     })
   })
 })
+
+describe('recorded bars of the home', () => {
+  const store = async (): Promise<string> => {
+    const path = await fileOf(300)
+    await home.run(['data', 'import', path, '--exchange', 'x'])
+    return path
+  }
+
+  it('give the same figures as the file they were imported from', async () => {
+    const path = await store()
+    const words = ['--strategy', 'momentum', '--json']
+    const [ofFile, ofData] = [
+      await backtest(...words, '--file', path, '--symbol', 'BTC'),
+      await backtest(...words, '--data', 'x:BTC'),
+    ].map(({ stdout }) => JSON.parse(stdout))
+    expect(ofData).toEqual({ ...ofFile, market: 'data' })
+    expect(ofData.bars).toBeGreaterThan(0)
+  })
+
+  it.each([
+    ['a series that is not stored', ['--data', 'y:BTC'], /no bars of BTC of y/],
+    ['a coin twice', ['--data', 'x:BTC', '--data', 'x:BTC'], /each coin may be there once/],
+    ['what is no series', ['--data', 'BTC'], /binance:BTC:1h/],
+  ])('refuse %s', async (_what, words, message) => {
+    await store()
+    const { exitCode, stderr } = await backtest(...words)
+    expect(exitCode).not.toBe(0)
+    expect(stderr).toMatch(message)
+  })
+})
+
+it('refuses to simulate a symbol that is not in the universe', async () => {
+  const { exitCode, stderr } = await backtest('--symbol', 'BTX')
+  expect(exitCode).toBe(1)
+  expect(stderr).toMatch(/BTX is not in universe\.symbols; did you mean BTC\?/)
+})

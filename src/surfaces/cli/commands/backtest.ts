@@ -2,7 +2,8 @@ import { resolve } from 'node:path'
 import { Option } from 'commander'
 import type { BacktestReport } from '../../../backtest/report.ts'
 import { STRATEGY_NAMES, type StrategyName } from '../../../backtest/strategies.ts'
-import { parseFrom, parser, parseTo } from '../arguments.ts'
+import type { SeriesSelector } from '../../../core/market/history/select.ts'
+import { parseFrom, parser, parseSeries, parseTo } from '../arguments.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
 import { Failure, UsageError } from '../failure.ts'
 import { fields, percent, profit, quiet, usd, warning, type Row } from '../table.ts'
@@ -21,7 +22,14 @@ export const define: DefineCommand = (command, run) => {
     .option('--to <date>', 'stop trading then; a day is included', parseTo)
     .option('--seed <number>', 'seed of the simulated market and of the p-value', parseSeed)
     .option('--file <bars>', 'bars as CSV or JSON lines (default: market.file, else simulated)')
-    .addOption(new Option('--recorded', 'the bars and signals in the log of this home').conflicts('file'))
+    .addOption(
+      new Option('--data <series>', 'recorded bars of "svc data", such as binance:BTC:1m; may be repeated')
+        .argParser(collectSeries)
+        .conflicts(['file', 'symbol']),
+    )
+    .addOption(
+      new Option('--recorded', 'the bars and signals in the log of this home').conflicts(['file', 'data']),
+    )
     .option('--reset-daily', 'lower the kill switch at every midnight UTC, as an operator might')
     .addHelpText(
       'after',
@@ -29,6 +37,7 @@ export const define: DefineCommand = (command, run) => {
         'svc backtest',
         'svc backtest --strategy momentum --symbol BTC --seed 7 --reset-daily',
         'SVC_BRAIN__MIN_DOMAINS=2 svc backtest --recorded',
+        'svc backtest --data binance:BTC:5m --strategy momentum --from 2024-02-10',
         'svc backtest --file bars.csv --from 2024-02-10 --to 2024-02-20 --json',
       ),
     )
@@ -42,12 +51,13 @@ interface BacktestOptions {
   readonly to?: string
   readonly seed?: number
   readonly file?: string
+  readonly data?: readonly SeriesSelector[]
   readonly recorded?: true
   readonly resetDaily?: true
 }
 
 const runBacktest = async (invocation: Invocation, options: BacktestOptions): Promise<Answer> => {
-  const { strategy, symbol, from, to, seed, file, recorded = false, resetDaily = false } = options
+  const { strategy, symbol, from, to, seed, file, data = [], recorded = false, resetDaily = false } = options
   const fromMs = from === undefined ? null : Date.parse(from)
   // A day ends with its last millisecond; its last bar closes with the next one.
   const toMs = to === undefined ? null : Math.ceil(Date.parse(to) / 1000) * 1000
@@ -62,6 +72,7 @@ const runBacktest = async (invocation: Invocation, options: BacktestOptions): Pr
       toMs,
       seed,
       file: file === undefined ? file : resolve(file),
+      data,
       isFromLog: recorded,
       resetsDaily: resetDaily,
       onError: (message) => skipped.push(message),
@@ -102,7 +113,12 @@ const reportText = (report: BacktestReport, skipped: readonly string[]): Text =>
 }
 
 const marketText = ({ market, seed, symbols }: BacktestReport): string => {
-  const sources = { simulated: `simulated with seed ${seed}`, file: 'from a file', log: 'from the log' }
+  const sources = {
+    simulated: `simulated with seed ${seed}`,
+    file: 'from a file',
+    data: 'recorded bars',
+    log: 'from the log',
+  }
   return `${symbols.join(', ')}, ${sources[market]}`
 }
 
@@ -137,6 +153,11 @@ const SPARKLINE_WIDTH = 60
 const ADVICE: Readonly<Record<string, string>> = {
   coverage: '; prices alone are one domain: try SVC_BRAIN__MIN_DOMAINS=1',
 }
+
+const collectSeries = (text: string, before: readonly SeriesSelector[] = []): readonly SeriesSelector[] => [
+  ...before,
+  parseSeries(text),
+]
 
 const parseSymbol = parser(
   (text) => (/^[\w/:.-]{1,32}$/.test(text) ? text : null),

@@ -135,6 +135,7 @@ const explanationText = ({ cycle_id, ts, regime, rules_changed, convictions }: E
 const convictionText = (conviction: Explained): Text => {
   const { symbol, decision, direction, effective_conviction, confidence, next_tier, intent } = conviction
   const { inputs, what_if } = conviction
+  const sizing = intent?.sizing ?? null
   const decisive = what_if.filter(({ changes_decision }) => changes_decision)
   return paragraphs(
     fields([
@@ -147,6 +148,7 @@ const convictionText = (conviction: Explained): Text => {
       ],
       ['Next tier', next_tier === null ? null : tierText(next_tier)],
       ['Intent', intent === null ? null : intentText(intent)],
+      ['Size', sizing === null ? null : sizingCell(sizing)],
     ]),
     inputs.length === 0
       ? null
@@ -177,6 +179,18 @@ const tierText = ({ tier, value_missing }: NonNullable<Explained['next_tier']>):
 
 const intentText = ({ status, reasons, intent_id }: NonNullable<Explained['intent']>): string =>
   `${status}${reasons.length === 0 ? '' : ` (${reasons.join(', ')})`}  ${intent_id}`
+
+/** Which limit decided, and what earlier trades say. */
+const sizingCell = (sizing: NonNullable<NonNullable<Explained['intent']>['sizing']>): Cell => {
+  const { probation, size_usd: sizeUsd, bound_by, evidence_trades, win_chance, payoff } = sizing
+  const size = sizeUsd === null ? 'none' : `${sizeUsd.toFixed(2)} USD`
+  const floor = probation ? `, on probation at the floor of ${sizing.floor_usd.toFixed(2)} USD` : ''
+  const learned =
+    `Kelly ${sizing.kelly_usd.toFixed(2)} USD from ${evidence_trades.toFixed(1)} trades: ` +
+    `${(win_chance * 100).toFixed(1)} % wins, payoff ${payoff.toFixed(2)}`
+  const text = `${size} by ${bound_by.join(', ')}${floor}; ${learned}`
+  return probation ? warning(text) : text
+}
 
 const actionCell = (action: Explained['decision']['action']): Cell =>
   action === 'long' || action === 'short' ? good(action) : quiet(action)

@@ -3,11 +3,16 @@ import type { LogRecord } from '../../../core/log/event.ts'
 import type { Json, JsonObject } from '../../../core/shared/json.ts'
 import { payloadOf } from '../../../core/log/payload.ts'
 import { eventRecordText } from '../../../core/views/log.ts'
+import { accountStatusOf } from '../../../core/trading/account.ts'
+import { viewEquityHistory } from '../../../core/views/portfolio.ts'
 import { shareAccrualView } from '../../../core/views/treasury.ts'
+import { isoNow } from '../../../engine/iso-now.ts'
+import type { TableCell, TableColumn } from '../../../ports/bar-history.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
 import { parseFrom, parseTo } from '../arguments.ts'
 import { examples, type DefineCommand } from '../command.ts'
-import { EXPORT_FORMATS, exportItems, type Exportable, type ExportOptions } from '../exporting.ts'
+import { EXPORT_FORMATS, exportItems, pagesOfLog, type Exportable, type ExportOptions } from '../exporting.ts'
+import { stateOf } from '../store.ts'
 
 export const define: DefineCommand = (command, run) => {
   command.description('Writes what is stored, to archive, analyse or verify elsewhere.')
@@ -23,6 +28,7 @@ export const define: DefineCommand = (command, run) => {
         'svc export events --output events.jsonl',
         'svc integrity --file events.jsonl',
         'svc export events --format csv --from 2026-02-01 --to 2026-02-28 > feb.csv',
+        'svc export events --output events.parquet',
       ),
     )
     .action(run((invocation, options: ExportOptions) => exportItems(invocation, EVENTS, options)))
@@ -31,14 +37,28 @@ export const define: DefineCommand = (command, run) => {
     .description('Writes the shares of profit of closed trades, with the receipt where they were settled.')
     .addHelpText('after', examples('svc export karma', 'svc export karma --format csv --output karma.csv'))
     .action(run((invocation, options: ExportOptions) => exportItems(invocation, TREASURY_INTENTS, options)))
+  withExportOptions(command.command('trades'), 'trades closed')
+    .summary('closed trades, with entry, exit, fees, funding and excursions')
+    .description('Writes the trades that were closed, oldest first.')
+    .addHelpText('after', examples('svc export trades', 'svc export trades --output trades.parquet'))
+    .action(run((invocation, options: ExportOptions) => exportItems(invocation, TRADES, options)))
+  withExportOptions(command.command('equity'), 'points')
+    .summary('equity of the account over the last 30 days')
+    .description(
+      'Writes equity over time as it is kept: in steps of 15 seconds for 6 hours, 90 seconds for 36 hours, 9 minutes ' +
+        'for a week and 42 minutes for 30 days.',
+    )
+    .addHelpText('after', examples('svc export equity', 'svc export equity --output equity.parquet'))
+    .action(run((invocation, options: ExportOptions) => exportItems(invocation, EQUITY, options)))
 }
 
 const withExportOptions = (command: Command, plural: string): Command =>
   command
     .addOption(
-      new Option('--format <format>', 'one item per line, one array, or a table (default: jsonl)').choices(
-        EXPORT_FORMATS,
-      ),
+      new Option(
+        '--format <format>',
+        'one item per line, one array, or a table (default: as the file is named, else jsonl)',
+      ).choices(EXPORT_FORMATS),
     )
     .option('--from <date>', `only ${plural} at or after this date or time`, parseFrom)
     .option('--to <date>', `only ${plural} at or before this date or time`, parseTo)
@@ -63,22 +83,37 @@ const EVENT_COLUMNS = {
   recorded_at: 'recordedAt',
 } as const satisfies Readonly<Record<string, keyof LogRecord>>
 
+const EVENT_COLUMN_TYPES: Readonly<Record<string, TableColumn['type']>> = {
+  seq: 'integer',
+  schema_version: 'integer',
+  ts: 'time',
+  recorded_at: 'time',
+}
+
 const EVENTS: Exportable<LogRecord> = {
   plural: 'events',
-  async *pages(log, progress) {
+  pages: pagesOfLog(async function* (log, progress) {
     const { seq: upTo } = await log.head()
     for await (const records of log.scan({ after: 0, upTo })) {
       yield records
       progress?.update(records.at(-1)?.seq ?? 0, upTo)
     }
-  },
+  }),
   timestampOf: ({ ts }) => ts,
   jsonOf: (record) => eventRecordText(record),
-  columns: Object.keys(EVENT_COLUMNS),
+  columns: Object.keys(EVENT_COLUMNS).map((name) => ({ name, type: EVENT_COLUMN_TYPES[name] ?? 'text' })),
   cellsOf: (record) => Object.values(EVENT_COLUMNS).map((member) => record[member]),
 }
 
 const INTENT_MEMBERS = Object.keys(shareAccrualView.shape)
+
+/** Members that are numbers or times; the rest is text, lists as JSON. */
+const INTENT_COLUMN_TYPES: Readonly<Record<string, TableColumn['type']>> = {
+  realized_pnl_usd: 'number',
+  karma_percentage: 'number',
+  karma_amount_usd: 'number',
+  created_at: 'time',
+}
 
 interface ExportedIntent {
   readonly createdAt: string
@@ -88,22 +123,35 @@ interface ExportedIntent {
 
 const TREASURY_INTENTS: Exportable<ExportedIntent> = {
   plural: 'intents',
-  async *pages(log) {
-    for (let after = 0; ;) {
-      const records = await log.read({ types: ['karma.intent'], after, order: 'asc', limit: PAGE })
-      const last = records.at(-1)
-      if (last === undefined) return
+  pages: pagesOfLog(async function* (log) {
+    for await (const records of recordsOf(log, 'karma.intent')) {
       yield await Promise.all(records.map((record) => intentOf(log, record)))
-      after = last.seq
     }
-  },
+  }),
   timestampOf: ({ createdAt }) => createdAt,
   jsonOf: ({ members }) => JSON.stringify(members),
-  columns: [...INTENT_MEMBERS, 'status', 'receipt_id', 'chain_seq', 'chain_hash'],
+  columns: [
+    ...INTENT_MEMBERS.map((name) => ({ name, type: INTENT_COLUMN_TYPES[name] ?? ('text' as const) })),
+    { name: 'status', type: 'text' },
+    { name: 'receipt_id', type: 'text' },
+    { name: 'chain_seq', type: 'integer' },
+    { name: 'chain_hash', type: 'text' },
+  ],
   cellsOf: ({ members }) => Object.values(members).map(cellOf),
 }
 
 const PAGE = 500
+
+/** All events of a type, oldest first. */
+async function* recordsOf(log: EventLog, type: string): AsyncGenerator<readonly LogRecord[]> {
+  for (let after = 0; ;) {
+    const records = await log.read({ types: [type], after, order: 'asc', limit: PAGE })
+    const last = records.at(-1)
+    if (last === undefined) return
+    yield records
+    after = last.seq
+  }
+}
 
 /** The log calls it `intent_id`, every answer `id`. What was not stored is null. */
 const intentOf = async (log: EventLog, record: LogRecord): Promise<ExportedIntent> => {
@@ -134,5 +182,92 @@ const receiptIdOf = async (log: EventLog, intentId: string): Promise<Json> => {
   return settlement === undefined ? null : (payloadOf(settlement)?.['receipt_id'] ?? null)
 }
 
-const cellOf = (value: Json): string | number | null =>
+const cellOf = (value: Json): TableCell =>
   value === null || typeof value === 'string' || typeof value === 'number' ? value : JSON.stringify(value)
+
+/** Of the entry and of the exit, as their events hold them. */
+const TRADE_COLUMNS: readonly TableColumn[] = [
+  ...(['position_id', 'platform', 'asset', 'direction', 'mode'] as const).map(text),
+  { name: 'opened_at', type: 'time' },
+  { name: 'closed_at', type: 'time' },
+  ...(
+    [
+      'entry_price',
+      'exit_price',
+      'quantity',
+      'size_notional',
+      'leverage',
+      'stop_loss',
+      'take_profit',
+      'gross_pnl',
+      'fees_usd',
+      'funding_usd',
+      'realized_pnl',
+      'realized_pnl_pct',
+      'max_adverse_pct',
+      'max_favorable_pct',
+    ] as const
+  ).map((name) => ({ name, type: 'number' }) as const),
+  ...(['exit_reason', 'regime_at_entry', 'intent_id', 'conviction_id'] as const).map(text),
+]
+
+function text(name: string): TableColumn {
+  return { name, type: 'text' }
+}
+
+const TRADES: Exportable<JsonObject> = {
+  plural: 'trades',
+  pages: pagesOfLog(async function* (log) {
+    for await (const records of recordsOf(log, 'execution.position_closed')) {
+      yield await Promise.all(records.map((record) => tradeOf(log, record)))
+    }
+  }),
+  timestampOf: ({ closed_at }) => (typeof closed_at === 'string' ? closed_at : ''),
+  jsonOf: (trade) => JSON.stringify(trade),
+  columns: TRADE_COLUMNS,
+  cellsOf: (trade) => Object.values(trade).map(cellOf),
+}
+
+/** What the exit does not say stands in the entry. A position that was adopted has none. */
+const tradeOf = async (log: EventLog, record: LogRecord): Promise<JsonObject> => {
+  const exit = payloadOf(record) ?? {}
+  const about = exit['position_id']
+  const [opened] =
+    typeof about === 'string'
+      ? await log.read({ about, types: ['execution.position_opened'], order: 'asc', limit: 1 })
+      : []
+  const entry = opened === undefined ? {} : (payloadOf(opened) ?? {})
+  const members: JsonObject = { ...entry, ...exit, opened_at: opened?.ts ?? null, closed_at: record.ts }
+  return Object.fromEntries(TRADE_COLUMNS.map(({ name }) => [name, members[name] ?? null]))
+}
+
+const EQUITY_HOURS = 720
+/** More than are kept of 30 days. */
+const EQUITY_POINTS = 1440
+
+const EQUITY: Exportable<{ readonly ts: string; readonly equity_usd: number }> = {
+  plural: 'points',
+  async *pages({ openExistingStore, clock }) {
+    await using session = await openExistingStore()
+    if (session === null) return
+    const state = await stateOf(session.log, session.trust)
+    const [first] = await session.log.read({ order: 'asc', limit: 1 })
+    const nowMs = clock.now()
+    const beganMs = first === undefined ? nowMs : Date.parse(first.recordedAt)
+    const { points } = viewEquityHistory({
+      nowMs,
+      sinceMs: Math.min(nowMs, Math.max(nowMs - EQUITY_HOURS * 3_600_000, beganMs)),
+      points: EQUITY_POINTS,
+      equity: accountStatusOf(state.trading, isoNow(clock)).equity,
+      curve: state.trading.risk.curve,
+    })
+    yield points
+  },
+  timestampOf: ({ ts }) => ts,
+  jsonOf: (point) => JSON.stringify(point),
+  columns: [
+    { name: 'ts', type: 'time' },
+    { name: 'equity_usd', type: 'number' },
+  ],
+  cellsOf: ({ ts, equity_usd }) => [ts, equity_usd],
+}

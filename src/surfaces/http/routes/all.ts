@@ -12,6 +12,7 @@ import { intentRoutes } from './intents.ts'
 import { karmaRoutes } from './karma.ts'
 import { killSwitchRoutes, liveRoutes } from './kill-switch.ts'
 import { learningRoutes } from './learning.ts'
+import { marketRoutes } from './market.ts'
 import { mcpRoutes } from './mcp.ts'
 import { oracleRoutes } from './oracle.ts'
 import { positionRoutes } from './positions.ts'
@@ -36,6 +37,7 @@ export const ROUTES: readonly Route[] = [
   ...killSwitchRoutes,
   ...liveRoutes,
   ...learningRoutes,
+  ...marketRoutes,
   ...mcpRoutes,
   ...oracleRoutes,
   ...positionRoutes,

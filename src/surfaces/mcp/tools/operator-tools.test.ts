@@ -29,6 +29,8 @@ describe('get_portfolio', () => {
 describe.each([
   ['get_weights', '/learning/weights?limit=5'],
   ['get_treasury', '/treasury'],
+  ['get_symbols', '/symbols'],
+  ['get_prices', '/prices'],
   ['get_orders', '/orders'],
   ['get_intents', '/intents'],
 ])('%s', (tool, path) => {

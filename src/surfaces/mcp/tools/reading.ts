@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import { timestamp } from '../../../core/shared/time.ts'
 import { alertsView, viewAlerts } from '../../../core/views/alerts.ts'
 import { brainStatusView, explanationView, viewBrainStatus } from '../../../core/views/brain.ts'
 import { contributionView } from '../../../core/views/contribution.ts'
+import { barView, marketSymbolView, priceView, viewPrices, viewSymbols } from '../../../core/views/market.ts'
 import { weightsView } from '../../../core/views/learning.ts'
 import {
   INTENT_FILTERS,
@@ -18,6 +20,7 @@ import { attributionView, signalItemView, viewSignalItem } from '../../../core/v
 import { treasuryView, viewTreasury } from '../../../core/views/treasury.ts'
 import { attributionOf } from '../../../engine/queries/attribution.ts'
 import { contributionOf, namedAuthor } from '../../../engine/queries/authors.ts'
+import { storedBars } from '../../../engine/queries/bars.ts'
 import { explain } from '../../../engine/queries/explanation.ts'
 import {
   openPositions,
@@ -159,6 +162,35 @@ export const readingTools = {
     output: weightsView,
     call: async ({ input: { limit }, dependencies: { engine, configuration, clock } }) =>
       found(await weightsOf(engine, configuration(), { clock, limit })),
+  }),
+  get_symbols: tool('read', {
+    title: 'Symbols',
+    input: z.object({}),
+    output: itemsOf(marketSymbolView),
+    call: async ({ dependencies: { engine, configuration } }) =>
+      found(viewSymbols(await engine.fresh(), configuration())),
+  }),
+  get_prices: tool('read', {
+    title: 'Prices',
+    input: z.object({}),
+    output: itemsOf(priceView),
+    call: async ({ dependencies: { engine, configuration, clock } }) =>
+      found(viewPrices(await engine.fresh(), configuration(), clock.now())),
+  }),
+  get_bars: tool('read', {
+    title: 'Bars',
+    advice: LIMITS_NOTE,
+    input: z.object({
+      symbol: z.string().min(1).max(64).meta({ description: 'such as BTC' }),
+      from: timestamp().optional().meta({ description: 'only bars that open at this time or later' }),
+      to: timestamp().optional().meta({ description: 'only bars that open before this time' }),
+      limit: itemLimit(),
+    }),
+    output: orError(itemsOf(barView), ['symbol_not_found']),
+    call: async ({ input, dependencies: { engine } }) => {
+      const bars = await storedBars(engine, input)
+      return bars === null ? failed('symbol_not_found', { symbol: input.symbol }) : found(bars)
+    },
   }),
   get_alerts: tool('read', {
     title: 'Open alerts',

@@ -1,4 +1,4 @@
-import { parseTimestamp } from '../../../core/shared/time.ts'
+import { parseTimestamp } from '../../shared/time.ts'
 
 /** Null for an empty cell, NaN for one that is not a number. */
 export const numberIn = (cell: string): number | null => {

@@ -1,0 +1,103 @@
+import { canonicalSymbol } from '../../shared/symbol.ts'
+
+/** A bar of recorded history. Its time is its open, in milliseconds since 1970, UTC. */
+export interface HistoryBar {
+  readonly openMs: number
+  readonly open: number
+  readonly high: number
+  readonly low: number
+  readonly close: number
+  readonly volume: number
+}
+
+/** Bars of one length, of one market of one venue. */
+export interface SeriesName {
+  readonly venue: string
+  /** `BTC-USDT`: see `seriesSymbol`. */
+  readonly symbol: string
+  readonly seconds: number
+}
+
+/** As people write it: `binance:BTC-USDT:1m`. */
+export const seriesText = ({ venue, symbol, seconds }: SeriesName): string =>
+  `${venue}:${symbol}:${timeframeText(seconds)}`
+
+const DAY_SECONDS = 86_400
+
+const UNITS = { s: 1, m: 60, h: 3600, d: DAY_SECONDS } as const
+
+/** Seconds of `1m`, `4h`, `1d`; null for what is not a part of a day, since no bar may cross midnight UTC. */
+export const timeframeSeconds = (text: string): number | null => {
+  const [, count = '', unit = ''] = /^([1-9]\d{0,4})([smhd])$/.exec(text.trim()) ?? []
+  const seconds = Number(count) * (UNITS[unit as keyof typeof UNITS] ?? 0)
+  return isTimeframe(seconds) ? seconds : null
+}
+
+export const isTimeframe = (seconds: number): boolean => seconds > 0 && DAY_SECONDS % seconds === 0
+
+/** The shortest name: 3600 seconds are `1h`. */
+export const timeframeText = (seconds: number): string => {
+  const [unit, length] = Object.entries(UNITS).findLast(([, unitSeconds]) => seconds % unitSeconds === 0) ?? [
+    's',
+    1,
+  ]
+  return `${seconds / length}${unit}`
+}
+
+export const TIMEFRAME_RULE = 'a length that divides a day, such as 1m, 5m, 1h, 4h or 1d'
+
+/** Lower case, safe as the name of a folder; null for what is no name of a venue. */
+export const venueName = (text: string): string | null => {
+  const name = text.trim().toLowerCase()
+  return /^[a-z0-9][a-z0-9._-]{0,39}$/.test(name) ? name : null
+}
+
+/**
+ * One spelling of a market, safe as the name of a folder: `BTC/USDT` and `btcusdt` are `BTC-USDT`, the perpetual
+ * `BTC/USDT:USDT` is `BTC-USDT-USDT`. Null for what is no name of a market.
+ */
+export const seriesSymbol = (text: string): string | null => {
+  const name = text.trim().toUpperCase().replaceAll(/[/:_]/g, '-')
+  if (!/^[A-Z0-9]+(?:[-.][A-Z0-9]+)*$/.test(name) || name.length > SYMBOL_LENGTH_MAX) return null
+  const [, base, quote] = /^([A-Z0-9]{2,})(USDT|USDC|FDUSD|USD|EUR)$/.exec(name) ?? []
+  return base === undefined || quote === undefined ? name : `${base}-${quote}`
+}
+
+const SYMBOL_LENGTH_MAX = 40
+
+/** Whether somebody who writes `wanted` can mean this market: by its whole name, or by its coin alone. */
+export const isSymbolMeant = (symbol: string, wanted: string): boolean =>
+  symbol === seriesSymbol(wanted) ||
+  (isCoinAlone(wanted) && canonicalSymbol(symbol) === canonicalSymbol(wanted))
+
+const isCoinAlone = (wanted: string): boolean => seriesSymbol(wanted) === canonicalSymbol(wanted)
+
+/** What is wrong with the values of a bar; null for nothing. */
+export const historyBarFault = ({ open, high, low, close, volume }: HistoryBar): string | null => {
+  if (![open, high, low, close].every((price) => price > 0 && price <= PRICE_MAX)) {
+    return 'open, high, low and close must be numbers above 0'
+  }
+  if (low > Math.min(open, close) || high < Math.max(open, close)) {
+    return 'low and high must enclose open and close'
+  }
+  return volume >= 0 && volume < Infinity ? null : 'volume must be a number, 0 or larger'
+}
+
+/** As for bars of a feed: a higher price is a unit error. */
+const PRICE_MAX = 1e12
+
+export const isSameBar = (one: HistoryBar, other: HistoryBar): boolean =>
+  one.open === other.open &&
+  one.high === other.high &&
+  one.low === other.low &&
+  one.close === other.close &&
+  one.volume === other.volume
+
+/** `2024-02`. */
+export const monthOf = (ms: number): string => new Date(ms).toISOString().slice(0, 7)
+
+/** From its first millisecond to the first of the next. */
+export const monthRange = (month: string): { readonly fromMs: number; readonly toMs: number } => {
+  const [year = 0, number = 1] = month.split('-').map(Number)
+  return { fromMs: Date.UTC(year, number - 1), toMs: Date.UTC(year, number) }
+}

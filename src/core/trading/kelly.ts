@@ -1,0 +1,101 @@
+import type { Timestamp } from '../shared/brand.ts'
+import type { Usd } from '../shared/money.ts'
+import { naturalLog, powerOfTwo } from '../shared/numbers.ts'
+import { DAY_MS } from '../shared/time.ts'
+
+export interface ClosedTrade {
+  readonly at: Timestamp
+  readonly net: Usd
+  /** Net over the notional of the entry. */
+  readonly netReturn: number
+}
+
+export interface KellyRules {
+  readonly p: number
+  readonly b: number
+  readonly prior: number
+  readonly trades: number
+  readonly days: number
+  readonly half_life_trades: number
+  readonly half_life_days: number
+  readonly fraction: number
+  readonly floor: number
+}
+
+/** What closed trades say about the next one, shrunk to the belief held before any of them. */
+export interface KellyEstimate {
+  /** How many trades the remembered ones still count for. */
+  readonly evidence: number
+  readonly chance: number
+  /** Mean win over mean loss. */
+  readonly payoff: number
+  /** Share of equity; 0 where no edge is left. */
+  readonly stake: number
+  /** The same before any trade. */
+  readonly priorStake: number
+}
+
+/**
+ * A prior belief that closed trades replace as far as they count. Each counts less with every later close and with
+ * every day, so that losses are forgotten even while nothing is traded.
+ */
+export const kellyEstimate = (
+  closes: readonly ClosedTrade[],
+  now: Timestamp,
+  rules: KellyRules,
+): KellyEstimate => {
+  const { wins, losses } = memoryOf(closes, Date.parse(now), rules)
+  const evidence = wins.weight + losses.weight
+  const chance = (wins.weight + rules.prior * rules.p) / (evidence + rules.prior)
+  const isOneMissing = wins.weight === 0 || losses.weight === 0
+  const observed = isOneMissing ? rules.b : meanOf(wins) / meanOf(losses)
+  // The logarithm of a ratio is shrunk: half counts as much as double, and one odd trade does not decide.
+  const log = (evidence * naturalLog(observed) + rules.prior * naturalLog(rules.b)) / (evidence + rules.prior)
+  const payoff = powerOfTwo(log / Math.LN2)
+  return {
+    evidence,
+    chance,
+    payoff,
+    stake: rules.fraction * edgeOf(chance, payoff),
+    priorStake: rules.fraction * edgeOf(rules.p, rules.b),
+  }
+}
+
+/** The stake that makes a repeated bet grow fastest. */
+const edgeOf = (chance: number, payoff: number): number =>
+  Math.max(0, (payoff * chance - (1 - chance)) / payoff)
+
+interface Side {
+  readonly weight: number
+  readonly sum: number
+}
+
+const NOTHING: Side = { weight: 0, sum: 0 }
+
+/** A result that rounds to nothing still has a side. */
+const SMALLEST_RETURN = 1e-9
+/** Less is nothing: a mean of such weights would have no digits left. */
+const FORGOTTEN = 1e-9
+
+const memoryOf = (
+  closes: readonly ClosedTrade[],
+  nowMs: number,
+  rules: KellyRules,
+): { readonly wins: Side; readonly losses: Side } => {
+  const counted = closes.slice(-rules.trades)
+  let wins = NOTHING
+  let losses = NOTHING
+  for (const [index, { at, net, netReturn }] of counted.entries()) {
+    const days = Math.max(0, nowMs - Date.parse(at)) / DAY_MS
+    if (days > rules.days || net === 0n) continue
+    const later = counted.length - 1 - index
+    const weight = powerOfTwo(-(later / rules.half_life_trades + days / rules.half_life_days))
+    if (weight < FORGOTTEN) continue
+    const amount = weight * Math.max(SMALLEST_RETURN, Math.abs(netReturn))
+    if (net > 0n) wins = { weight: wins.weight + weight, sum: wins.sum + amount }
+    else losses = { weight: losses.weight + weight, sum: losses.sum + amount }
+  }
+  return { wins, losses }
+}
+
+const meanOf = ({ weight, sum }: Side): number => sum / weight
