@@ -51,17 +51,14 @@ export interface Evidence {
  * late and however often, so adds nothing, and several names for one opinion have the weight of one.
  */
 export const contributionsOf = ({ edges, overlaps }: Evidence, rules: ContributionRules): Contributions => {
-  const { leads, pairs } = pairsOf(repeatsOf(overlaps))
+  const pairs = pairsOf(repeatsOf(overlaps))
   const known = new Map<string, EstimatedEdge & { readonly outcomes: number }>()
   for (const [author, edge] of edges)
     known.set(author, { ...estimatedEdge(edge, rules), outcomes: edge.outcomes })
-  for (const author of leads.keys())
+  for (const author of pairs.keys())
     if (!known.has(author)) known.set(author, { ...NEWCOMER.edge, outcomes: 0 })
-  const order = [...known.keys()].toSorted(
-    (one, other) => (leads.get(other) ?? 0) - (leads.get(one) ?? 0) || (one < other ? -1 : 1),
-  )
   const contributions = new Map<string, Contribution>()
-  for (const author of order) {
+  for (const author of inOrder(known, pairs)) {
     const edge = known.get(author)
     if (edge === undefined) continue
     const met = (pairs.get(author) ?? []).flatMap(({ author: other, share, error }) => {
@@ -108,43 +105,85 @@ const SUSPICION = 0.75
 const SAME = 0.5
 
 /** What is left of a share that chance explains in part: little of a small one, nearly all of a large one. */
-const significant = (share: number, doubt: number): number =>
-  share <= doubt || share <= 0 ? 0 : clamp01(share) * (1 - (doubt / share) ** 2)
+const significant = (share: number, doubt: number): number => {
+  if (share <= doubt || share <= 0) return 0
+  const part = doubt / share
+  return clamp01(share) * (1 - part * part)
+}
 
 interface Pair {
   readonly author: string
   readonly share: number
+  /** Above 0 for the one of the two who mostly speaks after the other. */
+  readonly behind: number
   readonly error: number
 }
 
-/** Both directions of a pair count: who speaks first may change from call to call. */
-const pairsOf = (
-  all: readonly Repeats[],
-): { readonly leads: ReadonlyMap<string, number>; readonly pairs: ReadonlyMap<string, readonly Pair[]> } => {
-  const leads = new Map<string, number>()
-  const sums = new Map<string, Map<string, { share: number; variance: number }>>()
-  const add = (author: string, other: string, { share, variance }: Repeats): void => {
-    const own = sums.get(author) ?? new Map<string, { share: number; variance: number }>()
-    const sum = own.get(other) ?? { share: 0, variance: 0 }
+/**
+ * Both directions of a pair count: who speaks first may change from call to call. By name, because what is added up here
+ * must not depend on the order of a map, which is another one after a restart.
+ */
+const pairsOf = (all: readonly Repeats[]): ReadonlyMap<string, readonly Pair[]> => {
+  const sums = new Map<string, Map<string, PairSums>>()
+  const add = (author: string, other: string, { share, variance }: Repeats, sign: 1 | -1): void => {
+    const own = sums.get(author) ?? new Map<string, PairSums>()
+    const sum = own.get(other) ?? { share: 0, variance: 0, behind: 0 }
     sum.share += Math.max(0, share)
     sum.variance += variance
+    sum.behind += sign * share
     own.set(other, sum)
     sums.set(author, own)
   }
   for (const one of all) {
-    const { later, earlier, share } = one
-    add(later, earlier, one)
-    add(earlier, later, one)
-    leads.set(earlier, (leads.get(earlier) ?? 0) + share)
-    leads.set(later, (leads.get(later) ?? 0) - share)
+    add(one.later, one.earlier, one, 1)
+    add(one.earlier, one.later, one, -1)
   }
   const pairs = new Map<string, readonly Pair[]>()
   for (const [author, own] of sums)
     pairs.set(
       author,
-      [...own].map(([other, { share, variance }]) => ({ author: other, share, error: Math.sqrt(variance) })),
+      [...own]
+        .map(([other, { share, variance, behind }]) => ({
+          author: other,
+          share,
+          behind,
+          error: Math.sqrt(variance),
+        }))
+        .toSorted((one, other) => (one.author < other.author ? -1 : 1)),
     )
-  return { leads, pairs }
+  return pairs
+}
+
+interface PairSums {
+  share: number
+  variance: number
+  behind: number
+}
+
+/**
+ * Who borrows least speaks first. Followers of one's own do not help, and nobody can be made to follow: only what an author
+ * says after others counts, by the edge of those it repeats.
+ */
+const inOrder = (
+  known: ReadonlyMap<string, EstimatedEdge>,
+  pairs: ReadonlyMap<string, readonly Pair[]>,
+): readonly string[] => {
+  const rankOf = (author: string): readonly [borrowed: number, behind: number] => {
+    let [borrowed, most] = [0, 0]
+    for (const { author: other, behind, error } of pairs.get(author) ?? []) {
+      const surely = significant(behind, DOUBT * error)
+      borrowed = Math.max(borrowed, surely * (known.get(other)?.sure ?? 0))
+      most = Math.max(most, surely)
+    }
+    return [borrowed, most]
+  }
+  const ranks = [...known.keys()].map((author) => ({ author, rank: rankOf(author) }))
+  return ranks
+    .toSorted(
+      (one, other) =>
+        one.rank[0] - other.rank[0] || one.rank[1] - other.rank[1] || (one.author < other.author ? -1 : 1),
+    )
+    .map(({ author }) => author)
 }
 
 /** A leader belongs to the group that bears its name. */

@@ -1,7 +1,7 @@
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { authorKey } from '../shared/author-key.ts'
-import type { CallId, CanonicalSymbol } from '../shared/brand.ts'
+import type { CallId, CanonicalSymbol, Timestamp } from '../shared/brand.ts'
 import { clamp01, powerOfTwo } from '../shared/numbers.ts'
 import { dayNumber, HORIZON_MS, horizonIn } from '../shared/time.ts'
 import type { CallDirection } from './calls.ts'
@@ -55,8 +55,10 @@ const STANCES_MAX = 64
 const SYMBOLS_MAX = 2000
 const AUTHORS_MAX = 100_000
 const REPETITIONS_MAX = 100_000
-/** If the table is this full, pairs that met so rarely give way. */
-const CROWDED = 0.8
+/** Names without a record fill only half of the table: otherwise a flood of them would hide who repeats whom. */
+const UNPROVEN_MAX = REPETITIONS_MAX / 2
+/** If there are more pairs, those with such a name that met so rarely give way. */
+const CROWDED = 0.8 * UNPROVEN_MAX
 const RARE = 3
 
 /** How much is lost if the stance of this author is not remembered; a new name has nothing to lose. */
@@ -67,7 +69,7 @@ export const evolveOverlaps = (overlaps: Overlaps, event: KnownEvent, standingOf
     case 'attribution.recorded.v1':
       return recorded(overlaps, event.payload, standingOf)
     case 'brain.cycle.v1':
-      return swept(overlaps, dayNumber(event.ts), Date.parse(event.ts))
+      return swept(overlaps, event.ts, standingOf)
     default:
       return overlaps
   }
@@ -80,13 +82,16 @@ const recorded = (
 ): Overlaps => {
   const { symbol, direction, call_id: callId } = made
   const horizon = horizonIn(made.horizon)
+  const atMs = Date.parse(made.received_at)
   // A signal without a call, or a damaged event.
-  if (symbol === null || direction === null || typeof callId !== 'string' || horizon === null) return overlaps
+  if (symbol === null || direction === null || typeof callId !== 'string') return overlaps
+  const author = authorKey(made.contributor_id, made.producer_id)
+  if (horizon === null || Number.isNaN(atMs) || author.includes(SEPARATOR)) return overlaps
   const stance: Stance = {
-    author: authorKey(made.contributor_id, made.producer_id),
+    author,
     callId,
     direction,
-    atMs: Date.parse(made.received_at),
+    atMs,
     horizonMs: HORIZON_MS[horizon],
   }
   const known = overlaps.stances.get(symbol) ?? []
@@ -103,7 +108,11 @@ const recorded = (
     stances: overlaps.stances.set(symbol, remembered([...others, stance], standingOf)),
     counts: overlaps.counts.set(stance.author, count),
     repetitions: news.reduce(
-      (repetitions, other) => withRepetition(repetitions, stance, other, count.calls),
+      (repetitions, other) =>
+        withRepetition(repetitions, stance, other, {
+          call: count.calls,
+          limit: areProven(stance.author, other.author, standingOf) ? REPETITIONS_MAX : UNPROVEN_MAX,
+        }),
       overlaps.repetitions,
     ),
     sweptDay: overlaps.sweptDay,
@@ -133,11 +142,11 @@ const withRepetition = (
   repetitions: Overlaps['repetitions'],
   stance: Stance,
   other: Stance,
-  call: number,
+  { call, limit }: { readonly call: number; readonly limit: number },
 ): Overlaps['repetitions'] => {
   const key = keyOf(stance.author, other.author)
   const before = repetitions.get(key)
-  if (before === undefined && repetitions.size >= REPETITIONS_MAX) return repetitions
+  if (before === undefined && repetitions.size >= limit) return repetitions
   const age = (stance.atMs - other.atMs) / other.horizonMs
   const nearness = clamp01(1 - age * age)
   const kept = before === undefined ? 0 : powerOfTwo((before.asOfCall - call) / HALF_LIFE_CALLS)
@@ -156,22 +165,43 @@ const agreementOf = (one: CallDirection, other: CallDirection): number => {
   return one === 'neutral' || other === 'neutral' ? 0 : -1
 }
 
-const SEPARATOR = '|'
+/** No registered name contains it, and others have no vote. */
+const SEPARATOR = '\n'
 const keyOf = (later: string, earlier: string): string => `${later}${SEPARATOR}${earlier}`
+const authorsIn = (key: string): readonly [later: string, earlier: string] => {
+  const [later = '', earlier = ''] = key.split(SEPARATOR)
+  return [later, earlier]
+}
 
 /** Once a day: drops ended stances, pairs that did not meet for long, and rare ones if there are too many. */
-const swept = (overlaps: Overlaps, today: number, nowMs: number): Overlaps => {
+const swept = (overlaps: Overlaps, now: Timestamp, standingOf: StandingOf): Overlaps => {
+  const [today, nowMs] = [dayNumber(now), Date.parse(now)]
   if (!(today > overlaps.sweptDay)) return overlaps
-  const isCrowded = overlaps.repetitions.size > CROWDED * REPETITIONS_MAX
-  return {
-    stances: overlaps.stances.filter((stances) => stances.some((stance) => isOpenAt(stance, nowMs))),
-    counts: overlaps.counts,
-    repetitions: overlaps.repetitions.filter(
-      ({ day, squares }) => day > today - DAYS_KEPT && !(isCrowded && squares < RARE),
-    ),
-    sweptDay: today,
-  }
+  const isCrowded = overlaps.repetitions.size > CROWDED
+  const isKept = ({ day, squares }: Repetition, key: string): boolean =>
+    day > today - DAYS_KEPT &&
+    !(isCrowded && squares < RARE && !areProven(...authorsIn(key), standingOf))
+  const stances = overlaps.stances.filter((all) => all.some((stance) => isOpenAt(stance, nowMs)))
+  const repetitions = overlaps.repetitions.filter(isKept)
+  return { stances, counts: keptCounts(overlaps.counts, stances, repetitions), repetitions, sweptDay: today }
 }
+
+/** If the table is full, those give way who repeat nobody and have no open call. */
+const keptCounts = (
+  counts: Overlaps['counts'],
+  stances: Overlaps['stances'],
+  repetitions: Overlaps['repetitions'],
+): Overlaps['counts'] => {
+  if (counts.size < AUTHORS_MAX) return counts
+  const needed = new Set<string>()
+  stances.forEach((all) => all.forEach(({ author }) => needed.add(author)))
+  repetitions.forEach((_repetition, key) => needed.add(authorsIn(key)[0]))
+  return counts.filter((_count, author) => needed.has(author))
+}
+
+/** Both have been right more than wrong. */
+const areProven = (one: string, other: string, standingOf: StandingOf): boolean =>
+  standingOf(one) > 0 && standingOf(other) > 0
 
 /** How far one author's calls repeat those of another, as a share of all its calls. */
 export interface Repeats {
@@ -186,7 +216,7 @@ export interface Repeats {
 export const repeatsOf = ({ counts, repetitions }: Overlaps): readonly Repeats[] => {
   const all: Repeats[] = []
   repetitions.forEach(({ agreed, squares, asOfCall }, key) => {
-    const [later = '', earlier = ''] = key.split(SEPARATOR)
+    const [later, earlier] = authorsIn(key)
     const count = counts.get(later)
     if (count === undefined) return
     const kept = powerOfTwo((asOfCall - count.calls) / HALF_LIFE_CALLS)

@@ -83,7 +83,7 @@ export const SCORE = {
     evidence: 0,
     own: 0,
     edge: 0,
-    edge_error: 0.316227766,
+    edge_error: 1,
     days_since_active: 0,
     gated: false,
   },
