@@ -48,11 +48,7 @@ export const builtin = producer('builtin')
 export const registered = producer('registered')
 
 /** A newcomer, unless its influence is proven. */
-export const contributor = (
-  id: string,
-  influence = 0,
-  groupId: string | null = null,
-): ContributorAuthor => ({
+export const contributor = (id: string, influence = 0, groupId: string | null = null): ContributorAuthor => ({
   kind: 'contributor',
   id,
   standing: { influence, newcomer: influence === 0 ? 1 : 0, groupId },

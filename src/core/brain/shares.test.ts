@@ -79,7 +79,12 @@ describe('17: shares', () => {
         of(contributor('c', 0, 'gang')),
       ]),
     ).toStrictEqual({ a: 0.5 / 3, b: 0.5 / 3, c: 0.5 / 3 })
-    expect(inputs([of(registered('p')), of(builtin('h', { standing: { influence: 0.2, newcomer: 0, groupId: null } }))])).toStrictEqual({
+    expect(
+      inputs([
+        of(registered('p')),
+        of(builtin('h', { standing: { influence: 0.2, newcomer: 0, groupId: null } })),
+      ]),
+    ).toStrictEqual({
       p: 0.5,
       h: 0.5,
     })
@@ -98,7 +103,10 @@ describe('17: shares', () => {
     const shareOfKnown = (newcomers: number): number | undefined =>
       firstOf(
         cycleOf({
-          signals: [of(known), ...Array.from({ length: newcomers }, (_, index) => of(contributor(`n${index}`)))],
+          signals: [
+            of(known),
+            ...Array.from({ length: newcomers }, (_, index) => of(contributor(`n${index}`))),
+          ],
         }),
       ).inputs.find(({ authorId }) => authorId === 'known')?.share
     // 3 + 0.5 / 1.5 of 3 + 1, then 3 + 0.5 / 100.5 of the same.

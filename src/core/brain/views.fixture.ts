@@ -97,7 +97,12 @@ const PAYLOADS: Readonly<Record<string, Payloads>> = {
 
 export const KINDS: readonly string[] = Object.keys(PAYLOADS)
 
-const standings = fc.constantFrom([0, 1] as const, [0.4, 0.5] as const, [3, 0.1] as const, [12, 0.02] as const)
+const standings = fc.constantFrom(
+  [0, 1] as const,
+  [0.4, 0.5] as const,
+  [3, 0.1] as const,
+  [12, 0.02] as const,
+)
 
 // Who has one name has one standing.
 const authors: fc.Arbitrary<Author> = fc.oneof(
@@ -105,12 +110,10 @@ const authors: fc.Arbitrary<Author> = fc.oneof(
   standings.map(([influence, newcomer]) =>
     registered(`p${influence}`, { standing: { influence, newcomer, groupId: null } }),
   ),
-  fc
-    .tuple(standings, fc.constantFrom(null, 'gang'))
-    .map(([[influence, newcomer], groupId]) => ({
-      ...contributor(`a${influence}${groupId}`),
-      standing: { influence, newcomer, groupId },
-    })),
+  fc.tuple(standings, fc.constantFrom(null, 'gang')).map(([[influence, newcomer], groupId]) => ({
+    ...contributor(`a${influence}${groupId}`),
+    standing: { influence, newcomer, groupId },
+  })),
 )
 
 export const viewOf = (kind: string, author: fc.Arbitrary<Author> = authors): fc.Arbitrary<View> =>

@@ -179,8 +179,7 @@ const swept = (overlaps: Overlaps, now: Timestamp, standingOf: StandingOf): Over
   if (!(today > overlaps.sweptDay)) return overlaps
   const isCrowded = overlaps.repetitions.size > CROWDED
   const isKept = ({ day, squares }: Repetition, key: string): boolean =>
-    day > today - DAYS_KEPT &&
-    !(isCrowded && squares < RARE && !areProven(...authorsIn(key), standingOf))
+    day > today - DAYS_KEPT && !(isCrowded && squares < RARE && !areProven(...authorsIn(key), standingOf))
   const stances = overlaps.stances.filter((all) => all.some((stance) => isOpenAt(stance, nowMs)))
   const repetitions = overlaps.repetitions.filter(isKept)
   return { stances, counts: keptCounts(overlaps.counts, stances, repetitions), repetitions, sweptDay: today }
