@@ -58,6 +58,8 @@ export const contributionsOf = ({ edges, overlaps }: Evidence, rules: Contributi
   for (const author of pairs.keys())
     if (!known.has(author)) known.set(author, { ...NEWCOMER.edge, outcomes: 0 })
   const contributions = new Map<string, Contribution>()
+  // Before caution: doubt about the original must not be to the advantage of its copies.
+  const added = new Map<string, number>()
   for (const author of inOrder(known, pairs)) {
     const edge = known.get(author)
     if (edge === undefined) continue
@@ -65,16 +67,19 @@ export const contributionsOf = ({ edges, overlaps }: Evidence, rules: Contributi
       const before = contributions.get(other)
       return before === undefined ? [] : [{ author: other, before, share, error }]
     })
-    // Two authors who are often right agree often, without one repeating the other.
     const repeats = met
       .map(({ author: other, before, share, error }) => ({
         author: other,
         before,
-        overlap: significant(share - Math.max(0, edge.mean) * Math.max(0, before.edge.mean), DOUBT * error),
+        overlap: beyondSkill(share, error, Math.max(0, edge.mean) * Math.max(0, before.edge.mean)),
       }))
       .filter(({ overlap }) => overlap > 0)
-    const repeated = repeats.reduce((sum, { before, overlap }) => sum + overlap * before.own, 0)
-    const own = Math.max(0, edge.sure - repeated)
+    const repeated = repeats.reduce(
+      (sum, { author: other, overlap }) => sum + overlap * (added.get(other) ?? 0),
+      0,
+    )
+    added.set(author, Math.max(0, edge.mean - repeated))
+    const own = Math.max(0, edge.mean - repeated - rules.caution * edge.error)
     const suspected = met.reduce(
       (most, { share, error }) => Math.max(most, significant(share, SUSPICION * error)),
       0,
@@ -110,6 +115,10 @@ const significant = (share: number, doubt: number): number => {
   const part = doubt / share
   return clamp01(share) * (1 - part * part)
 }
+
+/** Two authors who are often right agree often, without one repeating the other; one who only repeats agrees always. */
+const beyondSkill = (share: number, error: number, expected: number): number =>
+  expected >= 1 ? 0 : significant((share - expected) / (1 - expected), (DOUBT * error) / (1 - expected))
 
 interface Pair {
   readonly author: string
