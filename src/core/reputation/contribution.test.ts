@@ -233,7 +233,7 @@ describe('contributions', () => {
           }
         },
       ),
-      { numRuns: 25 },
+      { numRuns: 25, seed: 24 },
     )
   })
 })
