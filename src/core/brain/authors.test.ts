@@ -56,16 +56,16 @@ const state = stateAfter([
 const authorsWith = (enabled: boolean) => {
   const learning = { ...DEFAULT_CONFIGURATION.learning, enabled }
   const authors = authorsForCycle(state, { ...DEFAULT_CONFIGURATION, learning })
-  return Object.fromEntries(authors.map(({ author }) => [author.id, author.standing]))
+  return Object.fromEntries(authors.map(({ author }) => [author.id, author.worth]))
 }
 
 it('authors are worth what their calls add', () => {
-  const standings = authorsWith(true)
+  const worths = authorsWith(true)
   // 35.05 of 45.05 outcomes right, less a standard error of 0.149.
-  expect(standings['technical-analysis']?.influence).toBeCloseTo(23.309982775, 9)
-  expect(standings['technical-analysis']).toMatchObject({ newcomer: 5 / 45, groupId: null })
-  expect(standings['orderbook-depth']).toStrictEqual({ influence: 0, newcomer: 5 / 45, groupId: null })
-  expect(standings['etf-flows']).toStrictEqual({ influence: 0, newcomer: 1, groupId: null })
+  expect(worths['technical-analysis']?.influence).toBeCloseTo(23.309982775, 9)
+  expect(worths['technical-analysis']).toMatchObject({ newcomer: 5 / 45, groupId: null })
+  expect(worths['orderbook-depth']).toStrictEqual({ influence: 0, newcomer: 5 / 45, groupId: null })
+  expect(worths['etf-flows']).toStrictEqual({ influence: 0, newcomer: 1, groupId: null })
 })
 
 it('authors are worth the same where learning is off', () => {

@@ -181,7 +181,7 @@ describe('inputs', () => {
   })
 
   it('count by the standing of their authors', () => {
-    const proven = (influence: number) => ({ standing: { influence, newcomer: 0, groupId: null } })
+    const proven = (influence: number) => ({ worth: { influence, newcomer: 0, groupId: null } })
     const shareOf = (influence: number) =>
       firstOf(
         inBull({

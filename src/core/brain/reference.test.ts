@@ -104,12 +104,11 @@ const plainInputs = (signals: readonly BrainSignal[], symbol: string): readonly 
       return { own, author, capGroup: capGroupOf(author) }
     })
     if (claims.length === 0) return []
-    const newcomers = claims.map(({ author }) => author.standing.newcomer)
+    const newcomers = claims.map(({ author }) => author.worth.newcomer)
     // All newcomers have the vote of the newest of them.
     const part = Math.max(...newcomers) / newcomers.reduce((sum, newcomer) => sum + newcomer, 0)
-    const weights = claims.map(({ own, author: { standing }, capGroup }) => ({
-      weight:
-        Math.max(...own.map(({ quality }) => quality)) * (standing.influence + part * standing.newcomer),
+    const weights = claims.map(({ own, author: { worth }, capGroup }) => ({
+      weight: Math.max(...own.map(({ quality }) => quality)) * (worth.influence + part * worth.newcomer),
       capGroup,
     }))
     const shares = sharesOf(weights, RULES.brain.share_cap)
@@ -146,6 +145,6 @@ const placeOf = ({ author, type }: BrainSignal): string => `${authorKeyOf(author
 
 const capGroupOf = (author: Author): string | null => {
   if (author.kind === 'builtin') return null
-  const { groupId } = author.standing
+  const { groupId } = author.worth
   return groupId === null ? authorKeyOf(author) : `group:${groupId}`
 }

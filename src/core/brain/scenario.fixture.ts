@@ -37,7 +37,7 @@ const producer =
   (id: string, changes: Partial<ProducerAuthor> = {}): ProducerAuthor => ({
     kind,
     id,
-    standing: UNPROVEN,
+    worth: UNPROVEN,
     intervalMs: null,
     quarantined: false,
     ...changes,
@@ -51,7 +51,7 @@ export const registered = producer('registered')
 export const contributor = (id: string, influence = 0, groupId: string | null = null): ContributorAuthor => ({
   kind: 'contributor',
   id,
-  standing: { influence, newcomer: influence === 0 ? 1 : 0, groupId },
+  worth: { influence, newcomer: influence === 0 ? 1 : 0, groupId },
 })
 
 interface SignalChanges {

@@ -82,7 +82,7 @@ describe('17: shares', () => {
     expect(
       inputs([
         of(registered('p')),
-        of(builtin('h', { standing: { influence: 0.2, newcomer: 0, groupId: null } })),
+        of(builtin('h', { worth: { influence: 0.2, newcomer: 0, groupId: null } })),
       ]),
     ).toStrictEqual({
       p: 0.5,
@@ -99,7 +99,7 @@ describe('17: shares', () => {
   it('of all newcomers together are that of one', () => {
     const call = { direction: 'bullish', conviction: 10 }
     const of = (author: BrainSignal['author']) => signalOf('curator', call, { id: author.id, author })
-    const known = builtin('known', { standing: { influence: 3, newcomer: 0.5, groupId: null } })
+    const known = builtin('known', { worth: { influence: 3, newcomer: 0.5, groupId: null } })
     const shareOfKnown = (newcomers: number): number | undefined =>
       firstOf(
         cycleOf({
@@ -123,9 +123,9 @@ describe('17: shares', () => {
         (newcomers, influence) => {
           const call = { direction: 'bullish', conviction: 10 }
           const of = (author: BrainSignal['author']) => signalOf('curator', call, { id: author.id, author })
-          const known = builtin('known', { standing: { influence, newcomer: 0, groupId: null } })
+          const known = builtin('known', { worth: { influence, newcomer: 0, groupId: null } })
           const others = newcomers.map((newcomer, index) =>
-            builtin(`n${index}`, { standing: { influence: 0, newcomer, groupId: null } }),
+            builtin(`n${index}`, { worth: { influence: 0, newcomer, groupId: null } }),
           )
           const { inputs } = firstOf(cycleOf({ signals: [known, ...others].map(of) }))
           const share = total(inputs.flatMap(({ authorId, share: own }) => (authorId === 'known' ? [] : own)))

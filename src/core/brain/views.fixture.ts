@@ -97,22 +97,17 @@ const PAYLOADS: Readonly<Record<string, Payloads>> = {
 
 export const KINDS: readonly string[] = Object.keys(PAYLOADS)
 
-const standings = fc.constantFrom(
-  [0, 1] as const,
-  [0.4, 0.5] as const,
-  [3, 0.1] as const,
-  [12, 0.02] as const,
-)
+const worths = fc.constantFrom([0, 1] as const, [0.4, 0.5] as const, [3, 0.1] as const, [12, 0.02] as const)
 
 // Who has one name has one standing.
 const authors: fc.Arbitrary<Author> = fc.oneof(
   fc.constant(builtin('house')),
-  standings.map(([influence, newcomer]) =>
-    registered(`p${influence}`, { standing: { influence, newcomer, groupId: null } }),
+  worths.map(([influence, newcomer]) =>
+    registered(`p${influence}`, { worth: { influence, newcomer, groupId: null } }),
   ),
-  fc.tuple(standings, fc.constantFrom(null, 'gang')).map(([[influence, newcomer], groupId]) => ({
+  fc.tuple(worths, fc.constantFrom(null, 'gang')).map(([[influence, newcomer], groupId]) => ({
     ...contributor(`a${influence}${groupId}`),
-    standing: { influence, newcomer, groupId },
+    worth: { influence, newcomer, groupId },
   })),
 )
 

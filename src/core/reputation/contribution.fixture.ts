@@ -27,12 +27,14 @@ export class Simulation {
 
   readonly #prices: readonly (readonly number[])[]
 
-  constructor(
-    seed: number,
-    readonly days = 60,
-    readonly symbols = 4,
-  ) {
+  readonly #days: number
+
+  readonly #symbols: number
+
+  constructor(seed: number, days = 60, symbols = 4) {
     this.#random = seed
+    this.#days = days
+    this.#symbols = symbols
     this.#prices = Array.from({ length: symbols }, () => {
       let price = 0
       return Array.from({ length: (days + 3) * 24 }, () => (price += 2 * this.chance() - 1))
@@ -57,10 +59,10 @@ export class Simulation {
 
   /** One call a day on each symbol, right with this probability. */
   author(probability: number): readonly Call[] {
-    return Array.from({ length: this.days * this.symbols }, (_, index) => {
-      const symbol = index % this.symbols
+    return Array.from({ length: this.#days * this.#symbols }, (_, index) => {
+      const symbol = index % this.#symbols
       // A quarter of an hour more than a day: the call of the day before has ended.
-      const hour = Math.floor(index / this.symbols) * 24.25 + Math.floor(8 * this.chance()) / 64 + symbol
+      const hour = Math.floor(index / this.#symbols) * 24.25 + Math.floor(8 * this.chance()) / 64 + symbol
       const isRight = this.chance() < probability
       return { symbol, hour, isUp: this.moveAfter({ symbol, hour }) > 0 === isRight }
     })

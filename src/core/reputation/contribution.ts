@@ -103,22 +103,24 @@ export const contributionsOf = ({ edges, overlaps }: Evidence, rules: Contributi
 }
 
 /** Standard errors that an overlap must exceed to count at all. */
-const DOUBT = 1.5
+const OVERLAP_ERRORS = 1.5
 /** The same for newcomers, whose word is worth little: doubt is to their disadvantage. */
 const SUSPICION = 0.75
 /** From here on two authors count as one. */
 const SAME = 0.5
 
 /** What is left of a share that chance explains in part: little of a small one, nearly all of a large one. */
-const significant = (share: number, doubt: number): number => {
-  if (share <= doubt || share <= 0) return 0
-  const part = doubt / share
+const significant = (share: number, noise: number): number => {
+  if (share <= noise || share <= 0) return 0
+  const part = noise / share
   return clamp01(share) * (1 - part * part)
 }
 
 /** Two authors who are often right agree often, without one repeating the other; one who only repeats agrees always. */
 const beyondSkill = (share: number, error: number, expected: number): number =>
-  expected >= 1 ? 0 : significant((share - expected) / (1 - expected), (DOUBT * error) / (1 - expected))
+  expected >= 1
+    ? 0
+    : significant((share - expected) / (1 - expected), (OVERLAP_ERRORS * error) / (1 - expected))
 
 interface Pair {
   readonly author: string
@@ -180,7 +182,7 @@ const inOrder = (
   const rankOf = (author: string): readonly [borrowed: number, behind: number] => {
     let [borrowed, most] = [0, 0]
     for (const { author: other, behind, error } of pairs.get(author) ?? []) {
-      const surely = significant(behind, DOUBT * error)
+      const surely = significant(behind, OVERLAP_ERRORS * error)
       borrowed = Math.max(borrowed, surely * (known.get(other)?.sure ?? 0))
       most = Math.max(most, surely)
     }

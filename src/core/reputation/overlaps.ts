@@ -62,14 +62,14 @@ const CROWDED = 0.8 * UNPROVEN_MAX
 const RARE = 3
 
 /** How much is lost if the stance of this author is not remembered; a new name has nothing to lose. */
-export type StandingOf = (author: string) => number
+export type WorthOf = (author: string) => number
 
-export const evolveOverlaps = (overlaps: Overlaps, event: KnownEvent, standingOf: StandingOf): Overlaps => {
+export const evolveOverlaps = (overlaps: Overlaps, event: KnownEvent, worthOf: WorthOf): Overlaps => {
   switch (event.type) {
     case 'attribution.recorded.v1':
-      return recorded(overlaps, event.payload, standingOf)
+      return recorded(overlaps, event.payload, worthOf)
     case 'brain.cycle.v1':
-      return swept(overlaps, event.ts, standingOf)
+      return swept(overlaps, event.ts, worthOf)
     default:
       return overlaps
   }
@@ -78,7 +78,7 @@ export const evolveOverlaps = (overlaps: Overlaps, event: KnownEvent, standingOf
 const recorded = (
   overlaps: Overlaps,
   made: PayloadOf<'attribution.recorded.v1'>,
-  standingOf: StandingOf,
+  worthOf: WorthOf,
 ): Overlaps => {
   const { symbol, direction, call_id: callId } = made
   const horizon = horizonIn(made.horizon)
@@ -105,13 +105,13 @@ const recorded = (
   // What others said before an author's own last call was no news when it spoke again.
   const news = others.filter(({ atMs }) => own === undefined || atMs >= own.atMs)
   return {
-    stances: overlaps.stances.set(symbol, remembered([...others, stance], standingOf)),
+    stances: overlaps.stances.set(symbol, remembered([...others, stance], worthOf)),
     counts: overlaps.counts.set(stance.author, count),
     repetitions: news.reduce(
       (repetitions, other) =>
         withRepetition(repetitions, stance, other, {
           call: count.calls,
-          limit: areProven(stance.author, other.author, standingOf) ? REPETITIONS_MAX : UNPROVEN_MAX,
+          limit: areProven(stance.author, other.author, worthOf) ? REPETITIONS_MAX : UNPROVEN_MAX,
         }),
       overlaps.repetitions,
     ),
@@ -122,11 +122,11 @@ const recorded = (
 const isOpenAt = ({ atMs, horizonMs }: Stance, nowMs: number): boolean => nowMs < atMs + horizonMs
 
 /** A flood of new names must not make the engine forget whom they repeat. */
-const remembered = (stances: readonly Stance[], standingOf: StandingOf): readonly Stance[] => {
+const remembered = (stances: readonly Stance[], worthOf: WorthOf): readonly Stance[] => {
   if (stances.length <= STANCES_MAX) return stances
   let least = 0
   stances.forEach(({ author }, index) => {
-    if (standingOf(author) < standingOf((stances[least] as Stance).author)) least = index
+    if (worthOf(author) < worthOf((stances[least] as Stance).author)) least = index
   })
   return stances.toSpliced(least, 1)
 }
@@ -174,12 +174,12 @@ const authorsIn = (key: string): readonly [later: string, earlier: string] => {
 }
 
 /** Once a day: drops ended stances, pairs that did not meet for long, and rare ones if there are too many. */
-const swept = (overlaps: Overlaps, now: Timestamp, standingOf: StandingOf): Overlaps => {
+const swept = (overlaps: Overlaps, now: Timestamp, worthOf: WorthOf): Overlaps => {
   const [today, nowMs] = [dayNumber(now), Date.parse(now)]
   if (!(today > overlaps.sweptDay)) return overlaps
   const isCrowded = overlaps.repetitions.size > CROWDED
   const isKept = ({ day, squares }: Repetition, key: string): boolean =>
-    day > today - DAYS_KEPT && !(isCrowded && squares < RARE && !areProven(...authorsIn(key), standingOf))
+    day > today - DAYS_KEPT && !(isCrowded && squares < RARE && !areProven(...authorsIn(key), worthOf))
   const stances = overlaps.stances.filter((all) => all.some((stance) => isOpenAt(stance, nowMs)))
   const repetitions = overlaps.repetitions.filter(isKept)
   return { stances, counts: keptCounts(overlaps.counts, stances, repetitions), repetitions, sweptDay: today }
@@ -199,8 +199,8 @@ const keptCounts = (
 }
 
 /** Both have been right more than wrong. */
-const areProven = (one: string, other: string, standingOf: StandingOf): boolean =>
-  standingOf(one) > 0 && standingOf(other) > 0
+const areProven = (one: string, other: string, worthOf: WorthOf): boolean =>
+  worthOf(one) > 0 && worthOf(other) > 0
 
 /** How far one author's calls repeat those of another, as a share of all its calls. */
 export interface Repeats {
