@@ -199,9 +199,9 @@ describe('what is remembered of overlaps', () => {
 
   it('is bounded, and names without a record fill half of it', () => {
     const half: Overlaps = { ...NO_OVERLAPS, repetitions: pairs(50_000, 1) }
-    const told = [event({ who: 'ann', hour: 0 }), event({ who: 'bob', hour: 1 })]
+    const calls = [event({ who: 'ann', hour: 0 }), event({ who: 'bob', hour: 1 })]
     const sizeAfter = (before: Overlaps, worthOf: (author: string) => number): number =>
-      told.reduce((overlaps, one) => evolveOverlaps(overlaps, one, worthOf), before).repetitions.size
+      calls.reduce((overlaps, one) => evolveOverlaps(overlaps, one, worthOf), before).repetitions.size
     expect(sizeAfter(half, nobody)).toBe(50_000)
     expect(sizeAfter(half, () => 1)).toBe(50_001)
     const full: Overlaps = { ...NO_OVERLAPS, repetitions: pairs(100_000, 1) }
