@@ -18,7 +18,8 @@ export interface Call {
   readonly symbol: number
   /** Since the beginning. */
   readonly hour: number
-  readonly isUp: boolean
+  /** Null for "the price will stay". */
+  readonly isUp: boolean | null
 }
 
 /** Prices that nobody moves, and authors of whom it is known what they know. */
@@ -86,7 +87,7 @@ export class Simulation {
 
   #resolved(author: string, index: number, call: Call): Resolved {
     const moved = this.moveAfter(call)
-    const went = call.isUp ? moved : -moved
+    const went = call.isUp === true ? moved : -moved
     const openedMs = START_MS + call.hour * HOUR_MS
     return {
       type: 'attribution.resolved.v1',
@@ -98,15 +99,15 @@ export class Simulation {
         producer_id: author,
         contributor_id: author,
         symbol: `S${call.symbol}`,
-        direction: call.isUp ? 'bullish' : 'bearish',
+        direction: directionOf(call),
         resolved_by: 'horizon',
         position_id: null,
         ref_price: 100,
         exit_price: 100 * (1 + moved),
         return_pct: moved,
         band_pct: BAND,
-        hit: went > BAND,
-        base_rate: 0.4,
+        hit: call.isUp === null ? Math.abs(moved) <= BAND : went > BAND,
+        base_rate: call.isUp === null ? 0.2 : 0.4,
         void_reason: null,
         horizon: '24h',
         opened_at: timestampAt(openedMs),
@@ -117,9 +118,14 @@ export class Simulation {
   }
 }
 
+const directionOf = ({ isUp }: Call): 'bullish' | 'bearish' | 'neutral' => {
+  if (isUp === null) return 'neutral'
+  return isUp ? 'bullish' : 'bearish'
+}
+
 const opened = (event: NewEvent): NewEvent =>
   event.type === 'attribution.recorded.v1' && 'received_at' in event.payload
-    ? { ...event, ts: timestampOf(String(event.payload.received_at)) }
+    ? { ...event, ts: timestampOf(event.payload.received_at) }
     : event
 
 /** The same calls, so much later. */

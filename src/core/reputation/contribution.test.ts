@@ -17,7 +17,7 @@ const alone = (market: Simulation, calls: readonly Call[]): number =>
   influenceOf(market.contributions({ ann: calls }), 'ann')
 
 const flipped = (market: Simulation, calls: readonly Call[], share: number): readonly Call[] =>
-  calls.map((call) => ({ ...call, isUp: call.isUp !== market.chance() < share }))
+  calls.map((call) => (market.chance() < share ? { ...call, isUp: call.isUp === false } : call))
 
 describe('the influence of an author', () => {
   it('is the golden number', () => {
@@ -124,6 +124,17 @@ describe('who repeats another', () => {
       const all = market.contributions({ zoe: calls, ...Object.fromEntries(noisy) })
       expect(influenceOf(all, 'zoe') / alone(market, calls)).toBeGreaterThan(0.95)
       expect(influenceOf(all, 'zoe', ...names) / alone(market, calls)).toBeLessThan(1.1)
+    }
+  })
+
+  it('behind calls that expect nothing adds nothing', () => {
+    for (const seed of SEEDS) {
+      const market = new Simulation(seed)
+      const calls = market.author(SKILL)
+      const hidden = [...later(calls, 0.05).map((call) => ({ ...call, isUp: null })), ...later(calls, 0.1)]
+      const inOrder = hidden.toSorted((one, other) => one.hour - other.hour)
+      const both = market.contributions({ zoe: calls, abe: inOrder })
+      expect(influenceOf(both, 'zoe', 'abe') / alone(market, calls)).toBeLessThan(1.1)
     }
   })
 

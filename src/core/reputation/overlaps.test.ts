@@ -104,6 +104,23 @@ describe('an author repeats another', () => {
     expect(joined).toEqual(once)
   })
 
+  it('once with calls that say the same again, and also if it said something else in between', () => {
+    const again = after(
+      { who: 'ann', hour: 0 },
+      { who: 'bob', hour: 6, callId: 'b' },
+      { who: 'bob', hour: 12, callId: 'again' },
+    )
+    const kept = 2 ** -0.01
+    // Discounted by one call, and of two calls.
+    expect(shareOf(again, 'bob', 'ann')).toBeCloseTo((kept * 0.9375) / (1 + kept), 12)
+    const decoy = after(
+      { who: 'ann', hour: 0 },
+      { who: 'bob', hour: 0, direction: 'neutral' },
+      { who: 'bob', hour: 6 },
+    )
+    expect(shareOf(decoy, 'bob', 'ann')).toBeCloseTo(0.9375 / (1 + kept), 12)
+  })
+
   it('with the part of its calls that does so, and with new ones more than with old ones', () => {
     const calls = (count: number, isCopy: (index: number) => boolean): readonly Said[] =>
       Array.from({ length: count }, (_, index): readonly Said[] => [

@@ -95,15 +95,18 @@ const recorded = (
     horizonMs: HORIZON_MS[horizon],
   }
   const known = overlaps.stances.get(symbol) ?? []
-  const own = known.find(({ author }) => author === stance.author)
+  const own = known.find((other) => other.author === stance.author)
   // It joins a call that is open already.
   if (own?.callId === callId) return overlaps
   if (known.length === 0 && overlaps.stances.size >= SYMBOLS_MAX) return overlaps
   const count = countedCall(overlaps.counts.get(stance.author))
   if (count.calls === 1 && overlaps.counts.size >= AUTHORS_MAX) return overlaps
   const others = known.filter((other) => other.author !== stance.author && isOpenAt(other, stance.atMs))
-  // What others said before an author's own last call was no news when it spoke again.
-  const news = others.filter(({ atMs }) => own === undefined || atMs >= own.atMs)
+  // What others said before an author's own last call was no news when it spoke again, unless it follows them only now: a
+  // call in between must not hide a copy.
+  const news = others.filter(
+    (other) => own === undefined || own.direction !== direction || other.atMs >= own.atMs,
+  )
   return {
     stances: overlaps.stances.set(symbol, remembered([...others, stance], worthOf)),
     counts: overlaps.counts.set(stance.author, count),
