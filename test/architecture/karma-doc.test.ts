@@ -122,7 +122,7 @@ describe('docs/karma.md', () => {
   it('says what a score is', () => {
     expectRows('Submitted', (given) => {
       const [submitted = 0, accepted = 0, resolved = 0, own = 0, mean = 0, error = 0] = given.map(Number)
-      const [brier = 0, streak = 0, days = 0] = given.slice(6).map(Number)
+      const [newcomer = 0, brier = 0, streak = 0, days = 0] = given.slice(6).map(Number)
       const record = {
         ...NO_RECORD,
         submitted,
@@ -132,7 +132,8 @@ describe('docs/karma.md', () => {
         streakDays: streak,
         lastActiveAt: timestampAt(Date.parse(AS_OF) - days * 86_400_000),
       }
-      return scoreAt(record, { own, edge: { mean, error, evidence: 0, sure: 0 } }, AS_OF, rules).score
+      return scoreAt(record, { own, newcomer, edge: { mean, error, evidence: 0, sure: 0 } }, AS_OF, rules)
+        .score
     })
   })
 

@@ -13,8 +13,9 @@ const NOW = timestampOf('2026-02-20T00:00:00.000Z')
 const scoreOf = (record: Partial<TrackRecord>, added: Added = NEWCOMER) =>
   scoreAt({ ...NO_RECORD, ...record }, added, NOW, { evidence_k: 10 })
 
-const adding = (own: number, mean: number, error: number): Added => ({
+const adding = (own: number, mean: number, error: number, newcomer = 0): Added => ({
   own,
+  newcomer,
   edge: { mean, error, evidence: 1 / (error * error), sure: Math.max(0, mean - error) },
 })
 
@@ -46,6 +47,8 @@ describe('the score', () => {
     const { score, evidence, factors } = scoreOf(GOOD, adding(0.12, 0.3, 0.18))
     expect(score).toBeCloseTo(50.080070595, 9)
     expect(evidence).toBe(17 / 27)
+    expect(scoreOf(GOOD, adding(0.02, 0.2, 0.18, 0.25)).evidence).toBeCloseTo((0.25 * 17) / 27, 12)
+    expect(scoreOf(GOOD, adding(0.05, 0.23, 0.18, 0.25)).evidence).toBeCloseTo((0.5 * 17) / 27, 12)
     expect(factors.hit_rate.value).toBeCloseTo(0.6, 12)
     expect(factors.hit_rate.weight).toBe(0.35)
     const sum = Object.values(factors).reduce((total, { contribution }) => total + contribution, 0)
@@ -55,7 +58,12 @@ describe('the score', () => {
   it.each<readonly [string, Partial<TrackRecord>, Added, number]>([
     ['none', {}, NEWCOMER, 0],
     ['one that nothing came of', { submitted: 1, lastActiveAt: NOW }, NEWCOMER, 10],
-    ['one that was used', { submitted: 1, accepted: 1, streakDays: 1, lastActiveAt: NOW }, NEWCOMER, 10],
+    [
+      'one that was used',
+      { submitted: 1, accepted: 1, streakDays: 1, lastActiveAt: NOW },
+      NEWCOMER,
+      10.522038405,
+    ],
     ['a good one', GOOD, adding(0.12, 0.3, 0.18), 50.080070595],
     ['one that adds little', GOOD, adding(0.05, 0.23, 0.18), 31.090035298],
     ['a copy of a good one', GOOD, adding(0, 0.3, 0.18), 15.6],
@@ -124,13 +132,17 @@ describe('the score', () => {
     fc.assert(
       fc.property(count, count, count, unit, (submitted, accepted, streakDays, own) => {
         const record = { submitted, accepted, streakDays, lastActiveAt: NOW }
-        const { score } = scoreOf(record, adding(own, own, 0.1))
+        const { score } = scoreOf(record, adding(own, own, 0.1, 1))
         expect(score).toBeLessThan(13.19)
       }),
     )
   })
 
-  it('grows when a signal is accepted of an author who adds something, and only then', () => {
+  it('grows when a signal is accepted', () => {
+    expect(scoreOf({ submitted: 1, accepted: 1, streakDays: 1, lastActiveAt: NOW }).score).toBeGreaterThan(10)
+  })
+
+  it('grows when a signal is accepted of an author with outcomes only if it adds something', () => {
     const scoreWith = (accepted: number, own: number) =>
       scoreOf({ ...GOOD, accepted, streakDays: accepted }, adding(own, 0.3, 0.18)).score
     expect(scoreWith(21, 0.01)).toBeGreaterThan(scoreWith(20, 0.01))

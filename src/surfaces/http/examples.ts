@@ -80,7 +80,7 @@ export const SCORE = {
     weighted_hits: 0,
     weights: 0,
     brier_sum: 0,
-    evidence: 0,
+    evidence: 0.090909091,
     own: 0,
     edge: 0,
     edge_error: 1,
