@@ -4,8 +4,13 @@ import { describe, expect, it } from 'vitest'
 import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
 import { scoreAt } from '../../src/core/reputation/contributor-score.ts'
 import { NO_RECORD } from '../../src/core/signals/track-record.ts'
-import { reputationOf, trustOf } from '../../src/core/reputation/author-reputation.ts'
-import { NO_RECENT_SKILL, recentSkillAfter } from '../../src/core/reputation/outcomes.ts'
+import { reputationOf } from '../../src/core/reputation/author-reputation.ts'
+import { contributionsOf } from '../../src/core/reputation/contribution.ts'
+import { edgeAfter, NO_EDGE, type Edge } from '../../src/core/reputation/edge.ts'
+import { evolveOutcomes, INITIAL_OUTCOMES, tallyWithin } from '../../src/core/reputation/outcomes.ts'
+import { evolveOverlaps, NO_OVERLAPS, repeatsOf } from '../../src/core/reputation/overlaps.ts'
+import type { KnownEvent } from '../../src/core/events/catalogue.ts'
+import { authorKey } from '../../src/core/shared/author-key.ts'
 import {
   bandOf,
   moveRate,
@@ -43,6 +48,50 @@ const numbersIn = (text: string): readonly number[] => (text.match(/\d+/g) ?? []
 const repeated = <Value>(count: number, start: Value, next: (value: Value) => Value): Value =>
   Array.from({ length: count }).reduce<Value>((value) => next(value), start)
 
+const ratesAfter = (seen: string): typeof NO_RATES => {
+  const [up = 0, flat = 0, down = 0] = numbersIn(seen)
+  const ups = repeated(up, NO_RATES, (rates) => withMove(rates, '24h', 'up'))
+  const flats = repeated(flat, ups, (rates) => withMove(rates, '24h', 'flat'))
+  return repeated(down, flats, (rates) => withMove(rates, '24h', 'down'))
+}
+
+const AS_OF = timestampOf('2026-02-20T00:00:00.000Z')
+const [FIRST, SECOND] = [authorKey(null, 'first'), authorKey(null, 'second')]
+
+const event = (type: string, payload: object): KnownEvent =>
+  ({ type, ts: AS_OF, payload }) as unknown as KnownEvent
+
+/** So many of five calls are fully right, the others fully wrong. */
+const edgeOf = (days: number, callsADay: number, right: number): Edge =>
+  Array.from({ length: days * callsADay }).reduce<Edge>(
+    (edge, _, index) =>
+      edgeAfter(
+        edge,
+        { surplus: index % 5 < right ? 0.5 : -0.5, weight: 1 },
+        1 + Math.floor(index / callsADay),
+        rules.influence.half_life,
+      ),
+    NO_EDGE,
+  )
+
+/** 200 calls of the first, which the second repeats. */
+const overlapsAfter = (hours: number) =>
+  Array.from({ length: 200 }, (_, index) =>
+    [FIRST, SECOND].map((author, nth) =>
+      event('attribution.recorded.v1', {
+        contributor_id: null,
+        producer_id: author.slice('producer:'.length),
+        symbol: 'BTC',
+        direction: 'bullish',
+        call_id: `${author} ${index}`,
+        horizon: '24h',
+        received_at: timestampAt(Date.parse(AS_OF) + (48 * index + nth * hours) * 3_600_000),
+      }),
+    ),
+  )
+    .flat()
+    .reduce((overlaps, one) => evolveOverlaps(overlaps, one, () => 0), NO_OVERLAPS)
+
 describe('docs/karma.md', () => {
   it('says how wide bands are', () => {
     expectRows('Horizon', ([horizon]) =>
@@ -51,13 +100,7 @@ describe('docs/karma.md', () => {
   })
 
   it('says what base rates are', () => {
-    expectRows('Seen so far', ([seen = '']) => {
-      const [up = 0, flat = 0, down = 0] = numbersIn(seen)
-      const ups = repeated(up, NO_RATES, (rates) => withMove(rates, '24h', 'up'))
-      const flats = repeated(flat, ups, (rates) => withMove(rates, '24h', 'flat'))
-      const all = repeated(down, flats, (rates) => withMove(rates, '24h', 'down'))
-      return moveRate(all, '24h', 'up', settlement.prior)
-    })
+    expectRows('Seen so far', ([seen = '']) => moveRate(ratesAfter(seen), '24h', 'up', settlement.prior))
     expectRows('Trades so far, stop 5 %, target 10 %', ([seen = '']) => {
       const [wins = 0, count = 0] = numbersIn(seen)
       const trades = Array.from({ length: count }).reduce<typeof NO_RATES>(
@@ -77,36 +120,65 @@ describe('docs/karma.md', () => {
   })
 
   it('says what a score is', () => {
-    const asOf = timestampOf('2026-02-20T00:00:00.000Z')
     expectRows('Submitted', (given) => {
-      const [submitted = 0, accepted = 0, resolved = 0, hitRate = 0, brier = 0, streak = 0, days = 0] =
-        given.map(Number)
+      const [submitted = 0, accepted = 0, resolved = 0, own = 0, mean = 0, error = 0] = given.map(Number)
+      const [newcomer = 0, brier = 0, streak = 0, days = 0] = given.slice(6).map(Number)
       const record = {
         ...NO_RECORD,
         submitted,
         accepted,
         resolved,
-        hitWeightSum: hitRate * resolved,
-        weightSum: resolved,
         brierSum: brier * resolved,
         streakDays: streak,
-        lastActiveAt: timestampAt(Date.parse(asOf) - days * 86_400_000),
+        lastActiveAt: timestampAt(Date.parse(AS_OF) - days * 86_400_000),
       }
-      return scoreAt(record, asOf, rules).score
+      return scoreAt(record, { own, newcomer, edge: { mean, error, evidence: 0, sure: 0 } }, AS_OF, rules)
+        .score
     })
   })
 
-  it('says what trust is', () => {
-    const outcome = (hit: 0 | 1) => ({ surplus: hit - 0.4, gainMax: 0.6, lossMax: 0.4, weight: 1 })
-    expectRows('Hits', (given) => {
-      const [hits = 0, misses = 0] = given.map(Number)
-      const good = repeated(hits, NO_RECENT_SKILL, (skill) =>
-        recentSkillAfter(skill, outcome(1), rules.trust.half_life),
-      )
-      return trustOf(
-        repeated(misses, good, (skill) => recentSkillAfter(skill, outcome(0), rules.trust.half_life)),
-        rules,
-      )
+  it('says what grades are', () => {
+    expectRows('Call', ([direction, moved, seen = '']) => {
+      const measured = event('attribution.measured.v1', {
+        contributor_id: null,
+        producer_id: 'first',
+        hit: true,
+        base_rate: 0.4,
+        direction,
+        return_pct: 0.01 * Number(moved),
+        band_pct: 0.01,
+        horizon: '24h',
+      })
+      const outcomes = evolveOutcomes(INITIAL_OUTCOMES, measured, ratesAfter(seen))
+      return tallyWithin(outcomes, FIRST, AS_OF, 90).surplus
     })
+  })
+
+  it('says what an author adds', () => {
+    for (const row of rowsOf('Days')) {
+      const [days = 0, callsADay = 0, right = 0, ...expected] = row.map(Number)
+      const edges = [[FIRST, edgeOf(days, callsADay, right)]] as const
+      const own = contributionsOf({ edges, overlaps: NO_OVERLAPS }, rules.influence).get(FIRST)
+      const found = [own?.edge.mean, own?.edge.error, own?.own, own?.influence, own?.newcomer]
+      expect(expected).toHaveLength(found.length)
+      for (const [index, value] of expected.entries())
+        expect(found[index], row.join(' ')).toBeCloseTo(value, 8)
+    }
+  })
+
+  it('says what a copy adds', () => {
+    const edge = edgeOf(200, 1, 4)
+    for (const row of rowsOf('Hours later')) {
+      const [hours = 0, nearness = 0, overlap = 0, own = 0] = row.map(Number)
+      const overlaps = overlapsAfter(hours)
+      const edges = [
+        [FIRST, edge],
+        [SECOND, edge],
+      ] as const
+      const copy = contributionsOf({ edges, overlaps }, rules.influence).get(SECOND)
+      expect(repeatsOf(overlaps)[0]?.share, row.join(' ')).toBeCloseTo(nearness, 8)
+      expect(copy?.repeats[0]?.overlap ?? 0, row.join(' ')).toBeCloseTo(overlap, 8)
+      expect(copy?.own, row.join(' ')).toBeCloseTo(own, 8)
+    }
   })
 })

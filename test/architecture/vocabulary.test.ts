@@ -39,7 +39,7 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** Words that mean something else elsewhere. */
 const WORDS_IN: readonly { readonly under: RegExp; readonly words: Readonly<Record<string, string>> }[] = [
-  { under: /^src\/core\/(brain|reputation|signals)\//, words: instead('recentSkill', 'form', 'forms') },
+  { under: /^src\/core\/(brain|reputation|signals)\//, words: instead('edge', 'form', 'forms') },
   { under: /^src\/core\/trading\//, words: instead('costBasis', 'products') },
   // On a page it is space.
   { under: /^(src|test|bench|tools)\//, words: instead('context', 'room', 'rooms') },

@@ -2,31 +2,37 @@ import { expect, it } from 'vitest'
 import { NOW, stateAfter } from '../../../test/given.fixture.ts'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
 import type { NewEvent } from '../events/catalogue.ts'
-import { withItsCall, type Resolved } from '../reputation/calls.fixture.ts'
+import { DAY_MS, timestampAt } from '../shared/time.ts'
+import { HOUR_MS, withItsCall, type Resolved } from '../reputation/calls.fixture.ts'
 import { authorsForCycle } from './run-cycle.ts'
 
-const resolved = (producer_id: string, hit: boolean): Resolved => ({
+const START_MS = Date.parse(NOW) - 60 * DAY_MS
+const at = (day: number, hour = 0) => timestampAt(START_MS + day * DAY_MS + hour * HOUR_MS)
+
+/** "The price will stay": half of all such calls hit. */
+const resolved = (producer_id: string, symbol: string, day: number, hit: boolean): Resolved => ({
   type: 'attribution.resolved.v1',
   source: 'learning',
+  ts: at(day, 4),
   payload: {
-    call_id: 'c',
+    call_id: `${producer_id} ${day}`,
     signal_ids: [],
     producer_id,
     contributor_id: null,
-    symbol: 'BTC',
-    direction: 'bullish',
+    symbol,
+    direction: 'neutral',
     resolved_by: 'horizon',
     position_id: null,
     ref_price: 100,
-    exit_price: 101,
-    return_pct: 0.01,
+    exit_price: hit ? 100 : 101,
+    return_pct: hit ? 0 : 0.01,
     band_pct: 0.0022,
     hit,
-    base_rate: 0.4,
+    base_rate: 0.5,
     void_reason: null,
     horizon: '4h',
-    opened_at: NOW,
-    due_at: NOW,
+    opened_at: at(day),
+    due_at: at(day, 4),
     probability: 0.7,
   },
 })
@@ -38,28 +44,35 @@ const spoken = (source: string): NewEvent => ({
 })
 
 const state = stateAfter([
+  ...Array.from({ length: 40 }, (_, day) => [
+    ...withItsCall(resolved('technical-analysis', 'BTC', day, true)),
+    ...withItsCall(resolved('orderbook-depth', 'ETH', day, false)),
+  ]).flat(),
   spoken('technical-analysis'),
   spoken('orderbook-depth'),
-  ...withItsCall(resolved('technical-analysis', true)),
-  ...withItsCall(resolved('orderbook-depth', false)),
+  spoken('etf-flows'),
 ])
 
 const authorsWith = (enabled: boolean) => {
   const learning = { ...DEFAULT_CONFIGURATION.learning, enabled }
-  const authors = authorsForCycle(state, NOW, { ...DEFAULT_CONFIGURATION, learning })
-  return Object.fromEntries(authors.map(({ author }) => [author.id, author]))
+  const authors = authorsForCycle(state, { ...DEFAULT_CONFIGURATION, learning })
+  return Object.fromEntries(authors.map(({ author }) => [author.id, author.worth]))
 }
 
-it('authors are worth what came of their calls', () => {
-  expect(authorsWith(true)).toMatchObject({
-    'technical-analysis': { reputation: 50 + 50 / 21, trust: 1.5 },
-    'orderbook-depth': { reputation: 50 - 50 / 21, trust: 0.5 },
-  })
+it('authors are worth what their calls add', () => {
+  const worths = authorsWith(true)
+  // 35.05 of 45.05 outcomes right, less a standard error of 0.149.
+  expect(worths['technical-analysis']?.influence).toBeCloseTo(23.309982775, 9)
+  expect(worths['technical-analysis']).toMatchObject({ newcomer: 5 / 45, groupId: null })
+  expect(worths['orderbook-depth']).toStrictEqual({ influence: 0, newcomer: 5 / 45, groupId: null })
+  expect(worths['etf-flows']).toStrictEqual({ influence: 0, newcomer: 1, groupId: null })
 })
 
 it('authors are worth the same where learning is off', () => {
-  expect(authorsWith(false)).toMatchObject({
-    'technical-analysis': { reputation: 50, trust: 1 },
-    'orderbook-depth': { reputation: 50, trust: 1 },
+  const unproven = { influence: 0, newcomer: 1, groupId: null }
+  expect(authorsWith(false)).toStrictEqual({
+    'technical-analysis': unproven,
+    'orderbook-depth': unproven,
+    'etf-flows': unproven,
   })
 })

@@ -6,7 +6,7 @@ export type Author = ProducerAuthor | ContributorAuthor
 export interface ProducerAuthor {
   readonly kind: 'builtin' | 'registered'
   readonly id: string
-  readonly standing: Standing
+  readonly worth: Worth
   /** Expected time between two runs; null if unknown. */
   readonly intervalMs: number | null
   readonly quarantined: boolean
@@ -15,11 +15,11 @@ export interface ProducerAuthor {
 export interface ContributorAuthor {
   readonly kind: 'contributor'
   readonly id: string
-  readonly standing: Standing
+  readonly worth: Worth
 }
 
 /** What an author's word is worth by what its calls have added so far. */
-export interface Standing {
+export interface Worth {
   /** 0 without evidence. */
   readonly influence: number
   /** 1 without outcomes, falling with each. All newcomers to a question together have the vote of one. */
@@ -29,7 +29,7 @@ export interface Standing {
 }
 
 /** Nothing is known of it. */
-export const UNPROVEN: Standing = { influence: 0, newcomer: 1, groupId: null }
+export const UNPROVEN: Worth = { influence: 0, newcomer: 1, groupId: null }
 
 /** An author and their current signals, in the order of the log. */
 export interface AuthorSignals<Signal extends AuthorSignal = AuthorSignal> {
@@ -63,6 +63,6 @@ export const authorKeyOf = ({ kind, id }: Author): string => `${kind}:${id}`
 
 const capGroupOf = (author: Author): string | null => {
   if (author.kind === 'builtin') return null
-  const { groupId } = author.standing
+  const { groupId } = author.worth
   return groupId === null ? authorKeyOf(author) : `group:${groupId}`
 }

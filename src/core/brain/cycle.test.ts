@@ -181,16 +181,17 @@ describe('inputs', () => {
   })
 
   it('count by the standing of their authors', () => {
-    const shareOf = (reputation: number) =>
+    const proven = (influence: number) => ({ worth: { influence, newcomer: 0, groupId: null } })
+    const shareOf = (influence: number) =>
       firstOf(
         inBull({
           signals: [
-            signalOf('social', { score: 1 }, { id: 'a', author: builtin('a', { reputation }) }),
+            signalOf('social', { score: 1 }, { id: 'a', author: builtin('a', proven(influence)) }),
             signalOf('social', { score: 1 }, { id: 'b', author: builtin('b') }),
           ],
         }),
       ).inputs[0]?.share
-    expect([0, 5, 50, 100].map(shareOf)).toStrictEqual([0.2 / 1.2, 0.2 / 1.2, 0.5, 2 / 3])
+    expect([0, 0.2, 1, 2].map(shareOf)).toStrictEqual([0, 0.2 / 1.2, 0.5, 2 / 3])
   })
 
   it('do not include the quarantined, nor a newest signal that says nothing', () => {

@@ -80,13 +80,13 @@ const weighed = (claims: readonly AuthorClaim[]): readonly ShareClaim[] => {
   let all = 0
   let most = 0
   for (const { weighted } of claims) {
-    const { newcomer } = weighted.author.standing
+    const { newcomer } = weighted.author.worth
     all += newcomer
     most = Math.max(most, newcomer)
   }
   const part = all === 0 ? 0 : most / all
   return claims.map(({ weighted: { author, capGroup }, bestQuality }) => ({
-    weight: bestQuality * (author.standing.influence + part * author.standing.newcomer),
+    weight: bestQuality * (author.worth.influence + part * author.worth.newcomer),
     capGroup,
   }))
 }

@@ -184,9 +184,9 @@ describe('golden numbers', () => {
     const three = firstOf(
       thinkOf(
         [
-          curatorCall('bullish', 8, { id: 'a', author: contributor('a', 80) }),
-          curatorCall('bearish', 6, { id: 'b', author: contributor('b', 40) }),
-          curatorCall('bullish', 10, { id: 'c', author: contributor('c', 0) }),
+          curatorCall('bullish', 8, { id: 'a', author: contributor('a', 4.2) }),
+          curatorCall('bearish', 6, { id: 'b', author: contributor('b', 2.6) }),
+          curatorCall('bullish', 10, { id: 'c', author: contributor('c') }),
         ],
         'TRANSITION',
       ),

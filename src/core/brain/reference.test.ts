@@ -101,11 +101,17 @@ const plainInputs = (signals: readonly BrainSignal[], symbol: string): readonly 
     const claims = authors.map((key) => {
       const own = seen.filter(({ signal }) => authorKeyOf(signal.author) === key)
       const author = own[0]?.signal.author as Author
-      const weight = Math.max(...own.map(({ quality }) => quality)) * accountStatusOf(author)
-      return { own, weight, capGroup: capGroupOf(author) }
+      return { own, author, capGroup: capGroupOf(author) }
     })
     if (claims.length === 0) return []
-    const shares = sharesOf(claims, RULES.brain.share_cap)
+    const newcomers = claims.map(({ author }) => author.worth.newcomer)
+    // All newcomers have the vote of the newest of them.
+    const part = Math.max(...newcomers) / newcomers.reduce((sum, newcomer) => sum + newcomer, 0)
+    const weights = claims.map(({ own, author: { worth }, capGroup }) => ({
+      weight: Math.max(...own.map(({ quality }) => quality)) * (worth.influence + part * worth.newcomer),
+      capGroup,
+    }))
+    const shares = sharesOf(weights, RULES.brain.share_cap)
     return claims.flatMap(({ own }, index) => {
       const qualities = own.reduce((sum, { quality }) => sum + quality, 0)
       return own.map(({ signal, quality, evidence }) => ({
@@ -137,13 +143,8 @@ const isNewest = (signal: BrainSignal, index: number, all: readonly BrainSignal[
 
 const placeOf = ({ author, type }: BrainSignal): string => `${authorKeyOf(author)}\u0000${type}`
 
-const accountStatusOf = (author: Author): number =>
-  author.trust *
-  (author.kind === 'contributor' ? 1 + author.score / 25 : Math.max(0.2, Math.min(2, author.reputation / 50)))
-
 const capGroupOf = (author: Author): string | null => {
   if (author.kind === 'builtin') return null
-  return author.kind === 'contributor' && author.groupId !== null
-    ? `group:${author.groupId}`
-    : authorKeyOf(author)
+  const { groupId } = author.worth
+  return groupId === null ? authorKeyOf(author) : `group:${groupId}`
 }

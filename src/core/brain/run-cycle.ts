@@ -14,7 +14,7 @@ import { markReader } from '../signals/prices.ts'
 import { isBuiltin } from '../signals/producers.ts'
 import { openPositionsOf } from '../trading/book.ts'
 import { isLive } from '../trading/intents.ts'
-import { type Author, type AuthorSignals, type Standing, UNPROVEN } from './authors.ts'
+import { type Author, type AuthorSignals, type Worth, UNPROVEN } from './authors.ts'
 import { type CycleInputs, type DecidedIntent, runCycle, watchRegime } from './cycle.ts'
 import type { Holding } from './decision.ts'
 import type { BrainFacts } from './evolve.ts'
@@ -154,7 +154,7 @@ export const authorsForCycle = (
   facts: BrainFacts,
   configuration: Configuration,
 ): readonly AuthorWithLatest[] => {
-  const standingOf = standingsIn(facts, configuration)
+  const worthOf = worthsIn(facts, configuration)
   const ofProducers = new Map<string, LatestSignal[]>()
   const ofContributors = new Map<string, LatestSignal[]>()
   // `forEach`, because an iterator over this large map takes twice as long.
@@ -166,15 +166,15 @@ export const authorsForCycle = (
     else own.push(signal)
   })
   return [...ofProducers.values(), ...ofContributors.values()].flatMap((signals) => {
-    const author = authorOf(facts, signals[0] as LatestSignal, standingOf)
+    const author = authorOf(facts, signals[0] as LatestSignal, worthOf)
     return author === null ? [] : [{ author, signals }]
   })
 }
 
-type StandingOf = (key: string) => Standing
+type WorthOf = (key: string) => Worth
 
 /** With learning off every author counts alike. */
-const standingsIn = ({ reputation }: BrainFacts, { karma, learning }: Configuration): StandingOf => {
+const worthsIn = ({ reputation }: BrainFacts, { karma, learning }: Configuration): WorthOf => {
   if (!learning.enabled) return () => UNPROVEN
   const contributions = contributionsIn(reputation, karma.influence)
   return (key) => {
@@ -189,20 +189,20 @@ const standingsIn = ({ reputation }: BrainFacts, { karma, learning }: Configurat
 const authorOf = (
   { signals: { contributors, producers } }: BrainFacts,
   { authorId: id, contributorId }: LatestSignal,
-  standingOf: StandingOf,
+  worthOf: WorthOf,
 ): Author | null => {
-  const standing = standingOf(authorKey(contributorId, id))
+  const worth = worthOf(authorKey(contributorId, id))
   if (contributorId !== null) {
     const contributor = contributors.byId.get(contributorId)
     if (contributor === undefined || contributor.removed) return null
-    return { kind: 'contributor', id, standing }
+    return { kind: 'contributor', id, worth }
   }
   const registered = producers.registered.get(id)
   if (registered === undefined && !isBuiltin(id)) return null
   return {
     kind: registered === undefined ? 'builtin' : 'registered',
     id,
-    standing,
+    worth,
     intervalMs: registered === undefined ? null : intervalMsOf(registered.schedule),
     quarantined: producers.runs.get(id)?.health === 'quarantined',
   }

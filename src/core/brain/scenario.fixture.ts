@@ -18,6 +18,7 @@ import {
   type AuthorSignals,
   type ContributorAuthor,
   type ProducerAuthor,
+  UNPROVEN,
 } from './authors.ts'
 
 export const NOW_MS = Date.UTC(2026, 1, 20)
@@ -36,8 +37,7 @@ const producer =
   (id: string, changes: Partial<ProducerAuthor> = {}): ProducerAuthor => ({
     kind,
     id,
-    reputation: 50,
-    trust: 1,
+    worth: UNPROVEN,
     intervalMs: null,
     quarantined: false,
     ...changes,
@@ -47,12 +47,11 @@ export const builtin = producer('builtin')
 
 export const registered = producer('registered')
 
-export const contributor = (id: string, score = 0, groupId: string | null = null): ContributorAuthor => ({
+/** A newcomer, unless its influence is proven. */
+export const contributor = (id: string, influence = 0, groupId: string | null = null): ContributorAuthor => ({
   kind: 'contributor',
   id,
-  score,
-  trust: 1,
-  groupId,
+  worth: { influence, newcomer: influence === 0 ? 1 : 0, groupId },
 })
 
 interface SignalChanges {

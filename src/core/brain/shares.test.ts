@@ -57,10 +57,10 @@ describe('17: shares', () => {
     )
   })
 
-  it('follow what an author is worth these days', () => {
+  it('follow what the calls of an author add', () => {
     const call = { direction: 'bullish', conviction: 10 }
     const of = (author: BrainSignal['author']) => signalOf('curator', call, { id: author.id, author })
-    const authors = [contributor('a', 50), { ...contributor('b', 50), trust: 0.5 }, contributor('c', 0)]
+    const authors = [contributor('a', 3), contributor('b', 1.5), contributor('c')]
     const { inputs } = firstOf(cycleOf({ signals: authors.map(of) }))
     const [first, second, third] = inputs.map(({ share }) => share)
     expect(first).toBe(0.5)
@@ -79,7 +79,12 @@ describe('17: shares', () => {
         of(contributor('c', 0, 'gang')),
       ]),
     ).toStrictEqual({ a: 0.5 / 3, b: 0.5 / 3, c: 0.5 / 3 })
-    expect(inputs([of(registered('p')), of(builtin('h', { reputation: 10 }))])).toStrictEqual({
+    expect(
+      inputs([
+        of(registered('p')),
+        of(builtin('h', { worth: { influence: 0.2, newcomer: 0, groupId: null } })),
+      ]),
+    ).toStrictEqual({
       p: 0.5,
       h: 0.5,
     })
@@ -89,6 +94,47 @@ describe('17: shares', () => {
       a: 0.5,
       b: 0.5,
     })
+  })
+
+  it('of all newcomers together are that of one', () => {
+    const call = { direction: 'bullish', conviction: 10 }
+    const of = (author: BrainSignal['author']) => signalOf('curator', call, { id: author.id, author })
+    const known = builtin('known', { worth: { influence: 3, newcomer: 0.5, groupId: null } })
+    const shareOfKnown = (newcomers: number): number | undefined =>
+      firstOf(
+        cycleOf({
+          signals: [
+            of(known),
+            ...Array.from({ length: newcomers }, (_, index) => of(contributor(`n${index}`))),
+          ],
+        }),
+      ).inputs.find(({ authorId }) => authorId === 'known')?.share
+    // 3 + 0.5 / 1.5 of 3 + 1, then 3 + 0.5 / 100.5 of the same.
+    expect(shareOfKnown(1)).toBeCloseTo(0.833333333333, 11)
+    expect(shareOfKnown(100)).toBeCloseTo(0.751243781095, 11)
+    expect(shareOfKnown(0)).toBe(1)
+  })
+
+  it('of any newcomers are that of the newest of them', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 30 }),
+        fc.double({ min: 0.01, max: 40, noNaN: true }),
+        (newcomers, influence) => {
+          const call = { direction: 'bullish', conviction: 10 }
+          const of = (author: BrainSignal['author']) => signalOf('curator', call, { id: author.id, author })
+          const known = builtin('known', { worth: { influence, newcomer: 0, groupId: null } })
+          const others = newcomers.map((newcomer, index) =>
+            builtin(`n${index}`, { worth: { influence: 0, newcomer, groupId: null } }),
+          )
+          const { inputs } = firstOf(cycleOf({ signals: [known, ...others].map(of) }))
+          const share = total(inputs.flatMap(({ authorId, share: own }) => (authorId === 'known' ? [] : own)))
+          const most = Math.max(...newcomers)
+          expect(share).toBeCloseTo(most / (influence + most), 9)
+        },
+      ),
+      { numRuns: 50 },
+    )
   })
 
   const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)

@@ -84,7 +84,7 @@ const wantedBy = (
   signalIds: intent.signal_ids,
   contributors: intent.attribution.flatMap(({ contributor_id: contributorId, node_id: nodeId, weight }) =>
     typeof contributorId === 'string' && typeof nodeId === 'string'
-      ? [{ contributorId, nodeId, weight }]
+      ? [{ contributorId, nodeId, weight: typeof weight === 'number' ? weight : 0 }]
       : [],
   ),
   validUntil: intent.valid_until,

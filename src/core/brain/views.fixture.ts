@@ -97,15 +97,18 @@ const PAYLOADS: Readonly<Record<string, Payloads>> = {
 
 export const KINDS: readonly string[] = Object.keys(PAYLOADS)
 
-const karmas = fc.constantFrom(0, 13, 50, 100)
+const worths = fc.constantFrom([0, 1] as const, [0.4, 0.5] as const, [3, 0.1] as const, [12, 0.02] as const)
 
 // Who has one name has one standing.
 const authors: fc.Arbitrary<Author> = fc.oneof(
   fc.constant(builtin('house')),
-  karmas.map((reputation) => registered(`p${reputation}`, { reputation })),
-  fc
-    .tuple(karmas, fc.constantFrom(null, 'gang'))
-    .map(([score, groupId]) => contributor(`a${score}${groupId}`, score, groupId)),
+  worths.map(([influence, newcomer]) =>
+    registered(`p${influence}`, { worth: { influence, newcomer, groupId: null } }),
+  ),
+  fc.tuple(worths, fc.constantFrom(null, 'gang')).map(([[influence, newcomer], groupId]) => ({
+    ...contributor(`a${influence}${groupId}`),
+    worth: { influence, newcomer, groupId },
+  })),
 )
 
 export const viewOf = (kind: string, author: fc.Arbitrary<Author> = authors): fc.Arbitrary<View> =>

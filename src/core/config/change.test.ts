@@ -96,6 +96,7 @@ describe('changeUserSettings', () => {
       dashboard: { enabled: false, port: 2 },
       store: { url: 'postgres://h/d', checkpoint_file: '/c', snapshot_every_events: 5 },
       identity: { node_prefix: 'n' },
+      karma: { influence: { half_life: 50, prior: 5 } },
     }
     expect(accepted(change(layersOf(user), body)).restartRequired.toSorted()).toStrictEqual([
       'api.host',
@@ -103,6 +104,7 @@ describe('changeUserSettings', () => {
       'dashboard.enabled',
       'dashboard.port',
       'identity.node_prefix',
+      'karma.influence.half_life',
       'store.checkpoint_file',
       'store.url',
     ])

@@ -267,6 +267,7 @@ const RESTART_KEYS: ReadonlySet<string> = new Set([
   'store.checkpoint_file',
   'store.checkpoint_webhook',
   'identity.node_prefix',
+  'karma.influence.half_life',
   'execution.mode',
   'execution.venue',
   'execution.margin_mode',

@@ -31,12 +31,13 @@ const resolved = (
     producer_id: 'p1',
     contributor_id: null,
     symbol: 'BTC',
-    direction: 'bullish',
+    // "The price will stay": such a call hits or misses, where others are graded.
+    direction: 'neutral',
     resolved_by: 'horizon',
     position_id: null,
     ref_price: 100,
-    exit_price: 101,
-    return_pct: 0.01,
+    exit_price: hit === false ? 101 : 100,
+    return_pct: hit === false ? 0.01 : 0,
     band_pct: 0.0022,
     hit,
     base_rate: hit === null ? null : rate,
@@ -121,6 +122,59 @@ describe('26: the karma of an author', () => {
     })
     const mean = lives.reduce((sum, karma) => sum + karma, 0) / lives.length
     expect(Math.abs(mean - 50)).toBeLessThan(1.5)
+  })
+
+  it('grades calls that name a direction by how far the price went, against what its drift gave to all', () => {
+    const graded = (direction: 'bullish' | 'bearish', moved: number): NewEvent => {
+      const went = direction === 'bullish' ? moved : -moved
+      return resolved(
+        { hit: went > 0.0022, rate: 0.4 },
+        {
+          direction,
+          return_pct: moved,
+          exit_price: 100 + 100 * moved,
+        },
+      )
+    }
+    const karmaOf = (...moves: readonly (readonly ['bullish' | 'bearish', number])[]) =>
+      karmaAfter(moves.map(([direction, moved]) => graded(direction, moved)))
+    const always = (direction: 'bullish' | 'bearish', moved: number, count: number) =>
+      karmaOf(...Array.from({ length: count }, () => [direction, moved] as const))
+    expect(
+      karmaOf(
+        ['bullish', 0.01],
+        ['bullish', 0.0011],
+        ['bullish', -0.00055],
+        ['bearish', -0.01],
+        ['bearish', 0.01],
+      ),
+    ).toBeCloseTo(52.351123262, 8)
+    // Half of the band in the right direction, and in the wrong one: no hit either way.
+    expect(always('bullish', 0.0011, 40)).toBeCloseTo(66.666666667, 8)
+    expect(always('bullish', -0.0011, 40)).toBeCloseTo(33.333333333, 8)
+    expect(always('bearish', 0.01, 30)).toBeCloseTo(20.0, 8)
+  })
+
+  it('gives ever less for what a market does anyway', () => {
+    const both = ['up', 'down'].flatMap((producer_id) =>
+      Array.from({ length: 30 }, () =>
+        resolved(
+          { hit: producer_id === 'up', rate: 0.4 },
+          {
+            producer_id,
+            direction: producer_id === 'up' ? 'bullish' : 'bearish',
+            return_pct: 0.01,
+            exit_price: 101,
+          },
+        ),
+      ),
+    )
+    const known = outcomesAfter(both)
+    const newest = outcomesAfter([...both, ...both])
+    const surplusOf = (outcomes: Outcomes) => tallyWithin(outcomes, authorKey(null, 'up'), NOW, 90).surplus
+    // Where all n moves before were up, "up" gains 5 / (10 + n).
+    expect(surplusOf(known)).toBeCloseTo(7.122873925, 9)
+    expect(surplusOf(newest) - surplusOf(known)).toBeCloseTo(1.794132371, 9)
   })
 
   it('counts what the market did not answer for nothing', () => {

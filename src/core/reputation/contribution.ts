@@ -51,33 +51,35 @@ export interface Evidence {
  * late and however often, so adds nothing, and several names for one opinion have the weight of one.
  */
 export const contributionsOf = ({ edges, overlaps }: Evidence, rules: ContributionRules): Contributions => {
-  const { leads, pairs } = pairsOf(repeatsOf(overlaps))
+  const pairs = pairsOf(repeatsOf(overlaps))
   const known = new Map<string, EstimatedEdge & { readonly outcomes: number }>()
   for (const [author, edge] of edges)
     known.set(author, { ...estimatedEdge(edge, rules), outcomes: edge.outcomes })
-  for (const author of leads.keys())
+  for (const author of pairs.keys())
     if (!known.has(author)) known.set(author, { ...NEWCOMER.edge, outcomes: 0 })
-  const order = [...known.keys()].toSorted(
-    (one, other) => (leads.get(other) ?? 0) - (leads.get(one) ?? 0) || (one < other ? -1 : 1),
-  )
   const contributions = new Map<string, Contribution>()
-  for (const author of order) {
+  // Before caution: doubt about the original must not be to the advantage of its copies.
+  const added = new Map<string, number>()
+  for (const author of inOrder(known, pairs)) {
     const edge = known.get(author)
     if (edge === undefined) continue
     const met = (pairs.get(author) ?? []).flatMap(({ author: other, share, error }) => {
       const before = contributions.get(other)
       return before === undefined ? [] : [{ author: other, before, share, error }]
     })
-    // Two authors who are often right agree often, without one repeating the other.
     const repeats = met
       .map(({ author: other, before, share, error }) => ({
         author: other,
         before,
-        overlap: significant(share - Math.max(0, edge.mean) * Math.max(0, before.edge.mean), DOUBT * error),
+        overlap: beyondSkill(share, error, Math.max(0, edge.mean) * Math.max(0, before.edge.mean)),
       }))
       .filter(({ overlap }) => overlap > 0)
-    const repeated = repeats.reduce((sum, { before, overlap }) => sum + overlap * before.own, 0)
-    const own = Math.max(0, edge.sure - repeated)
+    const repeated = repeats.reduce(
+      (sum, { author: other, overlap }) => sum + overlap * (added.get(other) ?? 0),
+      0,
+    )
+    added.set(author, Math.max(0, edge.mean - repeated))
+    const own = Math.max(0, edge.mean - repeated - rules.caution * edge.error)
     const suspected = met.reduce(
       (most, { share, error }) => Math.max(most, significant(share, SUSPICION * error)),
       0,
@@ -101,50 +103,98 @@ export const contributionsOf = ({ edges, overlaps }: Evidence, rules: Contributi
 }
 
 /** Standard errors that an overlap must exceed to count at all. */
-const DOUBT = 1.5
+const OVERLAP_ERRORS = 1.5
 /** The same for newcomers, whose word is worth little: doubt is to their disadvantage. */
 const SUSPICION = 0.75
 /** From here on two authors count as one. */
 const SAME = 0.5
 
 /** What is left of a share that chance explains in part: little of a small one, nearly all of a large one. */
-const significant = (share: number, doubt: number): number =>
-  share <= doubt || share <= 0 ? 0 : clamp01(share) * (1 - (doubt / share) ** 2)
+const significant = (share: number, noise: number): number => {
+  if (share <= noise || share <= 0) return 0
+  const part = noise / share
+  return clamp01(share) * (1 - part * part)
+}
+
+/** Two authors who are often right agree often, without one repeating the other; one who only repeats agrees always. */
+const beyondSkill = (share: number, error: number, expected: number): number =>
+  expected >= 1
+    ? 0
+    : significant((share - expected) / (1 - expected), (OVERLAP_ERRORS * error) / (1 - expected))
 
 interface Pair {
   readonly author: string
   readonly share: number
+  /** Above 0 for the one of the two who mostly speaks after the other. */
+  readonly behind: number
   readonly error: number
 }
 
-/** Both directions of a pair count: who speaks first may change from call to call. */
-const pairsOf = (
-  all: readonly Repeats[],
-): { readonly leads: ReadonlyMap<string, number>; readonly pairs: ReadonlyMap<string, readonly Pair[]> } => {
-  const leads = new Map<string, number>()
-  const sums = new Map<string, Map<string, { share: number; variance: number }>>()
-  const add = (author: string, other: string, { share, variance }: Repeats): void => {
-    const own = sums.get(author) ?? new Map<string, { share: number; variance: number }>()
-    const sum = own.get(other) ?? { share: 0, variance: 0 }
+/**
+ * Both directions of a pair count: who speaks first may change from call to call. By name, because what is added up here
+ * must not depend on the order of a map, which is another one after a restart.
+ */
+const pairsOf = (all: readonly Repeats[]): ReadonlyMap<string, readonly Pair[]> => {
+  const sums = new Map<string, Map<string, PairSums>>()
+  const add = (author: string, other: string, { share, variance }: Repeats, sign: 1 | -1): void => {
+    const own = sums.get(author) ?? new Map<string, PairSums>()
+    const sum = own.get(other) ?? { share: 0, variance: 0, behind: 0 }
     sum.share += Math.max(0, share)
     sum.variance += variance
+    sum.behind += sign * share
     own.set(other, sum)
     sums.set(author, own)
   }
   for (const one of all) {
-    const { later, earlier, share } = one
-    add(later, earlier, one)
-    add(earlier, later, one)
-    leads.set(earlier, (leads.get(earlier) ?? 0) + share)
-    leads.set(later, (leads.get(later) ?? 0) - share)
+    add(one.later, one.earlier, one, 1)
+    add(one.earlier, one.later, one, -1)
   }
   const pairs = new Map<string, readonly Pair[]>()
   for (const [author, own] of sums)
     pairs.set(
       author,
-      [...own].map(([other, { share, variance }]) => ({ author: other, share, error: Math.sqrt(variance) })),
+      [...own]
+        .map(([other, { share, variance, behind }]) => ({
+          author: other,
+          share,
+          behind,
+          error: Math.sqrt(variance),
+        }))
+        .toSorted((one, other) => (one.author < other.author ? -1 : 1)),
     )
-  return { leads, pairs }
+  return pairs
+}
+
+interface PairSums {
+  share: number
+  variance: number
+  behind: number
+}
+
+/**
+ * Who borrows least speaks first. Followers of one's own do not help, and nobody can be made to follow: only what an author
+ * says after others counts, by the edge of those it repeats.
+ */
+const inOrder = (
+  known: ReadonlyMap<string, EstimatedEdge>,
+  pairs: ReadonlyMap<string, readonly Pair[]>,
+): readonly string[] => {
+  const rankOf = (author: string): readonly [borrowed: number, behind: number] => {
+    let [borrowed, most] = [0, 0]
+    for (const { author: other, behind, error } of pairs.get(author) ?? []) {
+      const surely = significant(behind, OVERLAP_ERRORS * error)
+      borrowed = Math.max(borrowed, surely * (known.get(other)?.sure ?? 0))
+      most = Math.max(most, surely)
+    }
+    return [borrowed, most]
+  }
+  const ranks = [...known.keys()].map((author) => ({ author, rank: rankOf(author) }))
+  return ranks
+    .toSorted(
+      (one, other) =>
+        one.rank[0] - other.rank[0] || one.rank[1] - other.rank[1] || (one.author < other.author ? -1 : 1),
+    )
+    .map(({ author }) => author)
 }
 
 /** A leader belongs to the group that bears its name. */

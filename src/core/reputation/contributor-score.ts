@@ -31,7 +31,7 @@ const RESOLVED_MIN = 5
 const LOG_101 = naturalLog(101)
 
 /** What the calls of a contributor add, as far as the score needs it. */
-export type Added = Pick<Contribution, 'own' | 'edge'>
+export type Added = Pick<Contribution, 'own' | 'edge' | 'newcomer'>
 
 /**
  * Five factors, 0..100, as of a time. Hit rate, calibration and recency use all submitted signals, accepted or not,
@@ -91,9 +91,12 @@ const factor = (weight: number, value: number, evidence = 1): Factor => ({
 const isGated = ({ submitted, accepted }: TrackRecord): boolean =>
   submitted >= 10 && accepted / submitted < 0.1
 
-/** Signals that add nothing are no work, however many there are. */
-const evidenceOf = ({ resolved }: TrackRecord, { own }: Added, { evidence_k }: ScoreRules): number =>
-  clamp01(own / ACTIVE_EDGE) * ((resolved + 1) / (resolved + 1 + evidence_k))
+/** Signals that add nothing are no work, however many there are. A newcomer could not show yet what its signals add. */
+const evidenceOf = (
+  { resolved }: TrackRecord,
+  { own, newcomer }: Added,
+  { evidence_k }: ScoreRules,
+): number => Math.max(newcomer, clamp01(own / ACTIVE_EDGE)) * ((resolved + 1) / (resolved + 1 + evidence_k))
 
 /** With this contribution activity counts in full. */
 const ACTIVE_EDGE = 0.1

@@ -1,4 +1,4 @@
-import { powerOfTwo } from '../shared/numbers.ts'
+import { clamp, powerOfTwo } from '../shared/numbers.ts'
 import type { Tally } from './outcomes.ts'
 
 /**
@@ -73,7 +73,8 @@ export const estimatedEdge = (edge: Edge, { prior, caution }: EdgeRules): Estima
   const crowding = edge.squares > 0 ? Math.max(1, together / edge.squares) : 1
   const evidence = edge.weight / crowding
   const all = evidence + prior
-  const mean = edge.weight === 0 || all === 0 ? 0 : ((edge.sum / edge.weight) * evidence) / all
+  // Against a strong drift a grade may exceed 1.
+  const mean = edge.weight === 0 || all === 0 ? 0 : (clamp(edge.sum / edge.weight) * evidence) / all
   // A grade deviates by at most 1.
   const error = all === 0 ? 1 : 1 / Math.sqrt(all)
   return { mean, error, evidence, sure: Math.max(0, mean - caution * error) }

@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { authorKey } from '../shared/author-key.ts'
 import { DAY_MS } from '../shared/time.ts'
-import { AUTHORS_MAX, evolveOutcomes, INITIAL_OUTCOMES, NO_RECENT_SKILL, type Outcomes } from './outcomes.ts'
+import { NO_RATES } from './base-rates.ts'
+import { NO_EDGE } from './edge.ts'
+import { AUTHORS_MAX, evolveOutcomes, INITIAL_OUTCOMES, type Outcomes } from './outcomes.ts'
 
 const dayAt = (index: number): string => new Date(Date.UTC(2026, 0, 1 + index, 12)).toISOString()
 
@@ -16,6 +18,8 @@ const hit = (producerId: string, day: number): KnownEvent =>
     producer_id: producerId,
     direction: 'bullish',
     return_pct: 0.01,
+    band_pct: 0.0022,
+    horizon: '24h',
     hit: true,
     base_rate: 0.4,
   } satisfies Partial<PayloadOf<'attribution.measured.v1'>>)
@@ -23,7 +27,7 @@ const hit = (producerId: string, day: number): KnownEvent =>
 const cycle = (day: number): KnownEvent => event('brain.cycle.v1', dayAt(day), {})
 
 const after = (before: Outcomes, ...events: readonly KnownEvent[]): Outcomes =>
-  events.reduce(evolveOutcomes, before)
+  events.reduce((outcomes, one) => evolveOutcomes(outcomes, one, NO_RATES), before)
 
 const [ann, bob] = [authorKey(null, 'ann'), authorKey(null, 'bob')]
 
@@ -39,8 +43,8 @@ describe('what is remembered of outcomes', () => {
     expect([...after(spoken, cycle(89)).byAuthor.keys()].toSorted()).toEqual([ann, bob])
     const later = after(spoken, cycle(90))
     expect([...later.byAuthor.keys()]).toEqual([bob])
-    // Recent skill looks at the newest outcomes, however old.
-    expect([...later.recentSkill.keys()].toSorted()).toEqual([ann, bob])
+    // The edge looks at the newest outcomes, however old.
+    expect([...later.edges.keys()].toSorted()).toEqual([ann, bob])
   })
 
   it('is tidied once a day', () => {
@@ -50,19 +54,17 @@ describe('what is remembered of outcomes', () => {
 })
 
 describe('as many authors as are kept', () => {
-  const crowd = PersistentMap(
-    Array.from({ length: AUTHORS_MAX - 1 }, (_, index) => [`a${index}`, NO_RECENT_SKILL]),
-  )
-  const full = after({ ...INITIAL_OUTCOMES, recentSkill: crowd }, hit('ann', 0))
+  const crowd = PersistentMap(Array.from({ length: AUTHORS_MAX - 1 }, (_, index) => [`a${index}`, NO_EDGE]))
+  const full = after({ ...INITIAL_OUTCOMES, edges: crowd }, hit('ann', 0))
 
   it('leave no room for another', () => {
-    expect(full.recentSkill.size).toBe(AUTHORS_MAX)
+    expect(full.edges.size).toBe(AUTHORS_MAX)
     expect(after(full, hit('bob', 0))).toBe(full)
     expect(after(full, hit('ann', 0)).byAuthor.get(ann)?.[5]).toBe(2)
   })
 
   it('make room when they are silent', () => {
     const next = after(full, cycle(1), hit('bob', 1))
-    expect([...next.recentSkill.keys()].toSorted()).toEqual([ann, bob])
+    expect([...next.edges.keys()].toSorted()).toEqual([ann, bob])
   })
 })

@@ -1,7 +1,7 @@
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { authorKey } from '../shared/author-key.ts'
-import type { CallId, CanonicalSymbol } from '../shared/brand.ts'
+import type { CallId, CanonicalSymbol, Timestamp } from '../shared/brand.ts'
 import { clamp01, powerOfTwo } from '../shared/numbers.ts'
 import { dayNumber, HORIZON_MS, horizonIn } from '../shared/time.ts'
 import type { CallDirection } from './calls.ts'
@@ -55,19 +55,21 @@ const STANCES_MAX = 64
 const SYMBOLS_MAX = 2000
 const AUTHORS_MAX = 100_000
 const REPETITIONS_MAX = 100_000
-/** If the table is this full, pairs that met so rarely give way. */
-const CROWDED = 0.8
+/** Names without a record fill only half of the table: otherwise a flood of them would hide who repeats whom. */
+const UNPROVEN_MAX = REPETITIONS_MAX / 2
+/** If there are more pairs, those with such a name that met so rarely give way. */
+const CROWDED = 0.8 * UNPROVEN_MAX
 const RARE = 3
 
 /** How much is lost if the stance of this author is not remembered; a new name has nothing to lose. */
-export type StandingOf = (author: string) => number
+export type WorthOf = (author: string) => number
 
-export const evolveOverlaps = (overlaps: Overlaps, event: KnownEvent, standingOf: StandingOf): Overlaps => {
+export const evolveOverlaps = (overlaps: Overlaps, event: KnownEvent, worthOf: WorthOf): Overlaps => {
   switch (event.type) {
     case 'attribution.recorded.v1':
-      return recorded(overlaps, event.payload, standingOf)
+      return recorded(overlaps, event.payload, worthOf)
     case 'brain.cycle.v1':
-      return swept(overlaps, dayNumber(event.ts), Date.parse(event.ts))
+      return swept(overlaps, event.ts, worthOf)
     default:
       return overlaps
   }
@@ -76,34 +78,44 @@ export const evolveOverlaps = (overlaps: Overlaps, event: KnownEvent, standingOf
 const recorded = (
   overlaps: Overlaps,
   made: PayloadOf<'attribution.recorded.v1'>,
-  standingOf: StandingOf,
+  worthOf: WorthOf,
 ): Overlaps => {
   const { symbol, direction, call_id: callId } = made
   const horizon = horizonIn(made.horizon)
+  const atMs = Date.parse(made.received_at)
   // A signal without a call, or a damaged event.
-  if (symbol === null || direction === null || typeof callId !== 'string' || horizon === null) return overlaps
+  if (symbol === null || direction === null || typeof callId !== 'string') return overlaps
+  const author = authorKey(made.contributor_id, made.producer_id)
+  if (horizon === null || Number.isNaN(atMs) || author.includes(SEPARATOR)) return overlaps
   const stance: Stance = {
-    author: authorKey(made.contributor_id, made.producer_id),
+    author,
     callId,
     direction,
-    atMs: Date.parse(made.received_at),
+    atMs,
     horizonMs: HORIZON_MS[horizon],
   }
   const known = overlaps.stances.get(symbol) ?? []
-  const own = known.find(({ author }) => author === stance.author)
+  const own = known.find((other) => other.author === stance.author)
   // It joins a call that is open already.
   if (own?.callId === callId) return overlaps
   if (known.length === 0 && overlaps.stances.size >= SYMBOLS_MAX) return overlaps
   const count = countedCall(overlaps.counts.get(stance.author))
   if (count.calls === 1 && overlaps.counts.size >= AUTHORS_MAX) return overlaps
   const others = known.filter((other) => other.author !== stance.author && isOpenAt(other, stance.atMs))
-  // What others said before an author's own last call was no news when it spoke again.
-  const news = others.filter(({ atMs }) => own === undefined || atMs >= own.atMs)
+  // What others said before an author's own last call was no news when it spoke again, unless it follows them only now: a
+  // call in between must not hide a copy.
+  const news = others.filter(
+    (other) => own === undefined || own.direction !== direction || other.atMs >= own.atMs,
+  )
   return {
-    stances: overlaps.stances.set(symbol, remembered([...others, stance], standingOf)),
+    stances: overlaps.stances.set(symbol, remembered([...others, stance], worthOf)),
     counts: overlaps.counts.set(stance.author, count),
     repetitions: news.reduce(
-      (repetitions, other) => withRepetition(repetitions, stance, other, count.calls),
+      (repetitions, other) =>
+        withRepetition(repetitions, stance, other, {
+          call: count.calls,
+          limit: areProven(stance.author, other.author, worthOf) ? REPETITIONS_MAX : UNPROVEN_MAX,
+        }),
       overlaps.repetitions,
     ),
     sweptDay: overlaps.sweptDay,
@@ -113,11 +125,11 @@ const recorded = (
 const isOpenAt = ({ atMs, horizonMs }: Stance, nowMs: number): boolean => nowMs < atMs + horizonMs
 
 /** A flood of new names must not make the engine forget whom they repeat. */
-const remembered = (stances: readonly Stance[], standingOf: StandingOf): readonly Stance[] => {
+const remembered = (stances: readonly Stance[], worthOf: WorthOf): readonly Stance[] => {
   if (stances.length <= STANCES_MAX) return stances
   let least = 0
   stances.forEach(({ author }, index) => {
-    if (standingOf(author) < standingOf((stances[least] as Stance).author)) least = index
+    if (worthOf(author) < worthOf((stances[least] as Stance).author)) least = index
   })
   return stances.toSpliced(least, 1)
 }
@@ -133,11 +145,11 @@ const withRepetition = (
   repetitions: Overlaps['repetitions'],
   stance: Stance,
   other: Stance,
-  call: number,
+  { call, limit }: { readonly call: number; readonly limit: number },
 ): Overlaps['repetitions'] => {
   const key = keyOf(stance.author, other.author)
   const before = repetitions.get(key)
-  if (before === undefined && repetitions.size >= REPETITIONS_MAX) return repetitions
+  if (before === undefined && repetitions.size >= limit) return repetitions
   const age = (stance.atMs - other.atMs) / other.horizonMs
   const nearness = clamp01(1 - age * age)
   const kept = before === undefined ? 0 : powerOfTwo((before.asOfCall - call) / HALF_LIFE_CALLS)
@@ -156,22 +168,42 @@ const agreementOf = (one: CallDirection, other: CallDirection): number => {
   return one === 'neutral' || other === 'neutral' ? 0 : -1
 }
 
-const SEPARATOR = '|'
+/** No registered name contains it, and others have no vote. */
+const SEPARATOR = '\n'
 const keyOf = (later: string, earlier: string): string => `${later}${SEPARATOR}${earlier}`
+const authorsIn = (key: string): readonly [later: string, earlier: string] => {
+  const [later = '', earlier = ''] = key.split(SEPARATOR)
+  return [later, earlier]
+}
 
 /** Once a day: drops ended stances, pairs that did not meet for long, and rare ones if there are too many. */
-const swept = (overlaps: Overlaps, today: number, nowMs: number): Overlaps => {
+const swept = (overlaps: Overlaps, now: Timestamp, worthOf: WorthOf): Overlaps => {
+  const [today, nowMs] = [dayNumber(now), Date.parse(now)]
   if (!(today > overlaps.sweptDay)) return overlaps
-  const isCrowded = overlaps.repetitions.size > CROWDED * REPETITIONS_MAX
-  return {
-    stances: overlaps.stances.filter((stances) => stances.some((stance) => isOpenAt(stance, nowMs))),
-    counts: overlaps.counts,
-    repetitions: overlaps.repetitions.filter(
-      ({ day, squares }) => day > today - DAYS_KEPT && !(isCrowded && squares < RARE),
-    ),
-    sweptDay: today,
-  }
+  const isCrowded = overlaps.repetitions.size > CROWDED
+  const isKept = ({ day, squares }: Repetition, key: string): boolean =>
+    day > today - DAYS_KEPT && !(isCrowded && squares < RARE && !areProven(...authorsIn(key), worthOf))
+  const stances = overlaps.stances.filter((all) => all.some((stance) => isOpenAt(stance, nowMs)))
+  const repetitions = overlaps.repetitions.filter(isKept)
+  return { stances, counts: keptCounts(overlaps.counts, stances, repetitions), repetitions, sweptDay: today }
 }
+
+/** If the table is full, those give way who repeat nobody and have no open call. */
+const keptCounts = (
+  counts: Overlaps['counts'],
+  stances: Overlaps['stances'],
+  repetitions: Overlaps['repetitions'],
+): Overlaps['counts'] => {
+  if (counts.size < AUTHORS_MAX) return counts
+  const needed = new Set<string>()
+  stances.forEach((all) => all.forEach(({ author }) => needed.add(author)))
+  repetitions.forEach((_repetition, key) => needed.add(authorsIn(key)[0]))
+  return counts.filter((_count, author) => needed.has(author))
+}
+
+/** Both have been right more than wrong. */
+const areProven = (one: string, other: string, worthOf: WorthOf): boolean =>
+  worthOf(one) > 0 && worthOf(other) > 0
 
 /** How far one author's calls repeat those of another, as a share of all its calls. */
 export interface Repeats {
@@ -186,7 +218,7 @@ export interface Repeats {
 export const repeatsOf = ({ counts, repetitions }: Overlaps): readonly Repeats[] => {
   const all: Repeats[] = []
   repetitions.forEach(({ agreed, squares, asOfCall }, key) => {
-    const [later = '', earlier = ''] = key.split(SEPARATOR)
+    const [later, earlier] = authorsIn(key)
     const count = counts.get(later)
     if (count === undefined) return
     const kept = powerOfTwo((asOfCall - count.calls) / HALF_LIFE_CALLS)

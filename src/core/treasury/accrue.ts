@@ -99,17 +99,19 @@ const BILLION = 1e9
  * if nothing is known of the weights, as in intents of old logs.
  */
 const sharesOf = (contributors: Profit['contributors']) => {
-  const total = contributors.reduce((sum, { weight }) => sum + weight, 0)
-  const byContributor = new Map<ContributorId, { readonly nodeId: NodeId; readonly weight: number }>()
+  const isWeighed = contributors.some(({ weight }) => weight > 0)
+  // Whole numbers: they add up the same in any order.
+  const partOf = (weight: number): number => (isWeighed ? Math.round(weight * BILLION) : 1)
+  const total = contributors.reduce((sum, { weight }) => sum + partOf(weight), 0)
+  const byContributor = new Map<ContributorId, { readonly nodeId: NodeId; readonly part: number }>()
   for (const { contributorId, nodeId, weight } of contributors) {
-    const part = total > 0 ? weight / total : 1 / contributors.length
-    const before = byContributor.get(contributorId)?.weight ?? 0
-    byContributor.set(contributorId, { nodeId, weight: before + part })
+    const before = byContributor.get(contributorId)?.part ?? 0
+    byContributor.set(contributorId, { nodeId, part: before + partOf(weight) })
   }
-  const units = [...byContributor].map(([contributorId, { nodeId, weight }]) => ({
+  const units = [...byContributor].map(([contributorId, { nodeId, part }]) => ({
     contributorId,
     nodeId,
-    units: Math.floor(weight * BILLION),
+    units: Math.floor((part * BILLION) / total),
   }))
   const residue = BILLION - units.reduce((sum, { units: own }) => sum + own, 0)
   return units.map(({ contributorId, nodeId, units: own }, index) => ({

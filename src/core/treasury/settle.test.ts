@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { usdFrom } from '../shared/money.ts'
 import { positionId, contributorId, nodeId } from '../shared/brand.ts'
 import { describe, expect, it } from 'vitest'
@@ -36,23 +37,71 @@ describe('the share of a profit', () => {
     expect(accrued(changes, wallet)).toBeNull()
   })
 
-  it('is shared equally by signal', () => {
-    const ann = { contributorId: contributorId('a'), nodeId: nodeId('ann') }
-    const bob = { contributorId: contributorId('b'), nodeId: nodeId('bob') }
-    const eve = { contributorId: contributorId('e'), nodeId: nodeId('eve') }
-    const sharesOf = (contributors: Profit['contributors']) =>
-      accrued({ contributors })?.contributors.map(({ node_id, share }) => [node_id, share])
+  const credited = (id: string) => (weight: number) => ({
+    contributorId: contributorId(id),
+    nodeId: nodeId(`node of ${id}`),
+    weight,
+  })
+  const [ann, bob, eve] = [credited('ann'), credited('bob'), credited('eve')]
+  const sharesOf = (contributors: Profit['contributors']) =>
+    accrued({ contributors })?.contributors.map(({ contributor_id, share }) => [contributor_id, share])
+
+  it('is shared by what each contributed to the decision', () => {
     expect(sharesOf([])).toEqual([])
-    expect(sharesOf([ann])).toEqual([['ann', 1]])
-    expect(sharesOf([ann, bob, ann, ann])).toEqual([
-      ['ann', 0.75],
-      ['bob', 0.25],
+    expect(sharesOf([ann(0.2)])).toEqual([['ann', 1]])
+    expect(sharesOf([ann(0.3), bob(0.1), ann(0.2), ann(0.2)])).toEqual([
+      ['ann', 0.875],
+      ['bob', 0.125],
     ])
-    expect(sharesOf([ann, bob, eve])).toEqual([
+    expect(sharesOf([ann(0.1), bob(0.1), eve(0.1)])).toEqual([
       ['ann', 0.333333334],
       ['bob', 0.333333333],
       ['eve', 0.333333333],
     ])
+  })
+
+  it('does not halve because somebody repeats the call at once', () => {
+    expect(sharesOf([ann(0.49), bob(0.01)])).toEqual([
+      ['ann', 0.98],
+      ['bob', 0.02],
+    ])
+    expect(sharesOf([ann(0.49), bob(0)])).toEqual([
+      ['ann', 1],
+      ['bob', 0],
+    ])
+  })
+
+  it('is shared equally by signal where an old intent knows no weights', () => {
+    expect(sharesOf([ann(0), bob(0), ann(0), ann(0)])).toEqual([
+      ['ann', 0.75],
+      ['bob', 0.25],
+    ])
+    expect(sharesOf([ann(0), bob(0), eve(0)])).toEqual([
+      ['ann', 0.333333334],
+      ['bob', 0.333333333],
+      ['eve', 0.333333333],
+    ])
+  })
+
+  it('has shares that add up to exactly 1, in proportion to the weights', () => {
+    const all = fc.array(
+      fc.record({ id: fc.integer({ min: 0, max: 30 }), weight: fc.integer({ min: 0, max: 1e9 }) }),
+      { minLength: 1, maxLength: 60 },
+    )
+    fc.assert(
+      fc.property(all, (signals) => {
+        const total = signals.reduce((sum, { weight }) => sum + weight, 0)
+        const shares = sharesOf(signals.map(({ id, weight }) => credited(`c${id}`)(weight / 1e9))) ?? []
+        const billionths = shares.map(([, share]) => Math.round(Number(share) * 1e9))
+        expect(billionths.reduce((sum, own) => sum + own, 0)).toBe(1e9)
+        for (const [id, share] of shares) {
+          const own = signals.filter((one) => `c${one.id}` === id)
+          const weight = own.reduce((sum, one) => sum + one.weight, 0)
+          const expected = total === 0 ? own.length / signals.length : weight / total
+          expect(Math.abs(Number(share) - expected)).toBeLessThan(2e-9)
+        }
+      }),
+    )
   })
 })
 

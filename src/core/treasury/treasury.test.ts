@@ -143,7 +143,7 @@ it('anyone can verify what is owed and paid with the public key alone', () => {
   }
   const scenario = scenarioWith()
   const intent = accrualEvent(
-    profit({ contributors: [{ contributorId: contributorId('c'), nodeId: nodeId('ann') }] }),
+    profit({ contributors: [{ contributorId: contributorId('c'), nodeId: nodeId('ann'), weight: 1 }] }),
     WALLET,
     receiptSigner,
   )

@@ -48,7 +48,7 @@ export const scoreView = z.object({
       brier_sum: z.number().min(0),
       evidence: share.meta({
         description:
-          'how much volume and consistency count: (resolved + 1)/(resolved + 1 + k), times own / 0.1 up to 1',
+          'how much volume and consistency count: (resolved + 1)/(resolved + 1 + k), times own / 0.1 up to 1, or more for a newcomer',
       }),
       own: share.meta({ description: 'what its calls add beyond chance and beyond what others said before' }),
       edge: z.number().meta({ description: 'mean grade of its calls beyond chance, -1 to 1, shrunk to 0' }),

@@ -5,13 +5,21 @@ import { describe, expect, it } from 'vitest'
 import { INITIAL_CONTRIBUTORS, type Contributor, type Contributors } from '../signals/contributors.ts'
 import { NO_RECORD, type TrackRecord } from '../signals/track-record.ts'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
+import { NEWCOMER } from '../reputation/contribution.ts'
 import { INITIAL_OUTCOMES } from '../reputation/outcomes.ts'
+import { authorKey } from '../shared/author-key.ts'
 import { scoreView, viewLeaderboard, viewScore } from './reputation.ts'
 
 const NOW = timestampOf('2026-02-20T00:00:00.000Z')
 const scoring = {
   asOf: NOW,
   outcomes: INITIAL_OUTCOMES,
+  contributions: new Map([
+    [
+      authorKey(contributorId('c'), 'node of c'),
+      { ...NEWCOMER, own: 0.12, edge: { mean: 0.3, error: 0.18, evidence: 20, sure: 0.12 }, influence: 4 },
+    ],
+  ]),
   rules: DEFAULT_CONFIGURATION.karma,
 }
 
@@ -67,7 +75,9 @@ describe('a score as it is shown', () => {
       last_active: '2026-02-17T00:00:00.000Z',
       as_of: NOW,
     })
-    expect(shown.score).toBeCloseTo(55.330070595, 9)
+    expect(shown.score).toBeCloseTo(50.080070595, 9)
+    expect(shown.trust).toBe(5)
+    expect(shown.inputs).toMatchObject({ own: 0.12, edge: 0.3, edge_error: 0.18, evidence: 17 / 27 })
     expect(scoreView.parse(shown)).toEqual(shown)
   })
 

@@ -1,0 +1,150 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { edgeAfter, estimatedEdge, NO_EDGE, type Edge } from './edge.ts'
+
+const RULES = { prior: 10, caution: 1 }
+const HALF_LIFE = 100
+
+interface Outcome {
+  /** -0.5 to 0.5. */
+  readonly surplus: number
+  readonly day: number
+}
+
+const after = (outcomes: readonly Outcome[], halfLife = HALF_LIFE): Edge =>
+  outcomes.reduce((edge, { surplus, day }) => edgeAfter(edge, { surplus, weight: 1 }, day, halfLife), NO_EDGE)
+
+const estimated = (outcomes: readonly Outcome[]) => estimatedEdge(after(outcomes), RULES)
+
+const times = (count: number, outcomeOf: (index: number) => Outcome): readonly Outcome[] =>
+  Array.from({ length: count }, (_, index) => outcomeOf(index))
+
+describe('the edge of an author', () => {
+  it('is 0 without outcomes', () => {
+    expect(estimatedEdge(NO_EDGE, RULES)).toStrictEqual({
+      mean: 0,
+      error: 1 / Math.sqrt(10),
+      evidence: 0,
+      sure: 0,
+    })
+    expect(estimatedEdge(NO_EDGE, { prior: 0, caution: 1 })).toStrictEqual({
+      mean: 0,
+      error: 1,
+      evidence: 0,
+      sure: 0,
+    })
+  })
+
+  it.each([
+    ['one right call', times(1, () => ({ surplus: 0.5, day: 1 })), [0.090909091, 0.301511345, 1.0, 0]],
+    [
+      '40 right ones, one a day',
+      times(40, (day) => ({ surplus: 0.5, day })),
+      [0.778048441, 0.148980388, 35.054876119, 0.629068053],
+    ],
+    [
+      '200, one a day, three of five right',
+      times(200, (day) => ({ surplus: day % 5 < 3 ? 0.5 : -0.5, day })),
+      [0.175508483, 0.091832994, 108.577561283, 0.083675489],
+    ],
+    [
+      'ten right ones of one day',
+      times(10, () => ({ surplus: 0.5, day: 7 })),
+      [0.085914462, 0.302338476, 0.93989521, 0],
+    ],
+  ] as const)('is the golden number of %s', (_what, outcomes, [mean, error, evidence, sure]) => {
+    const edge = estimated(outcomes)
+    expect(edge.mean).toBeCloseTo(mean, 9)
+    expect(edge.error).toBeCloseTo(error, 9)
+    expect(edge.evidence).toBeCloseTo(evidence, 8)
+    expect(edge.sure).toBeCloseTo(sure, 9)
+  })
+
+  it('hardly rises with more calls of one day that win together', () => {
+    const one = estimated(times(1, () => ({ surplus: 0.5, day: 7 })))
+    const ten = estimated(times(10, () => ({ surplus: 0.5, day: 7 })))
+    const tenDays = estimated(times(10, (day) => ({ surplus: 0.5, day })))
+    expect(ten.evidence).toBeLessThan(1.1 * one.evidence)
+    expect(tenDays.evidence).toBeGreaterThan(9 * one.evidence)
+  })
+
+  it('takes calls of one day that win and lose on their own for what they are', () => {
+    const mixed = times(200, (index) => ({
+      surplus: index % 2 === 0 ? 0.5 : -0.5,
+      day: Math.floor(index / 10),
+    }))
+    expect(estimated(mixed).evidence).toBeCloseTo(after(mixed).weight, 9)
+  })
+
+  it('forgets: after as many outcomes as the half-life one counts half', () => {
+    const before = after([{ surplus: 0.5, day: 1 }], 8)
+    const later = Array.from({ length: 8 }).reduce<Edge>(
+      (edge) => edgeAfter(edge, { surplus: 0, weight: 1 }, 2, 8),
+      before,
+    )
+    expect(later.sum).toBeCloseTo(0.5, 12)
+    expect(later.outcomes).toBe(9)
+    // All outcomes ever weigh at most 1 / (1 - 2^(-1/8)).
+    expect(
+      after(
+        times(500, (day) => ({ surplus: 0.5, day })),
+        8,
+      ).weight,
+    ).toBeCloseTo(12.04878, 5)
+  })
+
+  it('counts a quarter of an outcome as a quarter', () => {
+    const edge = edgeAfter(NO_EDGE, { surplus: 0.125, weight: 0.25 }, 1, HALF_LIFE)
+    expect(edge).toMatchObject({ weight: 0.25, sum: 0.25, outcomes: 0.25 })
+    expect(estimatedEdge(edge, RULES).mean).toBeCloseTo(0.25 / 10.25, 12)
+  })
+
+  const outcome = fc.record({
+    // Against a strong drift a call gains more than half.
+    surplus: fc.double({ min: -1, max: 1, noNaN: true }),
+    pause: fc.integer({ min: 0, max: 3 }),
+  })
+  const history = fc.array(outcome, { maxLength: 120 }).map((all) => {
+    let day = 0
+    return all.map(({ surplus, pause }) => ({ surplus, day: (day += pause) }))
+  })
+  const rules = fc.record({
+    prior: fc.double({ min: 0, max: 100, noNaN: true }),
+    caution: fc.double({ min: 0, max: 3, noNaN: true }),
+  })
+
+  it('is never surer than its mean, and stays in its bounds', () => {
+    fc.assert(
+      fc.property(history, rules, (outcomes, own) => {
+        const { mean, error, evidence, sure } = estimatedEdge(after(outcomes), own)
+        expect(sure).toBeLessThanOrEqual(Math.max(0, mean))
+        expect(sure).toBeGreaterThanOrEqual(0)
+        expect(Math.abs(mean)).toBeLessThanOrEqual(1)
+        expect(error).toBeGreaterThan(0)
+        expect(evidence).toBeGreaterThanOrEqual(0)
+        expect(evidence).toBeLessThanOrEqual(outcomes.length)
+      }),
+    )
+  })
+
+  it('is mirrored by mirrored outcomes', () => {
+    fc.assert(
+      fc.property(history, (outcomes) => {
+        const mirrored = outcomes.map(({ surplus, day }) => ({ surplus: -surplus, day }))
+        expect(estimated(mirrored).mean).toBeCloseTo(-estimated(outcomes).mean, 12)
+        expect(estimated(mirrored).error).toBe(estimated(outcomes).error)
+      }),
+    )
+  })
+
+  it('of one call a day never falls because a wrong one had been right', () => {
+    fc.assert(
+      fc.property(fc.array(fc.boolean(), { minLength: 1, maxLength: 80 }), fc.nat(), (hits, nth) => {
+        const sureOf = (all: readonly boolean[]) =>
+          estimated(all.map((hit, day) => ({ surplus: hit ? 0.5 : -0.5, day }))).sure
+        const turned = hits.map((hit, index) => hit || index === nth % hits.length)
+        expect(sureOf(turned)).toBeGreaterThanOrEqual(sureOf(hits) - 1e-12)
+      }),
+    )
+  })
+})
