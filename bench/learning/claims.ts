@@ -184,9 +184,10 @@ const influence = (reports: readonly LifeReport[]): readonly ClaimRow[] =>
     ]
   })
 
+const paid = (life: LifeReport, name: string): number => partOf(life, [name], moneyMeasure)
+
 const money = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
   const lives = livesOf(reports, { market: 'default', learning: true, population: 'all' })
-  const paid = (life: LifeReport, name: string): number => partOf(life, [name], moneyMeasure)
   const coin = lives.map((life) => meanOf(COINS.map((name) => paid(life, name))))
   const best = intervalOf(lives.map((life) => paid(life, 'own-14')))
   return [
@@ -313,8 +314,8 @@ const livesOf = (
 const COINS = ['coin-1', 'coin-2', 'coin-3']
 
 const hitOf = (wanted: string): number => {
-  const mind = POPULATION.find(({ name }) => name === wanted)?.mind
-  return mind?.kind === 'own' ? mind.hit : Number.NaN
+  const behaviour = POPULATION.find(({ name }) => name === wanted)?.behaviour
+  return behaviour?.kind === 'own' ? behaviour.hit : Number.NaN
 }
 
 const karmaOf = ({ karmaAfterCalls, karma }: AuthorSeen): number => karmaAfterCalls ?? karma

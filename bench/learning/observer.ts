@@ -93,7 +93,7 @@ export const createObserver = (plans: readonly AuthorPlan[], configuration: Conf
       )
     }
     if (verdict.resolved_by === 'horizon') count(authorBins, verdict.probability, verdict.hit)
-    if (turn === null || plan.mind.kind !== 'turning') return
+    if (turn === null || plan.behaviour.kind !== 'turning') return
     const share = dayShare(plan.name)
     turn.byCalls.push(share)
     if (turn.callsToHalf === null && share <= turn.shareBefore / 2) turn.callsToHalf = turn.byCalls.length
@@ -142,7 +142,7 @@ export const createObserver = (plans: readonly AuthorPlan[], configuration: Conf
       }
     },
     turn: (_state: State): void => {
-      const turning = plans.find(({ mind }) => mind.kind === 'turning')
+      const turning = plans.find(({ behaviour }) => behaviour.kind === 'turning')
       if (turning === undefined) return
       const resolvedBefore = words.get(turning.name)?.resolved ?? 0
       turn = {

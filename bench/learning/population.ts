@@ -4,7 +4,7 @@ import { sha256Hex } from '../../src/engine/sha256.ts'
 import type { Course } from './course.ts'
 
 /** How an author comes to what it says. `hit`: how often it is right about the next day. */
-export type Mind =
+export type Behaviour =
   | { readonly kind: 'own'; readonly hit: number }
   /** Becomes another halfway. */
   | { readonly kind: 'turning'; readonly hit: number; readonly later: number }
@@ -37,7 +37,7 @@ interface Part {
 export interface AuthorPlan {
   readonly name: string
   readonly role: 'contributor' | Source
-  readonly mind: Mind
+  readonly behaviour: Behaviour
   /** Bars between two words on the same symbol. */
   readonly everyBars: number
   /** It only feeds those who copy it. */
@@ -54,12 +54,12 @@ const DAILY = 25
 const TWICE_A_DAY = 12
 const ALL_THE_TIME = 3
 
-const own = (hit: number): Mind => ({ kind: 'own', hit })
+const own = (hit: number): Behaviour => ({ kind: 'own', hit })
 
-const person = (name: string, mind: Mind, changes: Partial<AuthorPlan> = {}): AuthorPlan => ({
+const person = (name: string, behaviour: Behaviour, changes: Partial<AuthorPlan> = {}): AuthorPlan => ({
   name,
   role: 'contributor',
-  mind,
+  behaviour,
   everyBars: DAILY,
   ...changes,
 })
@@ -67,7 +67,7 @@ const person = (name: string, mind: Mind, changes: Partial<AuthorPlan> = {}): Au
 const producer = (name: string, role: Source, hit: number): AuthorPlan => ({
   name,
   role,
-  mind: own(hit),
+  behaviour: own(hit),
   everyBars: TWICE_A_DAY,
 })
 
@@ -146,9 +146,9 @@ const OTHERS: readonly AuthorPlan[] = [
 export const POPULATION: readonly AuthorPlan[] = [...HONEST, ...Object.values(ATTACKS).flat(), ...OTHERS]
 
 /** The same with each source under one name of its own, and nobody who copies. */
-export const ORIGINALS: readonly AuthorPlan[] = POPULATION.filter(({ mind }) => mind.kind !== 'copy').map(
-  ({ silent: _silent, ...plan }) => plan,
-)
+export const ORIGINALS: readonly AuthorPlan[] = POPULATION.filter(
+  ({ behaviour }) => behaviour.kind !== 'copy',
+).map(({ silent: _silent, ...plan }) => plan)
 
 /** Without sources and attacks. */
 export const FEW: readonly AuthorPlan[] = [...HONEST, ...OTHERS]
@@ -174,26 +174,26 @@ export const authorsOf = (
 ): readonly Author[] => {
   const said = new Said()
   return plans.map((plan): Author => {
-    const { mind } = plan
+    const { behaviour } = plan
     const draws = createDraws(seed, 1, `author:${plan.name}`, sha256Hex)
     const wordOf = (direction: 1 | -1, symbol: number): Word => ({
       direction,
       payload: wordsOf(plan.role, direction, course.symbols[symbol] ?? '', draws),
     })
-    if (mind.kind === 'copy') {
-      const copy = repeated(mind, said, draws)
+    if (behaviour.kind === 'copy') {
+      const copy = repeated(behaviour, said, draws)
       return { plan, words: (bar, symbol) => copy(bar, symbol).map((direction) => wordOf(direction, symbol)) }
     }
     const slots = course.symbols.map(() => Math.floor(draws.uniform() * plan.everyBars))
-    if (mind.kind === 'pump') slots.fill(PUMP.wordPhase)
+    if (behaviour.kind === 'pump') slots.fill(PUMP.wordPhase)
     const firstBar = (plan.joinsAt ?? 0) * barCount
     return {
       plan,
       words: (bar, symbol, turned) => {
         if (bar < firstBar || bar % plan.everyBars !== slots[symbol]) return []
-        if (mind.kind === 'pump') return symbol === PUMP.symbol ? [wordOf(1, symbol)] : []
-        if (mind.kind === 'hedge') return [wordOf(1, symbol), wordOf(-1, symbol)]
-        const direction = directionOf(mind, course, { bar, symbol, turned, blind, draws })
+        if (behaviour.kind === 'pump') return symbol === PUMP.symbol ? [wordOf(1, symbol)] : []
+        if (behaviour.kind === 'hedge') return [wordOf(1, symbol), wordOf(-1, symbol)]
+        const direction = directionOf(behaviour, course, { bar, symbol, turned, blind, draws })
         said.add(plan.name, { bar, symbol, direction })
         return plan.silent === true ? [] : [wordOf(direction, symbol)]
       },
@@ -225,22 +225,22 @@ class Said {
 
 /** The directions that a copy repeats in this bar. */
 const repeated = (
-  mind: Copy,
+  behaviour: Copy,
   said: Said,
   draws: Draws,
 ): ((bar: number, symbol: number) => readonly (1 | -1)[]) => {
-  const [soonest, latest] = mind.delay
+  const [soonest, latest] = behaviour.delay
   const waiting: { readonly bar: number; readonly symbol: number; readonly direction: 1 | -1 }[] = []
   let taken = -1
   const isMine = ({ number, symbol }: { readonly number: number; readonly symbol: number }): boolean =>
-    (mind.turn === undefined || number % mind.turn.of === mind.turn.place) &&
-    (mind.split === undefined || symbol % mind.split.of === mind.split.place)
+    (behaviour.turn === undefined || number % behaviour.turn.of === behaviour.turn.place) &&
+    (behaviour.split === undefined || symbol % behaviour.split.of === behaviour.split.place)
   return (bar, symbol) => {
-    for (const word of said.of(mind.of)) {
+    for (const word of said.of(behaviour.of)) {
       if (word.number <= taken) continue
       taken = word.number
       const delay = soonest + Math.round(draws.uniform() * (latest - soonest))
-      const isFlipped = draws.uniform() < (mind.flips ?? 0)
+      const isFlipped = draws.uniform() < (behaviour.flips ?? 0)
       if (!isMine(word)) continue
       waiting.push({
         bar: word.bar + delay,
@@ -266,16 +266,16 @@ interface DecisionContext {
 }
 
 const directionOf = (
-  mind: Exclude<Mind, Copy | { kind: 'hedge' | 'pump' }>,
+  behaviour: Exclude<Behaviour, Copy | { kind: 'hedge' | 'pump' }>,
   course: Course,
   { bar, symbol, turned, blind, draws }: DecisionContext,
 ): 1 | -1 => {
   const luck = draws.uniform()
-  if (mind.kind === 'bull') return 1
-  if (mind.kind === 'trend') return course.moveSign(Math.max(0, bar - AHEAD_BARS), symbol, AHEAD_BARS)
+  if (behaviour.kind === 'bull') return 1
+  if (behaviour.kind === 'trend') return course.moveSign(Math.max(0, bar - AHEAD_BARS), symbol, AHEAD_BARS)
   if (blind) return luck < 0.5 ? 1 : -1
   const truth = course.moveSign(bar, symbol, AHEAD_BARS)
-  const hit = mind.kind === 'turning' && turned ? mind.later : mind.hit
+  const hit = behaviour.kind === 'turning' && turned ? behaviour.later : behaviour.hit
   return luck < hit ? truth : truth === 1 ? -1 : 1
 }
 
