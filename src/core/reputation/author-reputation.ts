@@ -2,7 +2,7 @@ import type { Timestamp } from '../shared/brand.ts'
 import { tallyWithin, type Outcomes, type Tally } from './outcomes.ts'
 
 /** Where every author begins: neither better nor worse than chance. */
-export const CHANCE_REPUTATION = 50
+const CHANCE_REPUTATION = 50
 
 export interface ReputationRules {
   /** With this many outcomes skill counts half. */

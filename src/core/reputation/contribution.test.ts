@@ -7,6 +7,7 @@ import { decodeState, encodeState } from '../state-codec.ts'
 import { contributionsOf, weightOf } from './contribution.ts'
 import { contributionsAfter, influenceOf, later, of, Simulation, type Call } from './contribution.fixture.ts'
 import { edgeAfter, NO_EDGE } from './edge.ts'
+import { contributionsIn } from './evolve.ts'
 import { NO_OVERLAPS } from './overlaps.ts'
 
 const SEEDS = [11, 12, 13]
@@ -194,6 +195,20 @@ describe('contributions', () => {
     })
     const restarted = decodeState(encodeState(state))
     expect([...contributionsAfter(restarted)]).toStrictEqual([...contributionsAfter(state)])
+  })
+
+  it('are computed once as long as nothing changes', () => {
+    const market = new Simulation(12, 5)
+    const calls = market.author(SKILL)
+    const state = market.stateAfter({ zoe: calls })
+    const before = contributionsAfter(state)
+    expect(contributionsAfter(state)).toBe(before)
+    const { influence } = DEFAULT_CONFIGURATION.karma
+    const { reputation } = state
+    expect(contributionsIn(reputation, { ...influence, prior: 0 })).not.toEqual(before)
+    const outcomes = { ...reputation.outcomes, edges: reputation.outcomes.edges.clear() }
+    expect(contributionsIn({ ...reputation, outcomes }, influence).size).toBe(0)
+    expect([...contributionsAfter(state)]).toStrictEqual([...before])
   })
 
   it('do not depend on the order in which facts of one time arrive', () => {

@@ -1,5 +1,4 @@
 import { clamp, powerOfTwo } from '../shared/numbers.ts'
-import type { Tally } from './outcomes.ts'
 
 /**
  * How much better than chance an author's newest calls were. A call is graded from -1 (fully wrong) to 1 (fully right),
@@ -28,10 +27,16 @@ export const NO_EDGE: Edge = {
   outcomes: 0,
 }
 
+interface GradedOutcome {
+  /** Grade minus what could be expected. */
+  readonly surplus: number
+  readonly weight: number
+}
+
 /** After as many outcomes as `halfLife` an outcome counts half. */
 export const edgeAfter = (
   before: Edge,
-  { surplus, weight }: Pick<Tally, 'surplus' | 'weight'>,
+  { surplus, weight }: GradedOutcome,
   day: number,
   halfLife: number,
 ): Edge => {

@@ -39,6 +39,22 @@ export const evolveReputation = (state: ReputationState, event: KnownEvent): Rep
 
 /** What each author adds, from all that the log knows of it. */
 export const contributionsIn = (
-  { outcomes, overlaps }: ReputationState,
+  { outcomes: { edges }, overlaps }: ReputationState,
   rules: ContributionRules,
-): Contributions => contributionsOf({ edges: outcomes.edges, overlaps }, rules)
+): Contributions => {
+  const known = computed.get(overlaps)
+  if (known !== undefined && known.edges === edges && known.rules === rules) return known.contributions
+  const contributions = contributionsOf({ edges, overlaps }, rules)
+  computed.set(overlaps, { edges, rules, contributions })
+  return contributions
+}
+
+/** It takes long with many pairs: readers must not make the engine compute it again as long as nothing changed. */
+const computed = new WeakMap<
+  Overlaps,
+  {
+    readonly edges: Outcomes['edges']
+    readonly rules: ContributionRules
+    readonly contributions: Contributions
+  }
+>()
