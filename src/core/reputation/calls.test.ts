@@ -165,6 +165,28 @@ describe('a call that nobody trades on', () => {
     })
   })
 
+  it('is judged by the median of the last closes: a price driven up for the deciding bar moves nothing', () => {
+    const exitAfter = (closes: readonly number[], last: number): unknown => {
+      const scenario = configured()
+      scenario.bar('BTC', 100)
+      say(scenario, 'ann', bullish)
+      scenario.wait(24 * HOUR_MS - (closes.length + 1) * QUARTER_MS)
+      for (const close of closes) barAfter(scenario, QUARTER_MS, close)
+      return verdictsIn(barAfter(scenario, QUARTER_MS, last))[0]
+    }
+    const QUARTER_MS = HOUR_MS / 4
+    const steady = Array.from({ length: 8 }, () => 100)
+    expect(exitAfter(steady, 104)).toMatchObject({ exit_price: 100, return_pct: 0, hit: false })
+    expect(
+      exitAfter(
+        steady.map((close, index) => (index < 4 ? close : 104)),
+        104,
+      ),
+    ).toMatchObject({ exit_price: 104, hit: true })
+    // Without bars in between the deciding close is all there is.
+    expect(exitAfter([], 104)).toMatchObject({ exit_price: 104, hit: true })
+  })
+
   it('hits by its direction, and base rates count the case afterwards', () => {
     const scenario = configured()
     scenario.bar('BTC', 100)

@@ -28,7 +28,8 @@ export const clamp01 = (value: number): number => Math.max(0, Math.min(1, value)
 /** 2 to this power. */
 export const powerOfTwo = (exponent: number): number => {
   if (exponent < -EXPONENT_MAX) return 0
-  assert(exponent <= EXPONENT_MAX, `2 to the power of ${exponent} must be a number`)
+  // The text only where it is needed: this runs for every pair of authors.
+  if (!(exponent <= EXPONENT_MAX)) assert(false, `2 to the power of ${exponent} must be a number`)
   const whole = Math.round(exponent)
   const rest = (exponent - whole) * Math.LN2
   // 1 + x + x²/2 + x³/6 + …, from its far end.
