@@ -12,7 +12,7 @@ const JUDGED = { first: 1001, count: 30 }
 /** Enough for two hundred calls of everybody. */
 const DAYS = 43
 /** Weights of domains do not move in the first thirty. */
-const LONG_DAYS = 90
+const LONG_DAYS = 60
 
 /**
  * Whether the engine learns: authors of known skill, with learning and without, in a market that can be foretold and in

@@ -120,7 +120,7 @@ export const GROUPS = Object.entries(ATTACKS).map(([attack, plans]) => {
 export const PUMP = { symbol: 0, wordPhase: 2, pricePhase: 0, everyBars: DAILY + 2, factor: 1.02 }
 
 /** Only there do producers know anything. */
-export const SKILLED_DOMAINS = ['onchain', 'etf'] as const
+const SKILLED_DOMAINS = ['onchain', 'etf'] as const
 
 const OTHERS: readonly AuthorPlan[] = [
   ...[1, 2, 3].map((index) => person(`coin-${index}`, own(0.5))),
@@ -176,9 +176,11 @@ export const authorsOf = (
   return plans.map((plan): Author => {
     const { behaviour } = plan
     const draws = createDraws(seed, 1, `author:${plan.name}`, sha256Hex)
+    // Of its own, so that a source has the same luck whether it speaks itself or through others.
+    const tone = createDraws(seed, 1, `tone:${plan.name}`, sha256Hex)
     const wordOf = (direction: 1 | -1, symbol: number): Word => ({
       direction,
-      payload: wordsOf(plan.role, direction, course.symbols[symbol] ?? '', draws),
+      payload: wordsOf(plan.role, direction, course.symbols[symbol] ?? '', tone),
     })
     if (behaviour.kind === 'copy') {
       const copy = repeated(behaviour, said, draws)
