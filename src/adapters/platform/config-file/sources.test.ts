@@ -59,6 +59,19 @@ describe('loadConfiguration', () => {
     expect(warnings).toStrictEqual([])
   })
 
+  it('ignores keys of older versions, with a warning: an update must not keep a service from starting', async () => {
+    await write(
+      'config/user.yaml',
+      'karma:\n  trust:\n    slope: 2\n  percentage: 0.1\nbrain:\n  link:\n    days: 3\n',
+    )
+    const { configuration, warnings } = await load()
+    expect(configuration.karma).toStrictEqual({ ...DEFAULT_CONFIGURATION.karma, percentage: 0.1 })
+    expect(warnings.filter((warning) => warning.includes('no longer'))).toStrictEqual([
+      'config/user.yaml: brain.link is no longer used, and is ignored',
+      'config/user.yaml: karma.trust is no longer used, and is ignored',
+    ])
+  })
+
   it('says of every fault where it is and which key, never the value', async () => {
     await write('config/default.yaml', 'bogus: 1\n')
     await write(

@@ -10,6 +10,7 @@ import {
   type SourcedFault,
 } from '../../../core/config/layers.ts'
 import type { Configuration } from '../../../core/config/schema.ts'
+import { withoutRetired } from '../../../core/config/retired.ts'
 import { leavesOf } from '../../../core/config/values.ts'
 import { warningsOf } from '../../../core/config/validate.ts'
 import { readYamlFile, type YamlFile } from './read-yaml.ts'
@@ -58,10 +59,12 @@ export const readSources = async ({ home, env, userFile: given }: ReadLocation):
   if (problems.length > 0) return { status: 'broken', problems }
   const environment = environmentLayer(env)
   if (environment.problems.length > 0) return { status: 'broken', problems: environment.problems }
+  const inDefault = currentLayerOf(defaultFile, DEFAULT_NAME)
+  const inUser = currentLayerOf(userFile, userName)
   const layers: Layers = {
-    defaultFile: layerOf(defaultFile),
+    defaultFile: inDefault.layer,
     presets: await readPresets(join(home, PRESETS_NAME)),
-    user: layerOf(userFile),
+    user: inUser.layer,
     environment: environment.layer,
   }
   return {
@@ -74,12 +77,28 @@ export const readSources = async ({ home, env, userFile: given }: ReadLocation):
         ...(userFile.status === 'read' ? [userName] : []),
         ...leavesOf(environment.layer.values).map(({ path }) => environment.layer.whereIs(path)),
       ],
-      warnings: [...environment.warnings, ...warningsOfMode(userFile, userName)],
+      warnings: [
+        ...environment.warnings,
+        ...inDefault.warnings,
+        ...inUser.warnings,
+        ...warningsOfMode(userFile, userName),
+      ],
     },
   }
 }
 
-const layerOf = (file: YamlFile): Layer => (file.status === 'read' ? file.layer : NO_LAYER)
+/** Without the keys of older versions. */
+const currentLayerOf = (
+  file: YamlFile,
+  name: string,
+): { readonly layer: Layer; readonly warnings: readonly string[] } => {
+  if (file.status !== 'read') return { layer: NO_LAYER, warnings: [] }
+  const { values, retired } = withoutRetired(file.layer.values)
+  return {
+    layer: { values, whereIs: file.layer.whereIs },
+    warnings: retired.map((key) => `${name}: ${key} is no longer used, and is ignored`),
+  }
+}
 
 /** A broken preset is an error only where it is chosen. */
 const readPresets = async (folder: string): Promise<ReadonlyMap<string, PresetFile>> => {
