@@ -1,5 +1,6 @@
 import type { PayloadOf } from '../events/catalogue.ts'
 import { reputationAt } from '../reputation/author-reputation.ts'
+import { domainEdges } from './domain-edges.ts'
 import { authorKey } from '../shared/author-key.ts'
 import type { Decision } from '../shared/decision.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
@@ -33,6 +34,7 @@ export const decideBrain = (facts: BrainFacts, command: BrainCommand, context: D
         cause: command.cause,
         configuration: context.configuration,
         producerScores: producerScoresOf(facts, context),
+        edges: domainEdges(facts, context.configuration.karma.influence),
         now: context.now,
       })
   }

@@ -57,15 +57,17 @@ interface LearningRequest {
   readonly configuration: LearningSettings
   /** Reputation by producer name. */
   readonly producerScores: Readonly<Record<string, number>>
+  /** How much better than chance the calls of each domain are. */
+  readonly edges: DomainWeights
   readonly now: Timestamp
 }
 
 /** Every run is recorded, also one that changes nothing. */
 export const runLearning = (learning: Learning, request: LearningRequest): Decision => {
-  const { cause, configuration, now } = request
+  const { cause, configuration } = request
   if (!configuration.learning.enabled)
     return refuse('learning.disabled', 'learning is off (learning.enabled)')
-  const adjustment = adjust(learning, configuration, now)
+  const adjustment = adjust(learning, request)
   const applied = DOMAINS.some((domain) => adjustment.deltas[domain] !== 0)
   const version = applied ? learning.newestVersion + 1 : weightsInForce(learning, configuration).version
   const { reason, observations, deltas } = adjustment
@@ -85,6 +87,7 @@ export const runLearning = (learning: Learning, request: LearningRequest): Decis
         reason,
         applied,
         correlations: adjustment.correlations,
+        edges: request.edges,
         step: adjustment.step,
         weights_version: version,
         window_mean_return: adjustment.meanReturn,
@@ -162,7 +165,10 @@ interface Adjustment {
 }
 
 /** The result of a learning run: new weights, the step, and why. */
-const adjust = (learning: Learning, configuration: LearningSettings, now: Timestamp): Adjustment => {
+const adjust = (
+  learning: Learning,
+  { configuration, edges, now }: Pick<LearningRequest, 'configuration' | 'edges' | 'now'>,
+): Adjustment => {
   const { weights: configured, learning: rules } = configuration
   const previous = normalized(weightsInForce(learning, configuration).weights)
   const from = timestampAt(Date.parse(now) - rules.window_days * DAY_MS)
@@ -173,7 +179,7 @@ const adjust = (learning: Learning, configuration: LearningSettings, now: Timest
   const isReverting = pace.step > 0 && fallsAfter(learning.lastRun, meanReturn) >= rules.revert_after
   const moves = isReverting
     ? byDomain((domain) => limited(normalized(configured)[domain] - previous[domain], pace.step))
-    : byDomain((domain) => correlations[domain] * pace.step)
+    : byDomain((domain) => strengthOf(domain, correlations, edges, previous) * pace.step)
   const weights = pace.step === 0 ? previous : projected(previous, moves, { ...rules, step: pace.step })
   return {
     reason: pace.reason ?? reasonOf(isReverting, previous, weights),
@@ -186,6 +192,20 @@ const adjust = (learning: Learning, configuration: LearningSettings, now: Timest
     attributions: closes.reduce((sum, { signals }) => sum + signals, 0),
     meanReturn,
   }
+}
+
+/** An edge so far above that of the whole brain moves a weight by a full step. */
+const FULL_STEP_EDGE = 0.1
+
+/** From -1 to 1: how well a domain went with winning trades, and how much better its calls are than those of the brain. */
+const strengthOf = (
+  domain: Domain,
+  correlations: DomainWeights,
+  edges: DomainWeights,
+  weights: DomainWeights,
+): number => {
+  const whole = DOMAINS.reduce((sum, other) => sum + weights[other] * edges[other], 0)
+  return limited(correlations[domain] + (edges[domain] - whole) / FULL_STEP_EDGE, 1)
 }
 
 interface Pace {

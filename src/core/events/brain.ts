@@ -140,6 +140,8 @@ export const learningEvents = {
     reason,
     applied: z.boolean(),
     correlations: numbers,
+    /** By domain: how much better than chance its calls are. Absent from older logs. */
+    edges: numbers.optional(),
     step: z.number(),
     /** In force after this run; 0 for the configured weights. */
     weights_version: z.int(),

@@ -144,6 +144,7 @@ export const LEARNING_RUN = {
   observations: 42,
   window_mean_return: 0.0041,
   correlations: { curator: 1, onchain: 0.5, tradfi: -1, social: 0, technical: 0.2, events: -1 },
+  edges: { curator: 0, onchain: 0, tradfi: 0, social: 0, technical: 0, events: 0 },
   previous_weights: PREVIOUS,
   new_weights: LEARNED,
   deltas: {
