@@ -1,74 +1,17 @@
-import { type Timestamp, timestampOf } from '../shared/brand.ts'
+import { timestampOf } from '../shared/brand.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { testContext } from '../../../test/given.fixture.ts'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
-import type { NewPayload } from '../events/catalogue.ts'
 import type { Stamped } from '../log/event.ts'
 import { run } from '../run.ts'
-import { evolve, INITIAL_STATE, type State } from '../state.ts'
+import { INITIAL_STATE, type State } from '../state.ts'
 import { decodeState, encodeState } from '../state-codec.ts'
 import { DOMAINS } from '../shared/domains.ts'
-import type { JsonObject } from '../shared/json.ts'
-import { DAY_MS, timestampAt } from '../shared/time.ts'
+import { DAY_MS } from '../shared/time.ts'
 import { closesAfter, CLOSES_KEPT } from './trades.ts'
 import { isLearningDue, weightsInForce } from './learning.ts'
-
-const BEGIN_MS = Date.parse('2026-01-01T00:00:00.000Z')
-const at = (day: number): Timestamp => timestampAt(BEGIN_MS + day * DAY_MS)
-
-type Run = NewPayload<'learning.weight_adjustment.v1'>
-
-const folded = (state: State, type: string, payload: object, ts: string): State =>
-  evolve(state, {
-    seq: state.seq + 1,
-    id: `e${state.seq + 1}`,
-    type,
-    ts: timestampOf(ts),
-    source: 'test',
-    traceId: null,
-    dedupeKey: null,
-    payload: payload as JsonObject,
-    recordedAt: timestampOf(ts),
-  })
-
-interface Trade {
-  readonly won: boolean
-  readonly direction?: 'long' | 'short'
-  readonly scores?: Readonly<Record<string, number>>
-  readonly netReturn?: number
-}
-
-const closed = (
-  state: State,
-  day: number,
-  { won, direction = 'long', scores = {}, netReturn }: Trade,
-): State =>
-  folded(
-    state,
-    'learning.outcome.v1',
-    {
-      position_id: `p${state.seq}`,
-      conviction_id: 'c',
-      direction,
-      realized_pnl: won ? 10 : -5,
-      net_return: netReturn ?? (won ? 0.02 : -0.01),
-      direction_correct: won,
-      time_held_hours: 4,
-      max_drawdown_pct: 0.01,
-      regime_at_entry: 'BULL',
-      domain_scores_at_entry: scores,
-      signal_ids: ['s1', 's2'],
-    },
-    at(day),
-  )
-
-const learnAt = (state: State, day: number, configuration = DEFAULT_CONFIGURATION) => {
-  const context = testContext({ now: at(day), configuration })
-  const result = run(state, { kind: 'run-learning', cause: { trigger: 'cli' } }, context)
-  if (result.status === 'refused') throw new Error('refused')
-  return { events: result.events, state: result.state, run: result.events[0]?.payload as unknown as Run }
-}
+import { at, BEGIN_MS, closed, folded, lately, learnAt, type Run, type Trade } from './learning.fixture.ts'
 
 const typesOf = (events: readonly Stamped[]): readonly string[] => events.map(({ type }) => type)
 
@@ -88,47 +31,6 @@ const history = (first: number, days: readonly number[]): State => {
     (state, day, index) => closed(state, day, folding(index % 2 === 0, index % 3 === 0 ? 'short' : 'long')),
     begun,
   )
-}
-
-const lately = (until: number, count: number): readonly number[] =>
-  Array.from({ length: count }, (_, index) => until - 20 + (index * 19) / count)
-
-/** A neutral call of this day, of which one in two would be right by chance. */
-const judged = (state: State, day: number, producer: string, hit: boolean): State => {
-  const call = {
-    call_id: `${producer} ${day}`,
-    contributor_id: null,
-    producer_id: producer,
-    symbol: 'BTC',
-    direction: 'neutral',
-    horizon: '24h',
-    probability: 0.7,
-    ref_price: 100,
-    due_at: at(day + 1),
-  }
-  const made = {
-    ...call,
-    signal_id: `s ${producer} ${day}`,
-    node_id: null,
-    received_at: at(day),
-    score: null,
-    ref_sigma: null,
-  }
-  const known = folded(state, 'attribution.recorded.v1', made, at(day))
-  const verdict = {
-    ...call,
-    signal_ids: [made.signal_id],
-    resolved_by: 'horizon',
-    position_id: null,
-    exit_price: 100,
-    return_pct: 0,
-    band_pct: 0.01,
-    hit,
-    base_rate: 0.5,
-    void_reason: null,
-    opened_at: at(day),
-  }
-  return folded(known, 'attribution.resolved.v1', verdict, at(day + 1))
 }
 
 describe('a learning run', () => {
@@ -200,32 +102,6 @@ describe('a learning run', () => {
     })
     expect(events[2]?.payload).toMatchObject({ urgency: 'low', reason: 'adjusted', repeat: 0 })
     expect(learnAt(history(0, lately(90, 40)), 90).run).toMatchObject({ step: 0.02 })
-  })
-
-  it('moves weight to the domain whose calls are better than chance, also where trades say nothing of it', () => {
-    const traded = lately(60, 30).reduce(
-      (state, day, index) => closed(state, day, { won: index % 2 === 0 }),
-      closed(INITIAL_STATE, 0, { won: true }),
-    )
-    // A built-in producer of tradfi, right in two of three calls; one of onchain, right in one of two.
-    const called = Array.from({ length: 60 }, (_, index) => index).reduce(
-      (state, index) =>
-        judged(
-          judged(state, index, 'tradfi-basis', index % 3 !== 0),
-          index,
-          'whale-tracking',
-          index % 2 === 0,
-        ),
-      traded,
-    )
-    const { run: made } = learnAt(called, 61)
-    expect(made.correlations).toMatchObject({ tradfi: 0, onchain: 0 })
-    // Forty of sixty right, the newer ones counting more, with ten outcomes at chance beside them.
-    expect(made.edges?.['tradfi']).toBeCloseTo(0.280918312, 9)
-    expect(made.edges?.['onchain']).toBeCloseTo(-0.002880864, 9)
-    expect(made.deltas['tradfi']).toBeGreaterThan(0.009)
-    expect(made.deltas['onchain']).toBeLessThan(0)
-    expect(learnAt(traded, 61).run).toMatchObject({ reason: 'unchanged', edges: { tradfi: 0 } })
   })
 
   it('does not believe fewer than ten pairs', () => {
