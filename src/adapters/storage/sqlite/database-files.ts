@@ -91,6 +91,8 @@ const holdsOthers = (path: string): boolean | null => {
   try {
     const db = connect(path, 'read')
     try {
+      // One view of the file: others may append between two questions.
+      db.exec('BEGIN')
       const head = Number(firstRow(prepareRows(db, 'SELECT coalesce(max(seq), 0) FROM events'))?.[0] ?? 0)
       const seqs = sampleOf(head)
       const find = prepareRows(
