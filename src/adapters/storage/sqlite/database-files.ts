@@ -91,8 +91,6 @@ const holdsOthers = (path: string): boolean | null => {
   try {
     const db = connect(path, 'read')
     try {
-      // One view of the file: others may append between two questions.
-      db.exec('BEGIN')
       const head = Number(firstRow(prepareRows(db, 'SELECT coalesce(max(seq), 0) FROM events'))?.[0] ?? 0)
       const seqs = sampleOf(head)
       const find = prepareRows(
@@ -100,7 +98,8 @@ const holdsOthers = (path: string): boolean | null => {
         'SELECT count(*), count(after.seq) FROM events LEFT JOIN events AS after ON after.seq = events.seq + 1 AND after.prev_hash = events.hash WHERE events.seq IN (SELECT value FROM json_each(?))',
       )
       const [found, linked] = firstRow(find, JSON.stringify(seqs)) ?? [0, 0]
-      return found !== seqs.length || linked !== seqs.filter((seq) => seq < head).length
+      // More, if another process has appended since: then the head has a successor as well.
+      return found !== seqs.length || Number(linked) < seqs.filter((seq) => seq < head).length
     } finally {
       db.close()
     }
