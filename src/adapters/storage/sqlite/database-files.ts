@@ -50,13 +50,14 @@ export class OverwriteGuard {
     this.#seen = stateAt(path)
   }
 
-  fault(): string | null {
+  /** `atOnce`: a read or a write has failed, so it is looked into whatever that costs. */
+  fault({ atOnce = false } = {}): string | null {
     const now = stateAt(this.#path)
     const before = this.#seen
     if (now === null || before === null || (now.size === before.size && now.mtime === before.mtime))
       return null
     // It never shrinks: events are not deleted, and nobody packs it.
-    const isOverwritten = now.size < before.size || this.#holdsOthers()
+    const isOverwritten = now.size < before.size || this.#holdsOthers(atOnce)
     if (isOverwritten === true) return `${this.#path} ${OVERWRITTEN}`
     // Not known while the file cannot be opened: the next look tries again.
     if (isOverwritten === false) this.#seen = now
@@ -64,9 +65,9 @@ export class OverwriteGuard {
   }
 
   /** While somebody reads for long, every commit may copy a part of the journal: looking each time would cost too much. */
-  #holdsOthers(): boolean | null {
+  #holdsOthers(atOnce: boolean): boolean | null {
     const nowMs = performance.now()
-    if (nowMs - this.#lookedMs < LOOK_INTO_EVERY_MS) return null
+    if (!atOnce && nowMs - this.#lookedMs < LOOK_INTO_EVERY_MS) return null
     this.#lookedMs = nowMs
     return holdsOthers(this.#path)
   }

@@ -17,7 +17,14 @@ import { WorkerLostError, WorkerThread } from '../../worker.ts'
 import { yieldToEventLoop } from '../../../ports/yield-to-event-loop.ts'
 import { filesAt, filesFault, OverwriteGuard } from './database-files.ts'
 import { readHeadFile, setHeadFileAside } from './head-file.ts'
-import { firstRow, prepareRows, unavailable, type Database, type Statement } from './database.ts'
+import {
+  firstRow,
+  isSqliteError,
+  prepareRows,
+  unavailable,
+  type Database,
+  type Statement,
+} from './database.ts'
 import { Records } from './records.ts'
 import { openDatabase } from './schema.ts'
 import { partsOf, prepareLoadSnapshot } from './snapshots.ts'
@@ -47,6 +54,7 @@ export class SqliteLog implements EventLog {
   readonly #writer: WorkerThread<WriterRequest, WriterAnswer>
   readonly #closing = new AbortController()
   readonly #lossListeners = new Set<(error: StoreLostError) => void>()
+  readonly #guard: OverwriteGuard
   readonly #looking: NodeJS.Timeout
   #lost: StoreLostError | null = null
 
@@ -64,9 +72,9 @@ export class SqliteLog implements EventLog {
     const files = filesAt(path)
     this.#writer = new WorkerThread('./sqlite-writer-thread.ts', import.meta.url, files)
     // The writer looks at every commit; this is for a log that nobody writes to.
-    const guard = new OverwriteGuard(path)
+    this.#guard = new OverwriteGuard(path)
     this.#looking = setInterval(() => {
-      const fault = filesFault(files) ?? guard.fault()
+      const fault = filesFault(files) ?? this.#guard.fault()
       if (fault !== null) this.#lose(fault)
     }, LOOK_EVERY_MS)
     this.#looking.unref()
@@ -219,6 +227,9 @@ export class SqliteLog implements EventLog {
       return await read()
     } catch (error) {
       this.#assertOpen()
+      // Damage that a read meets first may be somebody's copy over the file.
+      const fault = isSqliteError(error) ? this.#guard.fault({ atOnce: true }) : null
+      if (fault !== null) throw this.#lose(fault)
       throw unavailable('read', this.#path, error)
     }
   }

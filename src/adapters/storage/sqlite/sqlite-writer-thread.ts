@@ -92,6 +92,8 @@ const attempt = (work: (connected: Connection) => WriterAnswer): WriterAnswer =>
  */
 const recoverFrom = (error: unknown): WriterAnswer => {
   const isLost = isSqliteError(error) && !isConstraintError(error)
+  // A write that failed on a file which somebody has written over is not worth another try.
+  const fault = isLost ? (connection?.guard.fault({ atOnce: true }) ?? null) : null
   try {
     if (connection?.db.isTransaction === true) connection.db.exec('ROLLBACK')
     if (isLost) connection?.db.close()
@@ -101,6 +103,7 @@ const recoverFrom = (error: unknown): WriterAnswer => {
     if (!isSqliteError(next)) throw next
   }
   if (isLost) connection = null
+  if (fault !== null) return { status: 'lost', message: fault }
   return { status: isLost ? 'unavailable' : 'refused', message: unavailable('write to', path, error).message }
 }
 
