@@ -7,8 +7,10 @@ import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
 import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
 import { openEngine } from '../engine/engine.fixture.ts'
 import { StoreUnavailableError } from '../ports/event-log.ts'
+import type { Engine } from '../engine/engine.ts'
 import type { Leadership } from '../ports/leadership.ts'
-import { createManualTimer, passTime, settle } from '../ports/manual-timer.fixture.ts'
+import type { MarketFeed } from '../ports/market-feed.ts'
+import { type ManualTimer, createManualTimer, passTime, settle } from '../ports/manual-timer.fixture.ts'
 import { openDrivers } from './drivers.ts'
 import { Closers } from './environment.ts'
 
@@ -16,6 +18,37 @@ const CONFIGURATION = {
   ...DEFAULT_CONFIGURATION,
   execution: { ...DEFAULT_CONFIGURATION.execution, mode: 'live', venue: 'binanceusdm-sandbox' },
 } as const
+
+const IDLE_FEED: MarketFeed = {
+  name: 'file',
+  producers: [],
+  start: () => Promise.resolve(),
+  status: () => ({ state: 'running', lastBarAtMs: null, clockOffsetMs: null, error: null }),
+  stop: () => Promise.resolve(),
+}
+
+const dependenciesOf = (engine: Engine, timer: ManualTimer, said: string[]) => {
+  const say = (message: string): void => void said.push(message)
+  const exchange = createMemoryExchange(() => timer.now())
+  return {
+    environment: {
+      home: '',
+      variables: {},
+      clock: testClock(),
+      time: { now: () => timer.now(), wallNow: () => timer.now(), slew: () => undefined },
+      version: 'test',
+      insecureOk: false,
+      devMode: false,
+      masterPassword: undefined,
+    },
+    engine,
+    configuration: () => CONFIGURATION,
+    logger: { debug: () => undefined, info: say, warn: say, error: say },
+    timer,
+    onSecrets: () => undefined,
+    openBroker: () => Promise.resolve({ status: 'open', broker: exchange, secrets: [] } as const),
+  }
+}
 
 it('a leader whose store is away with its lease stops, stays up, and leads again', async () => {
   const timer = createManualTimer(Date.parse('2026-02-20T00:30:00.000Z'))
@@ -47,36 +80,16 @@ it('a leader whose store is away with its lease stops, stays up, and leads again
     close: () => real.close(),
   }
   const said: string[] = []
-  const say = (message: string): void => void said.push(message)
-  const exchange = createMemoryExchange(() => timer.now())
   let stoppedFeeds = 0
   const drivers = await openDrivers({
-    environment: {
-      home: '',
-      variables: {},
-      clock: testClock(),
-      time: { now: () => timer.now(), wallNow: () => timer.now(), slew: () => undefined },
-      version: 'test',
-      insecureOk: false,
-      devMode: false,
-      masterPassword: undefined,
-    },
-    engine,
-    configuration: () => CONFIGURATION,
-    logger: { debug: () => undefined, info: say, warn: say, error: say },
-    timer,
+    ...dependenciesOf(engine, timer, said),
     leadership,
-    onSecrets: () => undefined,
     openFeed: () => ({
-      name: 'file',
-      producers: [],
-      start: () => Promise.resolve(),
-      status: () => ({ state: 'running', lastBarAtMs: null, clockOffsetMs: null, error: null }),
+      ...IDLE_FEED,
       stop: async () => {
         stoppedFeeds += 1
       },
     }),
-    openBroker: () => Promise.resolve({ status: 'open', broker: exchange, secrets: [] }),
   })
   await settle()
   isAway = true
@@ -91,6 +104,43 @@ it('a leader whose store is away with its lease stops, stays up, and leads again
   const closing = drivers.close()
   await settle()
   await closing
+  await engine.close()
+})
+
+it('stops what it had just begun when it is closed, and gives the lease back', async () => {
+  const timer = createManualTimer(Date.parse('2026-02-20T00:30:00.000Z'))
+  const store = new MemoryStore()
+  const engine = await openEngine(new MemoryLog(store))
+  const other = memoryLeadership(store)
+  const before = await other.tryToLead(0)
+  let stoppedFeeds = 0
+  let openVenue = (): void => undefined
+  const dependencies = dependenciesOf(engine, timer, [])
+  const drivers = await openDrivers({
+    ...dependencies,
+    leadership: memoryLeadership(store),
+    openFeed: () => ({
+      ...IDLE_FEED,
+      stop: async () => {
+        stoppedFeeds += 1
+      },
+    }),
+    openBroker: async () => {
+      await new Promise<void>((resolve) => {
+        openVenue = resolve
+      })
+      return dependencies.openBroker()
+    },
+  })
+  await before?.release()
+  await passTime(timer, 5000)
+  const closing = drivers.close()
+  await settle()
+  openVenue()
+  await settle()
+  await closing
+  expect(stoppedFeeds).toBe(1)
+  expect(await other.tryToLead(0)).not.toBeNull()
   await engine.close()
 })
 

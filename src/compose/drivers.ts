@@ -84,6 +84,8 @@ export const openDrivers = async (dependencies: DriverDependencies): Promise<Dri
       await timer.wait(pauseMs, closing.signal)
       if (!closing.signal.aborted) pauseMs = await attempt()
     }
+    // It began to lead while it was being closed.
+    await driven?.stop()
   }
 
   const running = keepTrying(await attempt())

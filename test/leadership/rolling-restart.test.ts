@@ -8,6 +8,8 @@ import { readinessOf, until } from './leading.fixture.ts'
 
 const WORDS = { words: ['serve', '--no-dashboard'] }
 const CLIENTS = 8
+/** What takes longer has failed. */
+const ANSWER_MS = 60_000
 
 onEveryStore('a rolling restart of three processes behind a proxy', (store) => {
   it('fails no request under constant load, and streams say goodbye', { timeout: 300_000 }, async () => {
@@ -72,6 +74,8 @@ const startProxy = async () => {
       { method: method ?? 'GET', headers, agent: backend.agent },
       (response) => {
         outgoing.writeHead(response.statusCode ?? 502, response.headers)
+        // A response that breaks off is a failed request, not one that never ends.
+        response.on('error', () => outgoing.destroy())
         response.pipe(outgoing)
       },
     )
@@ -106,9 +110,10 @@ const startLoad = (url: string) => {
       ? await fetch(`${url}/api/v1/kill-switch`, {
           method: 'POST',
           headers,
+          signal: AbortSignal.timeout(ANSWER_MS),
           body: JSON.stringify({ level: index % 4 === 0 ? 1 : 2, reason: 'a test' }),
         })
-      : await fetch(`${url}/api/v1/events?limit=5`, { headers })
+      : await fetch(`${url}/api/v1/events?limit=5`, { headers, signal: AbortSignal.timeout(ANSWER_MS) })
     const text = await response.text()
     if (response.status === 200) answered += 1
     else failed.push(`${response.status} ${text.slice(0, 200)}`)
