@@ -1,3 +1,4 @@
+import type { EngineLimits } from './command-queue.ts'
 import { answer, type Caller, type Plan, type Request } from './plan.ts'
 
 /** A command whose caller waits. */
@@ -21,4 +22,17 @@ export const tokenOf = (waiting: readonly Waiting[]): number | null => {
 
 export const answerAll = ({ waiting, planned }: Batch): void => {
   for (const [index, caller] of waiting.entries()) answer(caller, planned.answers[index])
+}
+
+/**
+ * A share of all commands, those in flight included: clients that are answered ask again, so batches of equal size
+ * keep the pipeline full. While one is stored, another is signed and a third is decided.
+ */
+export const batchSizeOf = (
+  queued: number,
+  inFlight: readonly Batch[],
+  { batchMax, batchMin, inFlightMax }: EngineLimits,
+): number => {
+  const waiting = inFlight.reduce((sum, batch) => sum + batch.waiting.length, queued)
+  return Math.min(batchMax, Math.max(batchMin, Math.ceil(waiting / Math.max(1, inFlightMax - 1))))
 }

@@ -3,9 +3,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { testClock, testSigner } from '../../test/signer.fixture.ts'
 import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
+import { MemoryStore } from '../adapters/storage/memory/memory-store.ts'
 import type { Command } from '../core/decide.ts'
 import { encodeState } from '../core/state-codec.ts'
 import { STATE_VERSION } from '../core/state.ts'
+import type { LogRecord } from '../core/log/event.ts'
+import type { LogQuery } from '../ports/event-log.ts'
+import { settle } from '../ports/manual-timer.fixture.ts'
 import { EngineClosedError, QueueFullError } from './command-queue.ts'
 import { access, everything, openEngine, registration, set } from './engine.fixture.ts'
 import { catchUp, EMPTY_MEMORY, stateHashOf } from './memory.ts'
@@ -156,6 +160,33 @@ describe('two engines on one log', () => {
     ).toMatchObject({ events: [] })
     await other.execute(set(1))
     expect((await one.fresh()).trading.killSwitch.level).toBe(1)
+  })
+
+  it('see what the other stored while they were reading', async () => {
+    const store = new MemoryStore()
+    let isSlow = false
+    let release = (): void => undefined
+    const slowLog = new (class extends MemoryLog {
+      override async read(query: LogQuery): Promise<readonly LogRecord[]> {
+        const page = await super.read(query)
+        if (!isSlow) return page
+        await new Promise<void>((resolve) => {
+          release = resolve
+        })
+        return page
+      }
+    })(store)
+    const [one, other] = [await openEngine(slowLog), await openEngine(new MemoryLog(store))]
+    isSlow = true
+    await other.execute(set(1))
+    await settle()
+    await other.execute(set(2))
+    await settle()
+    for (let turn = 0; turn < 5; turn += 1) {
+      release()
+      await settle()
+    }
+    expect(one.state.trading.killSwitch.level).toBe(2)
   })
 
   it('publish what the other stored', async () => {

@@ -17,7 +17,7 @@ import {
   type EngineLimits,
 } from './command-queue.ts'
 import { believedLog } from './believed-log.ts'
-import { answerAll, tokenOf, type Batch, type Waiting } from './batch.ts'
+import { answerAll, batchSizeOf, tokenOf, type Batch, type Waiting } from './batch.ts'
 import { CommitLine, type Stored } from './commit-line.ts'
 import type { EngineDependencies } from './engine-dependencies.ts'
 import { timesOf } from './decision-times.ts'
@@ -65,6 +65,7 @@ export class Engine implements Executor {
   /** Stored after all, but not folded yet. */
   readonly #stored: Batch[] = []
   #mustReplan = false
+  #hasNews = false
   /** Leases up to this token are over. */
   #fencedToken = 0
   #working: Promise<void> | null = null
@@ -93,7 +94,7 @@ export class Engine implements Executor {
     this.#ahead = memory
     this.#line = new CommitLine(log, signer)
     this.#snapshots = new SnapshotKeeper(log, signer, snapshotEveryEvents, snapshotSeq)
-    this.#stopWatching = log.watch(() => this.#work())
+    this.#stopWatching = log.watch(() => this.#look())
     this.#stopWatchingLoss = log.watchLoss?.((error) => this.#lose(error)) ?? (() => undefined)
   }
 
@@ -126,7 +127,7 @@ export class Engine implements Executor {
     const { seq } = await this.storedLog.head()
     while (this.#durable.head.seq < seq && !this.#closed) {
       const advanced = new Promise<void>((resolve, reject) => this.#advanceWaiters.push({ resolve, reject }))
-      this.#work()
+      this.#look()
       await advanced
     }
     return this.state
@@ -160,6 +161,12 @@ export class Engine implements Executor {
     if (!this.#isRetired && this.#lost === null) await this.#snapshots.keepNow(this.#durable)
   }
 
+  /** Others have stored something. A loop that is running may have read the log before that. */
+  #look(): void {
+    this.#hasNews = true
+    this.#work()
+  }
+
   /** Starts the loop unless it is running; it ends when nothing waits. */
   #work(): void {
     this.#working ??= this.#loop()
@@ -167,7 +174,7 @@ export class Engine implements Executor {
       .finally(() => {
         this.#working = null
         // A command that arrived while the loop was ending must not wait for another one.
-        if (this.#queue.length > 0) this.#work()
+        if (this.#queue.length > 0 || this.#hasNews) this.#work()
       })
   }
 
@@ -178,7 +185,8 @@ export class Engine implements Executor {
       if (this.#mustReplan) await this.#startOver()
       else if (this.#queue.length > 0 && this.#inFlight.length < this.#limits.inFlightMax)
         await this.#decideNext()
-      else if (oldest === undefined) return
+      else if (oldest === undefined && !this.#hasNews) return
+      else if (oldest === undefined) await this.#foldForeign()
       else if (this.#queue.length > 0) await oldest.settled
       else await Promise.race([oldest.settled, this.#nextCommand()])
     }
@@ -189,7 +197,8 @@ export class Engine implements Executor {
     // gets a turn between two batches.
     await yieldToEventLoop()
     if (this.#inFlight.length === 0) await this.#foldForeign()
-    const waiting = this.#withoutFenced(this.#queue.take(this.#batchSize(), this.#limits.urgentBatchMax))
+    const size = batchSizeOf(this.#queue.length, this.#inFlight, this.#limits)
+    const waiting = this.#withoutFenced(this.#queue.take(size, this.#limits.urgentBatchMax))
     try {
       const before = this.#ahead
       const planned = await this.#planKnowingKeys(waiting, before)
@@ -210,17 +219,6 @@ export class Engine implements Executor {
       if (isFenced) reject(new FencedError(leaderToken))
       return !isFenced
     })
-  }
-
-  /**
-   * A share of all commands, those in flight included: clients that are answered ask again, so batches of equal size
-   * keep the pipeline full. While one is stored, another is signed and a third is decided.
-   */
-  #batchSize(): number {
-    const { batchMax, batchMin, inFlightMax } = this.#limits
-    const inFlight = this.#inFlight.reduce((sum, { waiting }) => sum + waiting.length, 0)
-    const share = Math.ceil((this.#queue.length + inFlight) / Math.max(1, inFlightMax - 1))
-    return Math.min(batchMax, Math.max(batchMin, share))
   }
 
   /** Plans, and plans again if a dedupe key is stored already. */
@@ -298,6 +296,7 @@ export class Engine implements Executor {
 
   /** Folds what other processes stored. Only while no batch of this process is in flight. */
   async #foldForeign(): Promise<void> {
+    this.#hasNews = false
     const { seq } = await this.storedLog.head()
     if (seq === this.#durable.head.seq) return
     const { trust = null, onUnsigned } = this.#dependencies

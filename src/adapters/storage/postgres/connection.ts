@@ -42,10 +42,18 @@ export const disconnect = async (client: Client): Promise<void> => {
   clearTimeout(timer)
 }
 
-/** Connections for reading, opened when needed. */
+/** Connections for reading, opened when needed. A read waits for a free one as long as a statement may take. */
 export const connectionPool = (server: Server, connectionsMax: number): Pool => {
+  const config = configOf(server)
   const pool = new Pool({
-    ...configOf(server),
+    ...config,
+    // The pool has one limit for waiting and for connecting: here it is the longer one, in the client the shorter one.
+    connectionTimeoutMillis: server.statementTimeoutMs,
+    Client: class extends Client {
+      constructor() {
+        super(config)
+      }
+    },
     max: connectionsMax,
     verify: (client, done) => {
       client.query(sessionSettings(server, 'signal-engine reader')).then(() => done(), done)

@@ -10,7 +10,9 @@ import { appendTo, headAfter, recordsAfter } from '../../../../test/records.fixt
 import { EMPTY_HEAD } from '../../../core/log/event.ts'
 import { eventLogContract, type Tampering } from '../../../ports/event-log.contract.ts'
 import { StoreUnavailableError, type EventLog } from '../../../ports/event-log.ts'
+import { connectionPool } from './connection.ts'
 import { openPostgresLog } from './postgres-log.ts'
+import { queryThrough } from './records.ts'
 
 describe.skipIf(postgresMissing !== null)(`the PostgreSQL log (${postgresMissing ?? 'real server'})`, () => {
   let server: PostgresServer
@@ -171,6 +173,16 @@ describe.skipIf(postgresMissing !== null)(`the PostgreSQL log (${postgresMissing
       expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1_000)
       expect(outcomes.at(-1)).toMatchObject({ reason: { name: 'StoreUnavailableError' } })
       expect(await everything(log)).toEqual(records.slice(0, 1_000))
+    })
+
+    it('lets a read wait for a free connection longer than for a server that does not answer', async () => {
+      const pool = connectionPool({ url, statementTimeoutMs: 10_000 }, 1)
+      const [, row] = await Promise.all([
+        pool.query('SELECT pg_sleep(2.2)'),
+        queryThrough(pool)({ text: 'SELECT 1', values: [] }),
+      ])
+      expect(row).toEqual([['1']])
+      await pool.end()
     })
 
     it('takes a thousand waiting reads besides those under way, and no more', async () => {

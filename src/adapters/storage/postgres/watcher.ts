@@ -4,6 +4,8 @@ import { connect, ConnectionKeeper, type Server } from './connection.ts'
 import { LogClosedError } from './errors.ts'
 
 const POLL_MS = 250
+/** Whoever could not read the log when it moved is asked to look again. */
+const REMIND_MS = 5_000
 
 /** Notifies when the head moved: LISTEN is the fast way, polling the head the sure one. */
 export class Watcher {
@@ -12,6 +14,7 @@ export class Watcher {
   readonly #closing = new AbortController()
   #polling: Promise<void> | null = null
   #knownSeq: string | null | undefined
+  #notifiedMs = 0
 
   constructor(server: Server) {
     this.#keeper = new ConnectionKeeper(async (onLost) => {
@@ -60,8 +63,10 @@ export class Watcher {
   }
 
   #notify(seq: string | null | undefined): void {
-    if (seq === this.#knownSeq) return
+    const nowMs = performance.now()
+    if (seq === this.#knownSeq && nowMs - this.#notifiedMs < REMIND_MS) return
     this.#knownSeq = seq
+    this.#notifiedMs = nowMs
     // Not inside the driver's or our own error handling: a listener that throws is a bug and must show.
     for (const listener of this.#listeners) queueMicrotask(listener)
   }
