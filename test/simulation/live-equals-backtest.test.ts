@@ -19,14 +19,31 @@ import { runService, type RecordedRun, type ServiceRun } from './service-loop.fi
 
 const FROM_MS = Date.UTC(2026, 0, 5)
 const TO_MS = FROM_MS + 2 * DAY_MS
+const BAR_SECONDS = 300
 const DEADLINE_MS = DEFAULT_CONFIGURATION.brain.cycle_deadline_seconds * 1000
 
 const settings: Configuration = {
   ...DEFAULT_CONFIGURATION,
-  // One step per bar: a simulated bar opens at the close of the one before, so that fills have the same price.
-  market: { ...DEFAULT_CONFIGURATION.market, feed: 'simulated', seed: 2, tick_seconds: 60 },
+  // A simulated bar opens at the close of the one before, so that fills have the same price.
+  market: {
+    ...DEFAULT_CONFIGURATION.market,
+    feed: 'simulated',
+    seed: 2,
+    tick_seconds: BAR_SECONDS,
+    bar_seconds: BAR_SECONDS,
+    // As a backtest has them for bars of that length.
+    max_mark_age_seconds: 2 * BAR_SECONDS,
+  },
+  settlement: { ...DEFAULT_CONFIGURATION.settlement, grace_seconds: BAR_SECONDS },
   universe: { ...DEFAULT_CONFIGURATION.universe, symbols: ['BTC', 'ETH'] },
-  brain: { ...DEFAULT_CONFIGURATION.brain, cycle_interval_seconds: 300, min_domains: 2 },
+  brain: {
+    ...DEFAULT_CONFIGURATION.brain,
+    cycle_interval_seconds: BAR_SECONDS,
+    min_domains: 2,
+    tiers: [53, 60, 75],
+  },
+  // Many short trades.
+  execution: { ...DEFAULT_CONFIGURATION.execution, stop_loss_pct: 0.012, take_profit_pct: 0.012 },
 }
 
 /** The simulated feed, whose bars arrive that much later. Only bars count, as in a backtest. */

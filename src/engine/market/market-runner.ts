@@ -11,7 +11,7 @@ import type { Configuration } from '../../core/config/schema.ts'
 import type { FeedStart, FeedStatus, MarketFeed } from '../../ports/market-feed.ts'
 import type { Producer } from '../../ports/producer.ts'
 import type { Executor } from '../plan.ts'
-import type { Arrivals, Awaited } from './arrivals.ts'
+import { NOTHING_AWAITED, type Arrivals, type Awaited } from './arrivals.ts'
 import type { ProducerRunner } from './producer-runner.ts'
 import { TickMonitor } from './tick-monitor.ts'
 
@@ -82,7 +82,7 @@ export class MarketRunner implements Arrivals {
   }
 
   arrivedBy(closeMs: number): Awaited {
-    if (!this.#expectsBars(closeMs)) return { bar: 'none', producers: [], late_producers: [] }
+    if (!this.#expectsBars(closeMs)) return NOTHING_AWAITED
     const { due, finished } =
       this.#round.closeMs === closeMs
         ? this.#round

@@ -12,13 +12,11 @@ import { barAt } from '../../core/market/bars.fixture.ts'
 import type { KillSwitchLevel } from '../../core/shared/level.ts'
 import { createManualTimer, settle, type ManualTimer } from '../../ports/manual-timer.fixture.ts'
 import { Engine } from '../engine.ts'
-import type { Arrivals, Awaited } from './arrivals.ts'
+import { NOTHING_AWAITED, type Arrivals } from './arrivals.ts'
 import { startSchedule, type Schedule, type ScheduleDependencies } from './schedule.ts'
 
 const BEGIN_MS = Date.parse('2026-02-20T00:29:58.500Z')
 const MINUTE_MS = 60_000
-
-const NOTHING_AWAITED: Awaited = { bar: 'none', producers: [], late_producers: [] }
 
 let timer: ManualTimer
 let engine: Engine
@@ -205,7 +203,10 @@ describe('a cycle', () => {
     end()
     await settle()
     await register('hangs', '*/30 * * * *')
-    poll = ({ name }) => (name === 'hangs' ? new Promise(() => undefined) : Promise.resolve())
+    poll = ({ name }, signal) =>
+      name === 'hangs'
+        ? new Promise((resolve) => signal.addEventListener('abort', () => resolve()))
+        : Promise.resolve()
     await passing(30 * MINUTE_MS + 10_000)
     expect(await cycles()).toMatchObject([
       {
@@ -217,7 +218,6 @@ describe('a cycle', () => {
         awaited: { bar: 'none', producers: ['quick'], late_producers: ['hangs'] },
       },
     ])
-    poll = () => Promise.resolve()
   })
 
   it('waits for nothing with a deadline of 0, and never longer than until the next one', async () => {

@@ -10,7 +10,7 @@ import { firesBetween } from '../../core/shared/cron.ts'
 import { derivedId } from '../../core/shared/derived-id.ts'
 import type { Timer } from '../../ports/timer.ts'
 import type { Executor } from '../plan.ts'
-import type { Arrivals, Awaited } from './arrivals.ts'
+import { NOTHING_AWAITED, type Arrivals, type Awaited } from './arrivals.ts'
 import { sha256Hex } from '../sha256.ts'
 
 export interface ScheduleDependencies {
@@ -84,14 +84,15 @@ const awaitInputs = async (
   const intervalMs = brain.cycle_interval_seconds * 1000
   const isMinute = isNewMinute(beforeMs, nowMs)
   const isWorkDue = isMinute || newestOnGrid(nowMs, intervalMs) > beforeMs
+  if (!isWorkDue) return NOTHING_AWAITED
   const closeMs = newestOnGrid(nowMs, market.bar_seconds * 1000)
-  const due = isWorkDue && closeMs > beforeMs ? bars : undefined
+  const due = closeMs > beforeMs ? bars : undefined
   const leftMs = newestOnGrid(nowMs, STEP_MS) + deadlineMsOf(brain) - timer.now()
   const done = new AbortController()
   const everything = Promise.all([due?.arrived(closeMs), isMinute ? polls.finished() : undefined])
   await Promise.race([everything, timer.wait(leftMs, AbortSignal.any([signal, done.signal]))])
   done.abort()
-  const ofBars = due?.arrivedBy(closeMs) ?? { bar: 'none', producers: [], late_producers: [] }
+  const ofBars = due?.arrivedBy(closeMs) ?? NOTHING_AWAITED
   const ofPolls = isMinute ? polls.round() : { finished: [], late: [] }
   return {
     bar: ofBars.bar,
