@@ -122,6 +122,23 @@ describe('a run through a log', () => {
   })
 })
 
+const CYCLE = {
+  cycle_id: 'c',
+  symbols: [],
+  regime: 'BULL',
+  kill_switch_level: 0,
+  weights: {},
+  data_quality: {},
+  signals_used: {},
+  intents: 0,
+  duration_ms: 0,
+  weights_version: 0,
+  config_hash: '',
+  engine_version: '',
+  stale_cycles: 0,
+  warnings: [],
+}
+
 describe('what was said', () => {
   /** The events around each group of bars. */
   const deliveredFrom = async (events: readonly Stamped[]) => {
@@ -168,6 +185,34 @@ describe('what was said', () => {
     expect(delivered).toEqual([
       [['id-1'], ['BTC 00'], ['id-3']],
       [['id-4', 'id-5'], ['BTC 01'], []],
+    ])
+  })
+
+  it('belongs to the bars whose cycle came after it, and not to those whose cycle came before', async () => {
+    const cycle = (seq: number, minute: number, lateMs: number, trigger = 'schedule') =>
+      typed(
+        seq,
+        'brain.cycle.v1',
+        { ...CYCLE, trigger, started_at: at(minute, lateMs), as_of: at(minute) },
+        at(minute, lateMs),
+      )
+    const delivered = await deliveredFrom([
+      bar(1, 0),
+      // A poll that took a while, for which the cycle waited.
+      signal(2, at(1, 4200)),
+      cycle(3, 1, 4300),
+      signal(4, at(1, 4400)),
+      bar(5, 1),
+      cycle(6, 2, 5),
+      signal(7, at(2, 10)),
+      bar(8, 2),
+      cycle(9, 3, 1, 'api'),
+      signal(10, at(3, 10)),
+    ])
+    expect(delivered).toEqual([
+      [[], ['BTC 00'], ['id-2']],
+      [['id-4'], ['BTC 01'], []],
+      [['id-7'], ['BTC 02'], ['id-10']],
     ])
   })
 

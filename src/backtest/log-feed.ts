@@ -1,4 +1,4 @@
-import { isSound } from '../core/events/catalogue.ts'
+import { isSound, type PayloadOf } from '../core/events/catalogue.ts'
 import { stampedFrom, type LogRecord, type Stamped } from '../core/log/event.ts'
 import type { FeedBar } from '../core/market/bar.ts'
 import { canonicalSymbol } from '../core/shared/symbol.ts'
@@ -25,10 +25,7 @@ interface BarGroup extends SurroundingEvents {
   readonly after: Stamped[]
 }
 
-/**
- * A cycle runs up to a second after the close of a bar and uses the signals that producers recorded by then: these
- * count as recorded at the close.
- */
+/** Without a cycle in the log: what producers recorded within this time after a close is what they made of the bar. */
 const AFTER_MS = 1000
 
 /**
@@ -39,14 +36,17 @@ export class LogFeed implements EventFeed {
   readonly name = 'log'
   readonly producers: readonly Producer[] = []
   readonly #log: Pick<EventLog, 'read'>
+  readonly #afterMs: number
   readonly #abort = new AbortController()
   #events: SurroundingEvents = { before: [], after: [] }
   #delivering: Promise<void> = Promise.resolve()
   #state: FeedStatus['state'] = 'idle'
   #error: string | null = null
 
-  constructor(log: Pick<EventLog, 'read'>) {
+  /** A cycle waits for producers up to `afterMs` after the close of a bar. */
+  constructor(log: Pick<EventLog, 'read'>, afterMs = AFTER_MS) {
     this.#log = log
+    this.#afterMs = afterMs
   }
 
   async start({ symbols }: FeedStart, listener: FeedListener): Promise<void> {
@@ -86,11 +86,20 @@ export class LogFeed implements EventFeed {
   async *#groups(wanted: ReadonlySet<string>): AsyncGenerator<BarGroup> {
     let group: BarGroup | null = null
     let between: Stamped[] = []
+    /** Whether the cycle of these bars has run: what follows came too late for it. */
+    let isDecided = false
     for await (const record of this.#records()) {
       const event = inputOf(record)
       if (event === null) continue
+      if (event.type === 'brain.cycle.v1') {
+        if (group === null || isDecided || !isCycleOf(group, event)) continue
+        isDecided = true
+        group.after.push(...between.splice(0))
+        continue
+      }
       if (event.type !== 'market.bar.v1') {
-        if (group !== null && between.length === 0 && isRecordedAt(group, event)) group.after.push(event)
+        const isAfter = !isDecided && between.length === 0
+        if (group !== null && isAfter && this.#isRecordedAt(group, event)) group.after.push(event)
         else between.push(event)
         continue
       }
@@ -103,10 +112,15 @@ export class LogFeed implements EventFeed {
       if (group === null) {
         group = { bars: [], before: between, after: [] }
         between = []
+        isDecided = false
       }
       group.bars.push(bar)
     }
     if (group !== null) yield group
+  }
+
+  #isRecordedAt({ bars: [first] }: BarGroup, { recordedAt }: Stamped): boolean {
+    return first !== undefined && Date.parse(recordedAt) <= Date.parse(first.close_ts) + this.#afterMs
   }
 
   async *#records(): AsyncGenerator<LogRecord> {
@@ -121,8 +135,9 @@ export class LogFeed implements EventFeed {
   }
 }
 
-/** Inputs of the engine, without its decisions. */
+/** Inputs of the engine, without its decisions; cycles only for their place between them. */
 const INPUTS = [
+  'brain.cycle',
   'market.bar',
   'signal',
   'attribution.recorded',
@@ -133,8 +148,13 @@ const INPUTS = [
 
 const PAGE_EVENTS = 1000
 
-const isRecordedAt = ({ bars: [first] }: BarGroup, { recordedAt }: Stamped): boolean =>
-  first !== undefined && Date.parse(recordedAt) <= Date.parse(first.close_ts) + AFTER_MS
+/** Whether a cycle on the grid decided at the close of these bars. Those on request are not repeated. */
+const isCycleOf = ({ bars: [first] }: BarGroup, { payload }: Stamped): boolean => {
+  const { trigger, started_at, as_of } = payload as unknown as PayloadOf<'brain.cycle.v1'>
+  if (first === undefined || (trigger !== 'schedule' && trigger !== 'backtest')) return false
+  const lateMs = Date.parse(as_of ?? started_at) - Date.parse(first.close_ts)
+  return lateMs >= 0 && lateMs <= AFTER_MS
+}
 
 const barOf = ({ payload }: Stamped): FeedBar => {
   const { feed: _feed, ...bar } = payload as unknown as FeedBar & { readonly feed: string }

@@ -218,10 +218,11 @@ class Run {
     this.#settings = { ...runSettings(this.#dependencies.settings, seconds), ta }
   }
 
-  /** At the recorded time, limited to the close of the bars. */
+  /** At the recorded time, limited to when the cycle of these bars starts at the latest. */
   #replay(events: readonly Stamped[], closeMs: number): void {
+    const limitMs = closeMs + this.#settings.brain.cycle_deadline_seconds * 1000
     for (const event of events) {
-      this.#engine.moveTo(Math.min(closeMs, Date.parse(event.recordedAt)))
+      this.#engine.moveTo(Math.min(limitMs, Date.parse(event.recordedAt)))
       this.#engine.replay(event)
     }
   }
@@ -283,11 +284,14 @@ const withProducersFor = (feed: MarketFeed, strategy: StrategyName): Omit<Market
 /** Analysis bars before the first trade. */
 export const WARM_UP_BARS = 200
 
-/**
- * The operator's settings, with what a backtest needs: paper trading without approval and partial fills, and prices as
- * old as a bar.
- */
+/** The operator's settings, with what a backtest needs: paper trading without approval and partial fills. */
 const runSettings = (given: Configuration, resolutionSeconds: number): Configuration => ({
+  ...settingsForBars(given, resolutionSeconds),
+  execution: { ...given.execution, mode: 'paper', require_approval: false, paper_partial_fills: false },
+})
+
+/** With recorded bars a price is as old as a bar, and no analysis is shorter than one. */
+export const settingsForBars = (given: Configuration, resolutionSeconds: number): Configuration => ({
   ...given,
   market: {
     ...given.market,
@@ -299,7 +303,6 @@ const runSettings = (given: Configuration, resolutionSeconds: number): Configura
     ...given.settlement,
     grace_seconds: Math.max(given.settlement.grace_seconds, resolutionSeconds),
   },
-  execution: { ...given.execution, mode: 'paper', require_approval: false, paper_partial_fills: false },
 })
 
 /** The operator's settings for one symbol, whose own data then decide the regime. */

@@ -27,7 +27,7 @@ export const strategyOf = (name: StrategyName, dependencies: StrategyDependencie
 
 const brain = (dependencies: StrategyDependencies): Strategy => ({
   addBars: () => undefined,
-  decide: (beforeMs, nowMs) => runDueCycle(dependencies, beforeMs, nowMs, 'backtest'),
+  decide: (beforeMs, nowMs) => runDueCycle(dependencies, beforeMs, nowMs, { trigger: 'backtest' }),
 })
 
 /** The direction for these closes, newest last; null for no trade. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createBarMaker } from '../adapters/feeds/simulated/bars.ts'
 import { createPath } from '../adapters/feeds/simulated/path.ts'
+import { BUILT_IN_PRODUCERS } from '../adapters/producers/all.ts'
 import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
 import type { FeedBar } from '../core/market/bar.ts'
 import { DAY_MS } from '../core/shared/time.ts'
@@ -13,6 +14,8 @@ import { runBacktest } from './recorded-feed.fixture.ts'
 // 15,000 traded days in all decide how small an edge is seen. Few long paths need fewer bars for their warm-up.
 const PATHS = 40
 const DAYS = 375
+/** The brain takes longer. */
+const BRAIN_DAYS = 75
 const STEPS_PER_DAY = 24
 const BEGIN_MS = Date.UTC(2025, 0, 1)
 
@@ -70,6 +73,34 @@ describe(`over ${PATHS} unpredictable markets`, { timeout: 600_000 }, () => {
     expect(trades).toBeGreaterThan(10)
     expect(Math.abs(totalReturn.mean)).toBeLessThan(totalReturn.errors3)
     expect(Math.abs(sharpe.mean)).toBeLessThan(sharpe.errors3)
+  })
+
+  it('the brain loses its costs, and nothing else', async () => {
+    const costBps = 10
+    const results: number[] = []
+    let trades = 0
+    let costs = 0
+    for (const bars of WALKS) {
+      const { result } = await runBacktest(bars.slice(0, WARM_UP_BARS + BRAIN_DAYS), {
+        strategy: 'brain',
+        producers: BUILT_IN_PRODUCERS,
+        // Prices alone are one domain.
+        brain: { min_domains: 1 },
+        execution: { paper_slippage_bps: costBps, paper_fee_bps: costBps, apply_funding: false },
+        risk: STEADY,
+        resetsDaily: true,
+      })
+      const { account } = result
+      // Slippage costs as much as the fee.
+      const paid = (2 * account.fees) / account.start
+      results.push((account.days.at(-1) ?? account.start) / account.start - 1 + paid)
+      trades += account.trades.length
+      costs += paid / PATHS
+    }
+    const { mean, errors3 } = summaryOf(results)
+    expect(trades).toBeGreaterThan(PATHS)
+    expect(costs).toBeGreaterThan(0)
+    expect(Math.abs(mean)).toBeLessThan(errors3)
   })
 
   it('trading costs lose money', async () => {

@@ -99,7 +99,14 @@ const inputOf = async (
   if (request.isFromLog) {
     if (log === null) throw new Failure('store.missing', `there is no event store in ${home} yet`)
     // The log also holds the signals of the producers.
-    return { fromMs, toMs, market: 'log', feed: new LogFeed(log), producers: [], settings }
+    return {
+      fromMs,
+      toMs,
+      market: 'log',
+      feed: new LogFeed(log, settings.brain.cycle_deadline_seconds * 1000),
+      producers: [],
+      settings,
+    }
   }
   if (request.file !== undefined) return fileInput(settings, request, request.file)
   if (settings.market.feed === 'file')

@@ -9,6 +9,7 @@ import { openMarket, type OpenFeed } from './market.ts'
 import { liveBlockers } from '../core/trading/destination.ts'
 import { openPositionsOf } from '../core/trading/book.ts'
 import type { State } from '../core/state.ts'
+import type { ReplayTime } from '../engine/replay-time.ts'
 import { isoNow } from '../engine/iso-now.ts'
 import { OrderRouter } from '../engine/orders/order-router.ts'
 import { openBroker } from './broker.ts'
@@ -25,6 +26,8 @@ export interface DriverDependencies {
   readonly onSecrets: (secrets: readonly string[]) => void
   /** Where prices come from and orders go; by default what the settings name. The simulator has its own. */
   readonly openFeed?: OpenFeed
+  /** The time of the bars where a file is replayed. */
+  readonly replay?: ReplayTime | null
   readonly openBroker?: typeof openBroker
 }
 

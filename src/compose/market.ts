@@ -4,12 +4,15 @@ import { createFileFeed } from '../adapters/feeds/file/file-feed.ts'
 import { createSimulatedFeed } from '../adapters/feeds/simulated/simulated-feed.ts'
 import { BUILT_IN_PRODUCERS } from '../adapters/producers/all.ts'
 import { pollEndpoint } from '../adapters/producers/http-poll/poll-endpoint.ts'
+import { WARM_UP_BARS } from '../backtest/run.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { supportedVenue } from '../core/shared/venues.ts'
 import type { Executor } from '../engine/plan.ts'
 import { MarketRunner } from '../engine/market/market-runner.ts'
 import { ProducerRunner } from '../engine/market/producer-runner.ts'
+import { replaying } from '../engine/market/replay.ts'
 import { startSchedule, type ScheduleDependencies } from '../engine/market/schedule.ts'
+import type { ReplayTime } from '../engine/replay-time.ts'
 import { sha256Hex } from '../engine/sha256.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { FeedStatus, MarketFeed } from '../ports/market-feed.ts'
@@ -23,6 +26,8 @@ export interface MarketDependencies {
   readonly logger: Logger
   readonly timer: Timer
   readonly openFeed?: OpenFeed
+  /** The time of the bars where a file is replayed; it was chosen when the service started. */
+  readonly replay?: ReplayTime | null
 }
 
 /** Null without a feed. */
@@ -46,10 +51,25 @@ export const openMarket = (dependencies: MarketDependencies): Promise<RunningMar
     const onError = (what: string, error?: unknown): void =>
       logger.warn(what, error === undefined ? {} : { error })
     const producerRunner = new ProducerRunner({ engine, clock, onError })
-    const feed = (dependencies.openFeed ?? feedOf)(configuration(), timer, environment)
+    const opened = isRestartNeeded(dependencies)
+      ? null
+      : (dependencies.openFeed ?? feedOf)(configuration(), timer, environment)
+    if (isRestartNeeded(dependencies)) logger.error(RESTART_NEEDED)
+    const { replay = null } = dependencies
     let runner: MarketRunner | null = null
+    let started: Promise<void> = Promise.resolve()
+    const feed =
+      opened === null || replay === null
+        ? opened
+        : replaying(opened, {
+            engine,
+            time: replay,
+            configuration,
+            runner: () => ({ arrivals: runner as MarketRunner, started }),
+            onError,
+          })
     if (feed !== null) {
-      const opened = new MarketRunner({
+      const marketRunner = new MarketRunner({
         engine,
         feed,
         producers: BUILT_IN_PRODUCERS,
@@ -58,25 +78,43 @@ export const openMarket = (dependencies: MarketDependencies): Promise<RunningMar
         onError,
       })
       // In the background: the service must start even if the exchange is down or past bars take a while.
-      runner = opened
-      const started = opened.start().then(
+      runner = marketRunner
+      started = marketRunner.start().then(
         () => logger.info(`the ${feed.name} feed is running`),
         (error: unknown) => logger.error(`could not start the ${feed.name} feed`, { error }),
       )
       closers.add(() => started)
-      closers.add(() => opened.close())
+      closers.add(() => marketRunner.close())
     }
+    const feedStatus = (): ReturnType<RunningMarket['feedStatus']> => runner?.status() ?? null
+    // Time moves on with the bars, and what is due runs with them.
+    if (replay !== null) return { feedStatus, close: () => closers.closeAll() }
     const poll = pollerOf(dependencies, producerRunner, onError)
     const fundingReportedBy = (): string | undefined => {
       const { venue } = configuration().execution
       return supportedVenue(venue)?.reportsFunding === true ? venue : undefined
     }
-    const schedule = startSchedule({ engine, timer, configuration, fundingReportedBy, poll, onError })
+    const schedule = startSchedule({
+      engine,
+      timer,
+      configuration,
+      fundingReportedBy,
+      poll,
+      bars: runner ?? undefined,
+      onError,
+    })
     closers.add(() => schedule.close())
-    return { feedStatus: () => runner?.status() ?? null, close: () => closers.closeAll() }
+    return { feedStatus, close: () => closers.closeAll() }
   })
 
-const feedOf: OpenFeed = ({ market }, timer, { home }) => {
+/** Whether decisions follow another clock than the feed. A test has its own feed and clock. */
+const isRestartNeeded = ({ openFeed, replay = null, configuration }: MarketDependencies): boolean =>
+  openFeed === undefined && (configuration().market.feed === 'file') !== (replay !== null)
+
+const RESTART_NEEDED =
+  'market.feed has changed to or from file, which is replayed on the clock of its bars: restart the service'
+
+const feedOf: OpenFeed = ({ market, ta }, timer, { home }) => {
   switch (market.feed) {
     case 'none':
       return null
@@ -86,7 +124,7 @@ const feedOf: OpenFeed = ({ market }, timer, { home }) => {
       return createFileFeed({
         settings: { ...market, file: resolve(home, market.file) },
         timer,
-        oldAfterMs: market.max_mark_age_seconds * 1000,
+        historySeconds: WARM_UP_BARS * ta.bar_seconds,
       })
     case 'ccxt':
       return createCcxtFeed({

@@ -13,6 +13,7 @@ import type { Trust } from '../engine/integrity/trust.ts'
 import { verifyLog } from '../engine/integrity/verify.ts'
 import type { PayloadOf } from '../core/events/catalogue.ts'
 import type { SignedCheckpoint } from '../core/log/checkpoint.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { CheckpointStore } from '../ports/checkpoints.ts'
 import { RECORD_EVERY_MS } from '../engine/integrity/recorded-checkpoint.ts'
 import { proveEvent, proveGrowth, type Proved, type ProvedGrowth } from '../engine/proofs/prove.ts'
@@ -47,6 +48,8 @@ export interface RunningEngine {
 
 export interface EngineOptions {
   readonly environment: Environment
+  /** The clock of decisions, where it is not that of the environment. */
+  readonly clock?: Clock | undefined
   readonly configuration: Configuration
   /** The settings at the time of a decision. */
   readonly settings: () => Configuration
@@ -93,7 +96,7 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
       log,
       signer,
       isSigned: (item) => signatures.isSigned(item),
-      clock,
+      clock: options.clock ?? clock,
       snapshotEveryEvents,
       trust,
       onUnsigned: ([first]) => {

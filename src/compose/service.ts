@@ -4,6 +4,7 @@ import { createSystemTimer } from '../adapters/platform/timer/system-timer.ts'
 import { recentCheck } from '../engine/integrity/recent-check.ts'
 import { verifyLog } from '../engine/integrity/verify.ts'
 import type { Engine } from '../engine/engine.ts'
+import type { Configuration } from '../core/config/schema.ts'
 import type { ConfigurationStore } from '../ports/config-file.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { IntegrityCheck } from '../surfaces/http/dependencies.ts'
@@ -14,6 +15,7 @@ import { logActivity } from '../surfaces/cli/activity.ts'
 import { openClockMonitor } from './clock.ts'
 import type { Drivers } from './drivers.ts'
 import { openRunningEngine } from './running-engine.ts'
+import { openReplay, ReplayRefusedError } from './replay.ts'
 import { removeServiceFile, writeServiceFile, type ServiceEntry } from './service-file.ts'
 import { openMemoryStore, openStore } from './store.ts'
 import { Failure } from '../surfaces/cli/failure.ts'
@@ -47,16 +49,22 @@ export const startService = (
 
     const store = inMemory ? openMemoryStore() : await openStore(environment, current)
     closers.add(() => store.log.close())
+    const replay =
+      current.market.feed === 'file' ? await openReplay(environment.home, current, store.log) : null
+    /** What decisions follow. */
+    const settings = (): Configuration => replay?.settings(configuration.current()) ?? configuration.current()
     const running = await openRunningEngine({
       environment,
-      configuration: current,
-      settings: () => configuration.current(),
+      clock: replay?.clock,
+      configuration: settings(),
+      settings,
       store,
       logger,
       announce: 'always',
     })
     closers.add(() => running.close())
     const { engine, signer, trust } = running
+    replay?.time.follow(() => engine.state.recordedAt)
     reloadOnForeignChange(engine, configuration, logger, insecureOk)
     engine.eventBus.subscribe(({ events }) =>
       logActivity(events, logger, configuration.current().logging.json_output),
@@ -76,7 +84,7 @@ export const startService = (
       configuration: () => configuration.current(),
       recentChainOk: recentCheck(verify, clock),
       logger,
-      clock,
+      clock: replay?.clock ?? clock,
       version,
     })
     let drivers: Drivers | null = null
@@ -93,7 +101,8 @@ export const startService = (
         proveGrowth: running.proveGrowth,
         mcp,
         logger,
-        clock,
+        clock: replay?.clock ?? clock,
+        steadyNow: () => clock.now(),
         version,
         startedAtMs,
         insecureOk,
@@ -135,14 +144,17 @@ export const startService = (
       dashboardUrl = opened?.url ?? null
     }
     const timer = createSystemTimer(() => clock.now())
-    const clockMonitor = await openClockMonitor({
-      environment,
-      engine,
-      configuration: () => configuration.current(),
-      logger,
-      timer,
-    })
-    closers.add(() => clockMonitor.close())
+    // A replay does not follow the clock of the machine.
+    if (replay === null) {
+      const clockMonitor = await openClockMonitor({
+        environment,
+        engine,
+        configuration: settings,
+        logger,
+        timer,
+      })
+      closers.add(() => clockMonitor.close())
+    }
     let draining: Promise<void> | null = null
     closers.add(async () => {
       await draining
@@ -151,9 +163,10 @@ export const startService = (
     if (role !== 'api') {
       const { openDrivers } = await import('./drivers.ts')
       const driving = await openDrivers({
-        environment,
+        environment: { ...environment, clock: replay?.clock ?? clock },
         engine,
-        configuration: () => configuration.current(),
+        configuration: settings,
+        replay: replay?.time ?? null,
         logger,
         timer,
         leadership: store.leadership,
@@ -272,7 +285,8 @@ export const runUntilSignal = async (
 }
 
 const explain = (error: unknown): never => {
-  if (error instanceof StartRefusedError) throw new Failure('service.not_started', error.message)
+  if (error instanceof StartRefusedError || error instanceof ReplayRefusedError)
+    throw new Failure('service.not_started', error.message)
   const { code, message } = error as NodeJS.ErrnoException
   if (code === 'EADDRINUSE' || code === 'EACCES' || code === 'EADDRNOTAVAIL') {
     throw new Failure('service.not_started', `cannot listen: ${message}`, {

@@ -148,10 +148,14 @@ const openEngine = async (
 ): Promise<RunningEngine> => {
   const { createLogger } = await import('../adapters/platform/logger/logger.ts')
   const { openRunningEngine } = await import('./running-engine.ts')
+  const replay =
+    configuration.market.feed === 'file' ? await replayIn(environment, configuration, store) : null
+  const settings = replay?.settings(configuration) ?? configuration
   return openRunningEngine({
     environment,
-    configuration,
-    settings: () => configuration,
+    clock: replay?.clock,
+    configuration: settings,
+    settings: () => settings,
     store,
     // A single command logs only errors.
     logger: createLogger({
@@ -162,4 +166,16 @@ const openEngine = async (
     }),
     announce: 'if-unknown',
   })
+}
+
+/** Where a file is replayed, commands take effect at the time that the replay has reached. */
+const replayIn = async ({ home }: Environment, configuration: Configuration, { log }: Store) => {
+  const { openReplay, ReplayRefusedError } = await import('./replay.ts')
+  try {
+    return await openReplay(home, configuration, log)
+  } catch (error) {
+    // The service refuses to start; a command may be what repairs it.
+    if (error instanceof ReplayRefusedError) return null
+    throw error
+  }
 }

@@ -28,7 +28,10 @@ import {
 } from './regime.ts'
 
 export interface CycleInputs {
+  /** Ages count from here. */
   readonly asOfMs: number
+  /** Signals up to here count, those after `asOfMs` as just made; by default `asOfMs`. */
+  readonly nowMs?: number
   /** The universe. Two spellings of one symbol count once, under the first spelling. */
   readonly symbols: readonly string[]
   /** One entry per author. */
@@ -79,16 +82,16 @@ export const runCycle = <Kept>(
   rules: CycleRules,
   keep: (conviction: DecidedConviction) => Kept,
 ): CycleResult<Kept> => {
-  const { asOfMs, killSwitchLevel, weights, regimeBefore } = inputs
+  const { asOfMs, nowMs, killSwitchLevel, weights, regimeBefore } = inputs
   const signals = signalsBySymbol(inputs.authors)
   const market = new Map(inputs.market.map((facts) => [facts.symbol, facts]))
   const holdings = bySymbol(inputs.holdings)
-  const regime = regimeIn(signals, asOfMs, rules.brain)
+  const regime = regimeIn(signals, inputs, rules.brain)
   const convictions: Kept[] = []
   const intents: DecidedIntent[] = []
   let anyScored = false
   for (const [key, symbol] of distinct(inputs.symbols)) {
-    const fresh = freshSignals(signals.get(key), asOfMs, rules.brain.quality_seconds)
+    const fresh = freshSignals(signals.get(key), { asOfMs, nowMs }, rules.brain.quality_seconds)
     const facts = market.get(key) ?? UNSEEN_MARKET
     const scores = scoreDomains(fresh, facts, rules.brain)
     const circumstances = { regime: regime.regime, gauges: gaugesOf(fresh) }
@@ -113,17 +116,20 @@ export const runCycle = <Kept>(
 
 /** The regime alone, for kill-switch levels at which no cycle runs. */
 export const watchRegime = (
-  { authors, asOfMs }: Pick<CycleInputs, 'authors' | 'asOfMs'>,
+  { authors, ...times }: Pick<CycleInputs, 'authors' | 'asOfMs' | 'nowMs'>,
   rules: RegimeWatchRules,
-): RegimeReading => regimeIn(signalsBySymbol(authors), asOfMs, rules)
+): RegimeReading => regimeIn(signalsBySymbol(authors), times, rules)
 
 const regimeIn = (
   signals: ReadonlyMap<CanonicalSymbol, SymbolSignals>,
-  asOfMs: number,
+  { asOfMs, nowMs }: Pick<CycleInputs, 'asOfMs' | 'nowMs'>,
   rules: RegimeWatchRules,
 ): RegimeReading => {
   const ofSymbol = signals.get(canonicalSymbol(rules.regime_symbol))
-  return detectRegime(gaugesOf(freshSignals(ofSymbol, asOfMs, rules.quality_seconds)), rules.regime)
+  return detectRegime(
+    gaugesOf(freshSignals(ofSymbol, { asOfMs, nowMs }, rules.quality_seconds)),
+    rules.regime,
+  )
 }
 
 const intentsOf = (

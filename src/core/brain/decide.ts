@@ -1,3 +1,4 @@
+import type { Timestamp } from '../shared/brand.ts'
 import type { PayloadOf } from '../events/catalogue.ts'
 import { reputationAt } from '../reputation/author-reputation.ts'
 import { domainEdges } from './domain-edges.ts'
@@ -14,7 +15,7 @@ import { recordOutcome, runLearning, type LearningCause } from './run-learning.t
 export type BrainCommand =
   | ({ readonly kind: 'run-cycle' } & CycleRequest)
   /** Instead of a cycle while the kill switch blocks entries. */
-  | { readonly kind: 'watch-regime' }
+  | { readonly kind: 'watch-regime'; readonly asOf?: Timestamp }
   | { readonly kind: 'propose-trade'; readonly proposal: Proposal }
   | { readonly kind: 'record-outcome'; readonly close: PayloadOf<'execution.position_closed.v1'> }
   | { readonly kind: 'run-learning'; readonly cause: LearningCause }
@@ -24,7 +25,7 @@ export const decideBrain = (facts: BrainFacts, command: BrainCommand, context: D
     case 'run-cycle':
       return runBrainCycle(facts, command, context)
     case 'watch-regime':
-      return watchBrainRegime(facts, context)
+      return watchBrainRegime(facts, context, command.asOf)
     case 'propose-trade':
       return proposeTrade(facts, command.proposal, context)
     case 'record-outcome':

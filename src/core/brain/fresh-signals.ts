@@ -53,10 +53,16 @@ export const signalsBySymbol = (
   return bySymbol
 }
 
+/** Ages count from `asOfMs`. What came after it and by `nowMs` is as good as new; what is later still has no quality. */
+export interface SignalTimes {
+  readonly asOfMs: number
+  readonly nowMs?: number | undefined
+}
+
 /** The newest signal per type and author that still has quality. The signals of one author are adjacent. */
 export const freshSignals = (
   of: SymbolSignals | undefined,
-  asOfMs: number,
+  { asOfMs, nowMs = asOfMs }: SignalTimes,
   qualitySeconds: QualitySeconds,
 ): readonly FreshSignal[] => {
   const fresh: FreshSignal[] = []
@@ -67,7 +73,9 @@ export const freshSignals = (
     const declaration = weightedTypeOf(signal.type)
     if (declaration === undefined) continue
     const freshMs = freshMsOf(declaration.domain, weighted.author, qualitySeconds)
-    const quality = qualityAt(asOfMs - signal.effectiveTimeMs, freshMs)
+    const { effectiveTimeMs } = signal
+    const ageMs = effectiveTimeMs <= nowMs ? Math.max(0, asOfMs - effectiveTimeMs) : -1
+    const quality = qualityAt(ageMs, freshMs)
     if (quality !== 0) insert(fresh, { weighted, signal, declaration, quality })
   }
   return fresh

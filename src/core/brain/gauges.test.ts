@@ -18,7 +18,7 @@ const gauges = (...signals: readonly BrainSignal[]) =>
   gaugesOf(
     freshSignals(
       signalsBySymbol(authorsOf(signals)).get(canonicalSymbol('ETH')),
-      NOW_MS,
+      { asOfMs: NOW_MS },
       RULES.brain.quality_seconds,
     ),
   )

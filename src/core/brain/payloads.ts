@@ -1,6 +1,7 @@
 import { priceNumberOrNull } from '../shared/money.ts'
 import type { Timestamp, SignalId, ContributorId, NodeId } from '../shared/brand.ts'
 import { timestampAt } from '../shared/time.ts'
+import type { PayloadOf } from '../events/catalogue.ts'
 import { canonicalJson } from '../log/canonical-json.ts'
 import type { Sha256Hex } from '../log/hash-chain.ts'
 import { DOMAINS, type DomainWeights } from '../shared/domains.ts'
@@ -17,6 +18,8 @@ export interface CycleContext {
   readonly weightsVersion: number
   readonly configHash: string
   readonly engineVersion: string
+  readonly asOf?: Timestamp | undefined
+  readonly awaited?: PayloadOf<'brain.cycle.v1'>['awaited']
 }
 
 // Members are in alphabetical order: canonical JSON then needs no sorting, which is measurably faster.
@@ -82,6 +85,8 @@ type Summary = Pick<Conviction, 'symbol' | 'domains' | 'signalIds'>
 export const cyclePayload = (result: CycleResult<Summary>, context: CycleContext) => {
   const inOrder = result.convictions.toSorted((one, other) => (one.symbol < other.symbol ? -1 : 1))
   return {
+    ...(context.asOf === undefined ? {} : { as_of: context.asOf }),
+    ...(context.awaited === undefined ? {} : { awaited: context.awaited }),
     config_hash: context.configHash,
     cycle_id: context.cycleId,
     data_quality: bySymbol(inOrder, (conviction) => byDomain(conviction, ({ quality }) => quality)),

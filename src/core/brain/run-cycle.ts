@@ -1,5 +1,5 @@
 import { canonicalSymbol } from '../shared/symbol.ts'
-import { nodeId, type SignalId } from '../shared/brand.ts'
+import { nodeId, type SignalId, type Timestamp } from '../shared/brand.ts'
 import { configurationHashInput } from '../config/secrets.ts'
 import type { Configuration } from '../config/schema.ts'
 import type { NewEvent } from '../events/catalogue.ts'
@@ -32,12 +32,15 @@ import { regimeChange, type RegimeChange } from './regime.ts'
 export interface CycleRequest {
   readonly cycleId: string
   readonly trigger: CycleContext['trigger']
+  /** The time for which it is due; by default now. It may start a little later. */
+  readonly asOf?: Timestamp
+  readonly awaited?: CycleContext['awaited']
 }
 
 /** Regime, a conviction per symbol, intents, and the cycle itself last. Cycles on request need kill-switch level 0. */
 export const runBrainCycle = (
   facts: BrainFacts,
-  { cycleId, trigger }: CycleRequest,
+  { cycleId, trigger, asOf, awaited }: CycleRequest,
   context: DecisionContext,
 ): Decision => {
   const { now, configuration, newId, sha256Hex, elapsedMs, version } = context
@@ -45,7 +48,7 @@ export const runBrainCycle = (
   if (level > 0 && (trigger === 'api' || trigger === 'cli')) {
     return refuse('kill_switch.active', `Kill switch is at level ${level}`, { level })
   }
-  const inputs = cycleInputsOf(facts, context)
+  const inputs = cycleInputsOf(facts, context, asOf)
   const result = runCycle(inputs, configuration, (conviction) => ({
     symbol: conviction.symbol,
     domains: conviction.domains,
@@ -91,6 +94,8 @@ export const runBrainCycle = (
         configHash: sha256Hex(configurationHashInput(configuration)),
         engineVersion: version,
         durationMs: elapsedMs(),
+        asOf,
+        awaited,
       }),
     },
   ]
@@ -98,8 +103,12 @@ export const runBrainCycle = (
 }
 
 /** Runs instead of a cycle while the kill switch blocks cycles. */
-export const watchBrainRegime = (facts: BrainFacts, context: DecisionContext): Decision => {
-  const inputs = cycleInputsOf(facts, context)
+export const watchBrainRegime = (
+  facts: BrainFacts,
+  context: DecisionContext,
+  asOf: Timestamp | undefined,
+): Decision => {
+  const inputs = cycleInputsOf(facts, context, asOf)
   const change = regimeChange(inputs.regimeBefore, watchRegime(inputs, context.configuration.brain))
   return accept(...(change === null ? [] : regimeEvents(change)))
 }
@@ -129,11 +138,13 @@ type AuthorWithLatest = AuthorSignals<LatestSignal>
 const cycleInputsOf = (
   facts: BrainFacts,
   context: DecisionContext,
+  asOf: Timestamp = context.now,
 ): CycleInputs & { readonly authors: readonly AuthorWithLatest[] } => {
   const { now, configuration } = context
   const markOf = markReader(facts, context)
   return {
-    asOfMs: Date.parse(now),
+    asOfMs: Date.parse(asOf),
+    nowMs: Date.parse(now),
     symbols: configuration.universe.symbols,
     authors: authorsForCycle(facts, configuration),
     market: configuration.universe.symbols.map(canonicalSymbol).map((symbol) => ({

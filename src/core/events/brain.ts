@@ -77,6 +77,22 @@ export const brainEvents = {
     warnings: z.array(z.string()),
     /** What the regime was decided by. Absent in logs of before it was recorded. */
     evidence: evidence.optional(),
+    /**
+     * The time on the grid of cycles for which it decided: signals count as old as they were then. Absent for cycles on
+     * request, and in logs of before it was recorded.
+     */
+    as_of: branded<Timestamp>().optional(),
+    /** What a scheduled cycle waited for. Absent for other cycles, and in logs of before it was recorded. */
+    awaited: z
+      .object({
+        /** `late`: the bars that closed then were not all stored. `none`: no bars were due. */
+        bar: z.enum(['stored', 'late', 'none']),
+        /** Producers that were due and had finished. */
+        producers: z.array(z.string()),
+        /** Producers that were due and had not: the cycle did not wait for them any longer. */
+        late_producers: z.array(z.string()),
+      })
+      .optional(),
   }),
 } as const
 

@@ -247,6 +247,72 @@ describe('the market runner', () => {
     expect(engine.state.reputation.calls.open.size).toBe(0)
   })
 
+  it('says when the bars of a time are stored and the producers that are due have run', async () => {
+    const feed = new RecordedBarsFeed()
+    const seen: string[] = []
+    const runner = runnerOf(
+      feed,
+      producer(() => {
+        seen.push(`${runner.arrivedBy(closeMs).bar} ${runner.arrivedBy(closeMs).late_producers.join()}`)
+        return rowsOf(1)
+      }),
+      producer(() => ({ status: 'ran', rows: [] }), 'price-alerts'),
+    )
+    await runner.start()
+    await feed.send(13)
+    const closeMs = Date.parse(at(15))
+    let isThere = false
+    const arrived = runner.arrived(closeMs).then(() => {
+      isThere = true
+    })
+    const both = ['technical-analysis', 'price-alerts']
+    expect(runner.arrivedBy(closeMs)).toEqual({ bar: 'late', producers: [], late_producers: both })
+    await feed.send(14)
+    await arrived
+    expect(isThere).toBe(true)
+    expect(seen.at(-1)).toBe('stored technical-analysis,price-alerts')
+    expect(runner.arrivedBy(closeMs)).toEqual({ bar: 'stored', producers: both, late_producers: [] })
+    await runner.arrived(closeMs)
+    // No bar closes then.
+    await runner.arrived(closeMs + 30_000)
+    expect(runner.arrivedBy(closeMs + 30_000)).toMatchObject({ bar: 'none' })
+  })
+
+  it('waits for every symbol that had the bar before, and for no other', async () => {
+    const feed = new RecordedBarsFeed()
+    const runner = runnerOf(feed)
+    await runner.start()
+    const take = (minute: number, symbol: string) => {
+      nowMs = Date.parse(at(minute + 1))
+      return feed.listener?.onBars([barAt(at(minute), 100, { symbol })])
+    }
+    await take(0, 'SOL')
+    for (const symbol of ['BTC', 'ETH']) await take(4, symbol)
+    let isThere = false
+    const arrived = runner.arrived(Date.parse(at(6))).then(() => {
+      isThere = true
+    })
+    await take(5, 'BTC')
+    await new Promise(setImmediate)
+    expect([isThere, runner.arrivedBy(Date.parse(at(6))).bar]).toEqual([false, 'late'])
+    await take(5, 'ETH')
+    await arrived
+    expect(runner.arrivedBy(Date.parse(at(6))).bar).toBe('stored')
+  })
+
+  it('waits for nothing from a feed that has ended', async () => {
+    const feed = Object.assign(new RecordedBarsFeed(), {
+      status: () => ({ state: 'ended', lastBarAtMs: null, clockOffsetMs: null, error: null }) as const,
+    })
+    const runner = runnerOf(
+      feed,
+      producer(() => rowsOf(1)),
+    )
+    await runner.start()
+    await runner.arrived(Date.parse(at(15)))
+    expect(runner.arrivedBy(Date.parse(at(15)))).toEqual({ bar: 'none', producers: [], late_producers: [] })
+  })
+
   it('reports errors of the feed and goes on', async () => {
     const feed = new RecordedBarsFeed()
     await runnerOf(feed).start()

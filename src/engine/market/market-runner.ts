@@ -1,6 +1,7 @@
 import { reportedBar, type FeedBar } from '../../core/market/bar.ts'
 import { marketView } from '../../core/market/readings.ts'
 import { barsLeftOver } from '../../core/reputation/settle-calls.ts'
+import { mayRun } from '../../core/signals/producers.ts'
 import { BUILTIN_PRODUCERS } from '../../core/signal-types/all.ts'
 import type { BaseRates } from '../../core/reputation/base-rates.ts'
 import { firesBetween } from '../../core/shared/cron.ts'
@@ -10,6 +11,7 @@ import type { Configuration } from '../../core/config/schema.ts'
 import type { FeedStart, FeedStatus, MarketFeed } from '../../ports/market-feed.ts'
 import type { Producer } from '../../ports/producer.ts'
 import type { Executor } from '../plan.ts'
+import { NOTHING_AWAITED, type Arrivals, type Awaited } from './arrivals.ts'
 import type { ProducerRunner } from './producer-runner.ts'
 import { TickMonitor } from './tick-monitor.ts'
 
@@ -23,13 +25,32 @@ export interface MarketRunnerDependencies {
   readonly onError: (what: string, error?: unknown) => void
 }
 
+/** Producers that were due with bars of one time. */
+interface ProducerRound {
+  readonly closeMs: number
+  readonly due: readonly string[]
+  readonly finished: Set<string>
+}
+
+const roundOf = (closeMs: number, due: readonly string[]): ProducerRound => ({
+  closeMs,
+  due,
+  finished: new Set(),
+})
+
 /** Stores the bars of the feed and runs the built-in producers on their schedules. */
-export class MarketRunner {
+export class MarketRunner implements Arrivals {
   readonly #dependencies: MarketRunnerDependencies
   readonly #producers: readonly Producer[]
   readonly #tickMonitor: TickMonitor
   #producedUpToMs = 0
   #hasBars = false
+  #isStarted = false
+  /** Bars up to here are stored, and their producers have run. */
+  #doneUpToMs = 0
+  #round = roundOf(0, [])
+  /** Whoever asks again has given up waiting for the bars before. */
+  #waiting: { readonly closeMs: number; readonly resolve: () => void } | null = null
 
   constructor(dependencies: MarketRunnerDependencies) {
     this.#dependencies = dependencies
@@ -49,6 +70,28 @@ export class MarketRunner {
     })
     // Producers of the feed begin with its first bars: after a short stop there are none yet.
     await this.#produce(this.#hasBars ? this.#producers : this.#dependencies.producers)
+    this.#isStarted = true
+    this.#answerWaiting()
+  }
+
+  arrived(closeMs: number): Promise<void> {
+    if (!this.#expectsBars(closeMs) || this.#isDone(closeMs)) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#waiting = { closeMs, resolve }
+    })
+  }
+
+  arrivedBy(closeMs: number): Awaited {
+    if (!this.#expectsBars(closeMs)) return NOTHING_AWAITED
+    const { due, finished } =
+      this.#round.closeMs === closeMs
+        ? this.#round
+        : roundOf(closeMs, this.#allowed(this.#dueProducers(closeMs)))
+    return {
+      bar: this.#hasAllBars(closeMs) ? 'stored' : 'late',
+      producers: due.filter((name) => finished.has(name)),
+      late_producers: due.filter((name) => !finished.has(name)),
+    }
   }
 
   status(): FeedStatus & { readonly feed: string } {
@@ -87,15 +130,51 @@ export class MarketRunner {
       return onError('could not store bars', error)
     }
     this.#hasBars = true
-    if (isPast(bars)) return
-    const closeMs = Math.max(...bars.map(({ close_ts }) => Date.parse(close_ts)))
+    const closeMs = bars.reduce((latest, { close_ts }) => Math.max(latest, Date.parse(close_ts)), 0)
+    if (!isPast(bars)) await this.#produce(this.#dueProducers(closeMs), closeMs)
+    this.#doneUpToMs = Math.max(this.#doneUpToMs, closeMs)
+    this.#answerWaiting()
+  }
+
+  #dueProducers(closeMs: number): readonly Producer[] {
     const before = this.#producedUpToMs
-    await this.#produce(
-      this.#producers.filter(({ name }) => {
-        const schedule = BUILTIN_PRODUCERS[name]?.schedule ?? null
-        return schedule !== null && firesBetween(schedule, before, closeMs)
-      }),
+    return this.#producers.filter(({ name }) => {
+      const schedule = BUILTIN_PRODUCERS[name]?.schedule ?? null
+      return schedule !== null && firesBetween(schedule, before, closeMs)
+    })
+  }
+
+  /** A file that was read to its end has no more bars; one that cannot be read now may have some later. */
+  #expectsBars(closeMs: number): boolean {
+    const { feed, configuration } = this.#dependencies
+    const { state } = feed.status()
+    if (state === 'ended' || state === 'stopped') return false
+    return closeMs % (configuration().market.bar_seconds * 1000) === 0
+  }
+
+  #isDone(closeMs: number): boolean {
+    return this.#isStarted && this.#doneUpToMs >= closeMs && this.#hasAllBars(closeMs)
+  }
+
+  /** Of every symbol that had the bar before: one that has none for long is not waited for. */
+  #hasAllBars(closeMs: number): boolean {
+    const { engine, configuration } = this.#dependencies
+    const { universe, market } = configuration()
+    const beforeMs = closeMs - market.bar_seconds * 1000
+    const closes = universe.symbols.flatMap((symbol) => {
+      const known = engine.state.market.symbols.get(canonicalSymbol(symbol))
+      return known === undefined ? [] : [Date.parse(known.last.close_ts)]
+    })
+    return (
+      closes.some((lastMs) => lastMs >= closeMs) &&
+      closes.every((lastMs) => lastMs >= closeMs || lastMs < beforeMs)
     )
+  }
+
+  #answerWaiting(): void {
+    if (this.#waiting === null || !this.#isDone(this.#waiting.closeMs)) return
+    this.#waiting.resolve()
+    this.#waiting = null
   }
 
   /** A bar may settle more calls than one batch holds. They do not wait for the next bar. */
@@ -111,12 +190,30 @@ export class MarketRunner {
     }
   }
 
-  async #produce(due: readonly Producer[]): Promise<void> {
+  async #produce(due: readonly Producer[], closeMs = 0): Promise<void> {
     const { engine, producerRunner, configuration } = this.#dependencies
     const view = marketView(engine.state.market, configuration().universe.symbols, producerRunner.now())
     if (view.symbols.length === 0) return
-    for (const producer of due) await producerRunner.runBuiltIn(producer, view)
+    const round = this.#beginRound(closeMs, due)
+    for (const producer of due) {
+      await producerRunner.runBuiltIn(producer, view)
+      round.finished.add(producer.name)
+    }
     this.#producedUpToMs = view.asOfMs
+  }
+
+  /** Bars of one time may come one after the other. */
+  #beginRound(closeMs: number, due: readonly Producer[]): ProducerRound {
+    if (closeMs !== this.#round.closeMs || due.length > 0) this.#round = roundOf(closeMs, this.#allowed(due))
+    return this.#round
+  }
+
+  /** Producers in quarantine do not run and are not waited for. */
+  #allowed(producers: readonly Producer[]): readonly string[] {
+    const { engine, producerRunner } = this.#dependencies
+    const { runs } = engine.state.signals.producers
+    const now = timestampAt(producerRunner.now())
+    return producers.filter(({ name }) => mayRun(runs.get(name), now)).map(({ name }) => name)
   }
 }
 

@@ -10,6 +10,7 @@ import { firesBetween } from '../../core/shared/cron.ts'
 import { derivedId } from '../../core/shared/derived-id.ts'
 import type { Timer } from '../../ports/timer.ts'
 import type { Executor } from '../plan.ts'
+import { NOTHING_AWAITED, type Arrivals, type Awaited } from './arrivals.ts'
 import { sha256Hex } from '../sha256.ts'
 
 export interface ScheduleDependencies {
@@ -20,6 +21,8 @@ export interface ScheduleDependencies {
   readonly fundingReportedBy?: () => string | undefined
   /** Polls a registered producer and records its answer. Never rejects. */
   readonly poll: (producer: RegisteredProducer, signal: AbortSignal) => Promise<void>
+  /** The bars that a cycle is about; undefined without a feed. */
+  readonly bars?: Arrivals | undefined
   readonly onError: (what: string, error: unknown) => void
 }
 
@@ -47,8 +50,10 @@ export const startSchedule = (dependencies: ScheduleDependencies): Schedule => {
       if (closing.signal.aborted || nowMs <= beforeMs) continue
       try {
         if (isNewMinute(beforeMs, nowMs)) polls.begin(beforeMs, nowMs)
+        const awaited = await awaitInputs({ ...dependencies, polls }, beforeMs, nowMs, closing.signal)
+        if (closing.signal.aborted) return
         await runDueTasks(dependencies, beforeMs, nowMs)
-        await runDueCycle(dependencies, beforeMs, nowMs)
+        await runDueCycle(dependencies, beforeMs, nowMs, { trigger: 'schedule', awaited })
       } catch (error) {
         onError('a scheduled task failed', error)
       }
@@ -64,6 +69,43 @@ export const startSchedule = (dependencies: ScheduleDependencies): Schedule => {
     },
   }
 }
+
+/**
+ * Waits until the bars that closed now are stored and the producers that are due have run, so that a cycle knows what
+ * the same cycle of a backtest knows. A bar or a producer that is late delays it up to the deadline.
+ */
+const awaitInputs = async (
+  { timer, configuration, bars, polls }: ScheduleDependencies & { readonly polls: Polls },
+  beforeMs: number,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<Awaited> => {
+  const { brain, market } = configuration()
+  const intervalMs = brain.cycle_interval_seconds * 1000
+  const isMinute = isNewMinute(beforeMs, nowMs)
+  const isWorkDue = isMinute || newestOnGrid(nowMs, intervalMs) > beforeMs
+  if (!isWorkDue) return NOTHING_AWAITED
+  const closeMs = newestOnGrid(nowMs, market.bar_seconds * 1000)
+  const due = closeMs > beforeMs ? bars : undefined
+  const leftMs = newestOnGrid(nowMs, STEP_MS) + deadlineMsOf(brain) - timer.now()
+  const done = new AbortController()
+  const everything = Promise.all([due?.arrived(closeMs), isMinute ? polls.finished() : undefined])
+  await Promise.race([everything, timer.wait(leftMs, AbortSignal.any([signal, done.signal]))])
+  done.abort()
+  const ofBars = due?.arrivedBy(closeMs) ?? NOTHING_AWAITED
+  const ofPolls = isMinute ? polls.round() : { finished: [], late: [] }
+  return {
+    bar: ofBars.bar,
+    producers: [...ofBars.producers, ...ofPolls.finished],
+    late_producers: [...ofBars.late_producers, ...ofPolls.late],
+  }
+}
+
+/** A cycle that waits does not reach into the next one. */
+const deadlineMsOf = (brain: Configuration['brain']): number =>
+  Math.min(brain.cycle_deadline_seconds, brain.cycle_interval_seconds) * 1000
+
+const newestOnGrid = (ms: number, gridMs: number): number => Math.floor(ms / gridMs) * gridMs
 
 type DueDependencies = Pick<ScheduleDependencies, 'engine' | 'configuration' | 'fundingReportedBy'>
 
@@ -116,20 +158,24 @@ export const runDueCycle = async (
   { engine, configuration }: Pick<ScheduleDependencies, 'engine' | 'configuration'>,
   beforeMs: number,
   nowMs: number,
-  trigger: 'schedule' | 'backtest' = 'schedule',
+  cycle: { readonly trigger: 'schedule' | 'backtest'; readonly awaited?: Awaited },
 ): Promise<void> => {
-  const intervalMs = configuration().brain.cycle_interval_seconds * 1000
-  const gridMs = Math.floor(nowMs / intervalMs) * intervalMs
+  const gridMs = newestOnGrid(nowMs, configuration().brain.cycle_interval_seconds * 1000)
   if (gridMs <= beforeMs) return
   const { signals, brain, trading } = engine.state
   if (signals.latest.signals.size === 0 && !brain.staleness.everScored) return
+  // As old as they are at its time: it may have waited. After a pause its time is long over.
+  const asOf = timestampAt(nowMs - gridMs < LATE_MS_MAX ? gridMs : nowMs)
   if (trading.killSwitch.level >= 2) {
-    await engine.execute({ kind: 'watch-regime' })
+    await engine.execute({ kind: 'watch-regime', asOf })
     return
   }
   const cycleId = derivedId('cycle', timestampAt(gridMs), sha256Hex)
-  await engine.execute({ kind: 'run-cycle', cycleId, trigger }, { traceId: cycleId })
+  await engine.execute({ kind: 'run-cycle', cycleId, asOf, ...cycle }, { traceId: cycleId })
 }
+
+/** A cycle that starts this long after its time was not waiting: the process did not run. */
+const LATE_MS_MAX = 60_000
 
 /** Polls under way: one at a time for each producer, and at most POLLS_AT_ONCE in total. */
 class Polls {
@@ -137,6 +183,9 @@ class Polls {
   readonly #signal: AbortSignal
   readonly #underWay = new Map<string, Promise<void>>()
   readonly #waiting = new Map<string, RegisteredProducer>()
+  /** Due in this minute. */
+  #due: readonly string[] = []
+  #onFinished: (() => void)[] = []
 
   constructor(dependencies: ScheduleDependencies, signal: AbortSignal) {
     this.#dependencies = dependencies
@@ -146,11 +195,25 @@ class Polls {
   begin(afterMs: number, upToMs: number): void {
     const { registered, runs } = this.#dependencies.engine.state.signals.producers
     const now = timestampAt(upToMs)
-    for (const [name, producer] of registered) {
-      if (this.#underWay.has(name) || !mayRun(runs.get(name), now)) continue
-      if (firesBetween(producer.schedule, afterMs, upToMs)) this.#waiting.set(name, producer)
-    }
+    const due = [...registered].filter(
+      ([name, { schedule }]) => mayRun(runs.get(name), now) && firesBetween(schedule, afterMs, upToMs),
+    )
+    this.#due = due.map(([name]) => name)
+    // Whoever waited for the minute before does so no longer.
+    this.#onFinished = []
+    for (const [name, producer] of due) if (!this.#underWay.has(name)) this.#waiting.set(name, producer)
     this.#next()
+  }
+
+  /** Resolves when those that are due in this minute have finished. */
+  finished(): Promise<void> {
+    if (this.round().late.length === 0) return Promise.resolve()
+    return new Promise((resolve) => this.#onFinished.push(resolve))
+  }
+
+  round(): { readonly finished: readonly string[]; readonly late: readonly string[] } {
+    const isLate = (name: string): boolean => this.#underWay.has(name) || this.#waiting.has(name)
+    return { finished: this.#due.filter((name) => !isLate(name)), late: this.#due.filter(isLate) }
   }
 
   async settled(): Promise<void> {
@@ -165,6 +228,8 @@ class Polls {
       const poll = this.#dependencies.poll(producer, this.#signal).finally(() => {
         this.#underWay.delete(name)
         this.#next()
+        if (this.round().late.length > 0) return
+        for (const resolve of this.#onFinished.splice(0)) resolve()
       })
       this.#underWay.set(name, poll)
     }

@@ -21,7 +21,10 @@ export interface HttpDependencies {
   /** Answers the messages that are posted to `/mcp`. */
   readonly mcp: McpEndpoint
   readonly logger: Logger
+  /** The clock of decisions. */
   readonly clock: Clock
+  /** Time that passes while a replay stands still; by default that of the clock. */
+  readonly steadyNow?: () => number
   readonly version: string
   /** Milliseconds since 1970, UTC. */
   readonly startedAtMs: number

@@ -13,6 +13,7 @@ import { RateLimit } from './rate-limit.ts'
 import { discardBody } from './request-body.ts'
 import { sendProblem } from './results.ts'
 import { actionOf, API_PREFIX, type Route, type Service } from './route.ts'
+import { steadyNowOf } from './steady-now.ts'
 import type { Turns } from './turns.ts'
 
 declare module 'fastify' {
@@ -215,14 +216,10 @@ const refusalOf = (
 }
 
 /** Counts the request; null while the caller is within its rate. */
-const rateProblem = (
-  request: FastifyRequest,
-  { configuration, clock }: Service,
-  rateLimit: RateLimit,
-): Problem | null => {
-  const perMinuteMax = configuration.current().api.rate_limit_per_minute
+const rateProblem = (request: FastifyRequest, service: Service, rateLimit: RateLimit): Problem | null => {
+  const perMinuteMax = service.configuration.current().api.rate_limit_per_minute
   if (perMinuteMax === 0) return null
-  const seconds = rateLimit.take(bucketOf(request), perMinuteMax, clock.now())
+  const seconds = rateLimit.take(bucketOf(request), perMinuteMax, steadyNowOf(service))
   if (seconds === null) return null
   return problem('rate.limited', `More than ${perMinuteMax} requests in a minute; wait ${seconds} s`, {
     extras: { retry_after: seconds },
@@ -251,7 +248,7 @@ const recordDenial = async (
   } as const
   if (statusOf(refusal.code) === 401) {
     const route = `${endpoint.method} ${endpoint.url}`
-    const from = { address: request.ip, route, nowMs: service.clock.now() }
+    const from = { address: request.ip, route, nowMs: steadyNowOf(service) }
     return audit.recordUnauthenticated(entry, from)
   }
   // A web page of another host says nothing about the rights of its visitor.

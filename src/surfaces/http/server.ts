@@ -19,6 +19,7 @@ import { ProgressStreams } from './stream/progress.ts'
 import { StreamHub, type StreamLimits } from './stream/hub.ts'
 import { Turns } from './turns.ts'
 import { Verification } from './verification.ts'
+import { steadyNowOf } from './steady-now.ts'
 
 export interface HttpServer {
   /** Resolves once requests are accepted. Port 0 takes any free port. */
@@ -184,7 +185,9 @@ const serviceOf = (
       isStarting: dependencies.isStarting,
     }),
     progressStreams: new ProgressStreams(verification),
-    recentChainOk: recentCheck(({ n }) => verification.verifyNewest(n), dependencies.clock),
+    recentChainOk: recentCheck(({ n }) => verification.verifyNewest(n), {
+      now: () => steadyNowOf(dependencies),
+    }),
     streams,
     metrics: createMetrics(dependencies, verification, streams),
     openApiText: () => (openApiText ??= documentText()),

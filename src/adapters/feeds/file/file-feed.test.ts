@@ -14,7 +14,7 @@ import {
   tsOf,
   useFiles,
 } from './file-feed.fixture.ts'
-import { createFileFeed, createPace } from './file-feed.ts'
+import { createFileFeed, createPace, describeFile } from './file-feed.ts'
 
 const { opened, replayed } = useFiles()
 
@@ -161,26 +161,54 @@ describe('on a store with bars', () => {
   })
 })
 
-describe('a file of old bars', () => {
-  const errorsOf = async (oldAfterMs?: number): Promise<readonly string[]> => {
-    const { path } = await opened(csv(row(0), row(1)))
-    const { listener, errors } = recordingListener()
-    const settings = { file: path, speed: 1_000_000, bar_seconds: 60 }
-    const timer = createManualTimer(START_MS + 400 * 86_400_000)
-    const feed = createFileFeed({ settings, timer, ...(oldAfterMs === undefined ? {} : { oldAfterMs }) })
-    await feed.start(FROM_NOTHING, listener)
+describe('the beginning of a file', () => {
+  const deliveries = async (historySeconds: number, lastBars = FROM_NOTHING.lastBars) => {
+    const { path } = await opened(csv(...minutes(5).map((minute) => row(minute))))
+    const delivered: (readonly [backfill: boolean, atMs: number])[] = []
+    const settings = { file: path, speed: 1, bar_seconds: 60 }
+    const timer = createManualTimer(START_MS)
+    const { listener } = recordingListener()
+    const feed = createFileFeed({ settings, timer, historySeconds })
+    await feed.start(
+      { ...FROM_NOTHING, lastBars },
+      {
+        ...listener,
+        onBars: async (bars) => {
+          for (const { backfill } of bars) delivered.push([backfill, timer.now() - START_MS])
+        },
+      },
+    )
     while (feed.status().state !== 'ended') {
-      await timer.advance(MINUTE_MS)
       await settle()
+      await timer.advance(MINUTE_MS)
     }
     await feed.stop()
-    return errors
+    return delivered
   }
 
-  it('is reported once to those who decide by today, and to nobody else', async () => {
-    expect(await errorsOf(180_000)).toEqual([
-      expect.stringMatching(/nothing is traded on prices that old.*svc backtest/),
-    ])
-    expect(await errorsOf()).toEqual([])
+  it('is the past as far as that is wanted: delivered at once', async () => {
+    const delivered = await deliveries(120)
+    expect(delivered.map(([backfill]) => backfill)).toEqual([true, true, false, false, false])
+    const [first, second, third, , last] = delivered.map(([, atMs]) => atMs)
+    expect([first, second]).toEqual([third, third])
+    expect((last ?? 0) - (third ?? 0)).toBe(120_000)
+  })
+
+  it('stays the past after a restart in it', async () => {
+    const delivered = await deliveries(180, new Map([['BTC', barAt(tsOf(0))]]))
+    expect(delivered.map(([backfill]) => backfill)).toEqual([true, true, false, false])
+  })
+
+  it('is known before the replay', async () => {
+    const { path } = await opened(csv(row(3), row(1), row(2)))
+    const settings = { file: path, speed: 1, bar_seconds: 5 }
+    expect(await describeFile(settings, ['BTC'])).toEqual({
+      firstOpenMs: Date.parse(tsOf(1)),
+      resolutionSeconds: 60,
+    })
+    await expect(describeFile(settings, ['SOL'])).rejects.toThrow('no bars of SOL')
+    await expect(describeFile({ ...settings, file: `${path}.not` }, ['BTC'])).rejects.toThrow(
+      'cannot be read',
+    )
   })
 })

@@ -4,7 +4,6 @@ import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import type { FeedListener, FeedStart, FeedStatus, MarketFeed } from '../../../ports/market-feed.ts'
 import type { Timer } from '../../../ports/timer.ts'
 import { deliverBars } from '../../deliver-bars.ts'
-import type { FileBar } from './rows.ts'
 import {
   overlapOf,
   readByTime,
@@ -17,12 +16,12 @@ import {
 interface FileFeedDependencies {
   readonly settings: Pick<Configuration['market'], 'file' | 'speed' | 'bar_seconds'>
   readonly timer: Timer
-  /** Reports once that bars are older than this, since decisions then have no price. Never without it. */
-  readonly oldAfterMs?: number
+  /** So much at the beginning of the file is the past: delivered at once, and not traded. */
+  readonly historySeconds?: number
 }
 
 /** Replays recorded bars at the configured speed. */
-export const createFileFeed = ({ settings, timer, oldAfterMs }: FileFeedDependencies): MarketFeed => {
+export const createFileFeed = ({ settings, timer, historySeconds = 0 }: FileFeedDependencies): MarketFeed => {
   const { file: path, speed } = settings
   const abort = new AbortController()
   const { signal } = abort
@@ -42,7 +41,7 @@ export const createFileFeed = ({ settings, timer, oldAfterMs }: FileFeedDependen
       timer,
       listener,
       signal,
-      oldAfterMs: oldAfterMs ?? Infinity,
+      tradedFromMs: firstOpenMsOf(scan) + historySeconds * 1000,
     })
   }
 
@@ -67,6 +66,25 @@ export const createFileFeed = ({ settings, timer, oldAfterMs }: FileFeedDependen
     },
   }
 }
+
+/** When the bars of these symbols begin, and how long they are. Throws when the file cannot be replayed. */
+export const describeFile = async (
+  { file: path, bar_seconds }: FileFeedDependencies['settings'],
+  symbols: readonly string[],
+): Promise<{ readonly firstOpenMs: number; readonly resolutionSeconds: number }> => {
+  // Faults in rows are reported when it is replayed.
+  const listener = { onBars: () => Promise.resolve(), onTick: () => undefined, onError: () => undefined }
+  const { signal } = new AbortController()
+  const scan = await scanOrThrow(path, { symbols, segment: 1, lastBars: new Map() }, listener, signal)
+  if (scan === null) throw new Error(`${path}: it was not read to its end`)
+  return {
+    firstOpenMs: firstOpenMsOf(scan),
+    resolutionSeconds: (await resolutionIn(path, scan)) ?? bar_seconds,
+  }
+}
+
+/** Runs are ordered by their earliest time. */
+const firstOpenMsOf = ({ runs }: Scan): number => runs[0]?.minMs ?? 0
 
 const IDLE: FeedStatus = { state: 'idle', lastBarAtMs: null, clockOffsetMs: null, error: null }
 
@@ -148,7 +166,8 @@ interface ReplayOptions {
   readonly timer: Timer
   readonly listener: FeedListener
   readonly signal: AbortSignal
-  readonly oldAfterMs: number
+  /** Bars that open before are the past. */
+  readonly tradedFromMs: number
 }
 
 interface Replay {
@@ -177,15 +196,10 @@ const startReplay = (options: ReplayOptions): Replay => {
       const bars = newBarsOf(group)
       if (bars.length === 0) continue
       const closeMs = group.ms + resolutionSeconds * 1000
-      const waitMs = pace.waitMs(closeMs, timer.now())
+      const isPast = group.ms < options.tradedFromMs
+      const waitMs = isPast ? 0 : pace.waitMs(closeMs, timer.now())
       // Even a wait of 0 takes a millisecond: more than a bar has at high speed.
       if (waitMs > 0) await timer.wait(waitMs, signal)
-      if (lastBarAtMs === null && timer.now() - closeMs > options.oldAfterMs) {
-        listener.onError(
-          `${path}: its bars are of ${textOf(closeMs).slice(0, 10)}, but the clock of the service is today's: they are ` +
-            'stored and shown, and nothing is traded on prices that old. To trade on them, run "svc backtest --file"',
-        )
-      }
       if (!(await deliverBars(bars, { listener, timer, signal, onFailure }))) return
       lastBarAtMs = closeMs
       error = null
@@ -219,7 +233,7 @@ const startReplay = (options: ReplayOptions): Replay => {
 
 /** Bars of one time that are not stored yet, each symbol once. */
 const createBarFilter = (
-  { from, resolutionSeconds }: ReplayOptions,
+  { from, resolutionSeconds, tradedFromMs }: ReplayOptions,
   onFault: (line: number, fault: string) => void,
 ): ((group: TimeGroup<NumberedBar>) => readonly FeedBar[]) => {
   const storedUntilMs = new Map(
@@ -242,18 +256,19 @@ const createBarFilter = (
       onFault(first.line, `${textOf(ms)} is not a multiple of ${resolutionSeconds} seconds`)
       return []
     }
-    return [...bySymbol.values()].map(({ bar }) => barOf(bar, ms, resolutionSeconds))
+    const times = {
+      resolution_s: resolutionSeconds,
+      open_ts: textOf(ms),
+      close_ts: textOf(ms + resolutionSeconds * 1000),
+    }
+    return [...bySymbol.values()].map(({ bar: { symbol, ...values } }) => ({
+      symbol,
+      ...times,
+      ...values,
+      backfill: ms < tradedFromMs,
+    }))
   }
 }
-
-const barOf = ({ symbol, ...values }: FileBar, openMs: number, resolutionSeconds: number): FeedBar => ({
-  symbol,
-  resolution_s: resolutionSeconds,
-  open_ts: textOf(openMs),
-  close_ts: textOf(openMs + resolutionSeconds * 1000),
-  ...values,
-  backfill: false,
-})
 
 const textOf = (ms: number): string => new Date(ms).toISOString()
 

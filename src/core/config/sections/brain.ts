@@ -69,6 +69,7 @@ const cts = group('Counter-thesis: how crowded the own side is', {
 
 export const brain = group('The cycle that turns signals into conviction and trade intents', {
   cycle_interval_seconds: whole(1800, 1, 86_400, 'seconds between scheduled cycles'),
+  cycle_deadline_seconds: whole(5, 0, 60, 'a cycle waits this long for its bar and producers, at most'),
   min_domains: whole(3, 1, 6, 'domains with usable signals before anything is traded'),
   share_cap: positiveShare(0.5, 'share of one author in a domain, at most (built-ins are free)'),
   regime_symbol: symbol().default('BTC').describe('the symbol whose data decides the regime'),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ok, okJsonText, okText, refused } from '../results.ts'
 import { route, routes, type Service } from '../route.ts'
+import { steadyNowOf } from '../steady-now.ts'
 import { withinTime } from '../time-limit.ts'
 
 export const serviceRoutes = routes('Service', {
@@ -17,7 +18,7 @@ export const serviceRoutes = routes('Service', {
       if (service.engine.lost !== null) throw service.engine.lost
       return ok({
         version: service.version,
-        uptime_seconds: Math.max(0, service.clock.now() - service.startedAtMs) / 1000,
+        uptime_seconds: Math.max(0, steadyNowOf(service) - service.startedAtMs) / 1000,
         db_size_bytes: await sizeOf(service),
       })
     },

@@ -1,0 +1,231 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { createSimulatedFeed } from '../../src/adapters/feeds/simulated/simulated-feed.ts'
+import { BUILT_IN_PRODUCERS } from '../../src/adapters/producers/all.ts'
+import { RecordedTimer } from '../../src/backtest/backtest-engine.ts'
+import { LogFeed } from '../../src/backtest/log-feed.ts'
+import { backtest, type BacktestDependencies } from '../../src/backtest/run.ts'
+import type { OpenFeed } from '../../src/compose/market.ts'
+import type { Configuration } from '../../src/core/config/schema.ts'
+import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
+import type { Stamped } from '../../src/core/log/event.ts'
+import type { JsonObject } from '../../src/core/shared/json.ts'
+import { DAY_MS, timestampAt } from '../../src/core/shared/time.ts'
+import type { Engine } from '../../src/engine/engine.ts'
+import { sha256Hex } from '../../src/engine/sha256.ts'
+import type { MarketFeed } from '../../src/ports/market-feed.ts'
+import type { Timer } from '../../src/ports/timer.ts'
+import { builtInRun } from '../given.fixture.ts'
+import { runService, type RecordedRun, type ServiceRun } from './service-loop.fixture.ts'
+
+const FROM_MS = Date.UTC(2026, 0, 5)
+const TO_MS = FROM_MS + 2 * DAY_MS
+const BAR_SECONDS = 300
+const DEADLINE_MS = DEFAULT_CONFIGURATION.brain.cycle_deadline_seconds * 1000
+
+const settings: Configuration = {
+  ...DEFAULT_CONFIGURATION,
+  // A simulated bar opens at the close of the one before, so that fills have the same price.
+  market: {
+    ...DEFAULT_CONFIGURATION.market,
+    feed: 'simulated',
+    seed: 2,
+    tick_seconds: BAR_SECONDS,
+    bar_seconds: BAR_SECONDS,
+    // As a backtest has them for bars of that length.
+    max_mark_age_seconds: 2 * BAR_SECONDS,
+  },
+  settlement: { ...DEFAULT_CONFIGURATION.settlement, grace_seconds: BAR_SECONDS },
+  universe: { ...DEFAULT_CONFIGURATION.universe, symbols: ['BTC', 'ETH'] },
+  brain: {
+    ...DEFAULT_CONFIGURATION.brain,
+    cycle_interval_seconds: BAR_SECONDS,
+    min_domains: 2,
+    tiers: [53, 60, 75],
+  },
+  // Many short trades.
+  execution: { ...DEFAULT_CONFIGURATION.execution, stop_loss_pct: 0.012, take_profit_pct: 0.012 },
+}
+
+/** The simulated feed, whose bars arrive that much later. Only bars count, as in a backtest. */
+const barsAfter =
+  (delayMsOf: (closeMs: number) => number): OpenFeed =>
+  ({ market }, timer) => {
+    const feed = createSimulatedFeed({ settings: market, timer, sha256Hex })
+    const { signal } = new AbortController()
+    return {
+      ...feed,
+      start: (from, listener) =>
+        feed.start(from, {
+          ...listener,
+          onTick: () => undefined,
+          onBars: async (bars) => {
+            const [first] = bars
+            if (first?.backfill === false) await timer.wait(delayMsOf(Date.parse(first.close_ts)), signal)
+            await listener.onBars(bars)
+          },
+        }),
+    }
+  }
+
+const live = (
+  delayMsOf: (closeMs: number) => number,
+  changes: Partial<ServiceRun> = {},
+): Promise<RecordedRun> =>
+  runService({ settings, fromMs: FROM_MS, toMs: TO_MS, openFeed: barsAfter(delayMsOf), ...changes })
+
+/** Signals that come from outside at any time, also while a cycle waits for its bar. */
+const sayBetweenBars = async (engine: Engine, timer: Timer): Promise<void> => {
+  const { signal } = new AbortController()
+  const talk = async (): Promise<void> => {
+    for (let index = 0; timer.now() < TO_MS; index += 1) {
+      await timer.wait(index % 2 === 0 ? 301_300 : 177_700, signal)
+      const score = (index * 7) % 11
+      const payload = {
+        symbol: index % 3 === 0 ? 'ETH' : 'BTC',
+        score,
+        direction: 'bullish',
+        source_count: 1,
+      }
+      const ts = timestampAt(timer.now())
+      await engine.execute(builtInRun('market-sentiment', 'signal.social.v1', payload, { ts }))
+    }
+  }
+  talk().catch(() => undefined)
+}
+
+const replayed = async (
+  feed: MarketFeed,
+  changes: Partial<BacktestDependencies> = {},
+): Promise<readonly Stamped[]> => {
+  const events: Stamped[] = []
+  await backtest({
+    strategy: 'brain',
+    feed,
+    producers: [],
+    settings,
+    version: 'test',
+    fromMs: FROM_MS,
+    toMs: TO_MS,
+    resetsDaily: false,
+    onError: (message) => {
+      throw new Error(message)
+    },
+    onEvents: (some) => events.push(...some),
+    ...changes,
+  })
+  return events
+}
+
+const ofType = (events: readonly Stamped[], type: string): readonly Stamped[] =>
+  events.filter((event) => event.type === type)
+
+/** Ids of events differ between two runs that decide alike; everything else must not. */
+const withoutIds = (payload: JsonObject): JsonObject =>
+  JSON.parse(
+    JSON.stringify(payload, (name, value: unknown) => (ID_MEMBERS.has(name) ? undefined : value)),
+  ) as JsonObject
+
+const ID_MEMBERS = new Set([
+  'conviction_id',
+  'signal_id',
+  'signal_ids',
+  'intent_id',
+  'order_id',
+  'position_id',
+  'contributors',
+])
+
+const payloadsOf = (events: readonly Stamped[], type: string, keep: (payload: JsonObject) => JsonObject) =>
+  ofType(events, type).map(({ payload }) => keep(payload))
+
+/**
+ * A backtest does not decide at the close of its last bar: it has no next open. So the decisions up to then are
+ * compared.
+ */
+const decisionsIn = (events: readonly Stamped[]) => {
+  const decided = events.filter(({ ts }) => Date.parse(ts) < TO_MS)
+  return {
+    convictions: payloadsOf(decided, 'brain.conviction.v1', withoutIds),
+    intents: payloadsOf(decided, 'execution.trade_intent.v1', withoutIds),
+    fills: payloadsOf(decided, 'execution.order_filled.v1', ({ fill_price, fill_size, side }) => ({
+      fill_price: fill_price ?? null,
+      fill_size: fill_size ?? null,
+      side: side ?? null,
+    })),
+    closes: payloadsOf(decided, 'execution.position_closed.v1', withoutIds),
+  }
+}
+
+const cyclesIn = (events: readonly Stamped[]) =>
+  ofType(events, 'brain.cycle.v1').map(({ payload }) => payload)
+
+describe('a service and a backtest on the same bars', { timeout: 600_000 }, () => {
+  let fromBacktest: readonly Stamped[]
+
+  beforeAll(async () => {
+    const feed = createSimulatedFeed({
+      settings: settings.market,
+      timer: new RecordedTimer(FROM_MS),
+      sha256Hex,
+    })
+    fromBacktest = await replayed(feed, { producers: BUILT_IN_PRODUCERS })
+  })
+
+  it.each([
+    ['at once', () => 0],
+    ['a little later', (closeMs: number) => 200 + ((closeMs / 60_000) % 7) * 400],
+  ])('decide and trade alike, with bars that arrive %s', async (_when, delayMsOf) => {
+    const { events, warnings } = await live(delayMsOf)
+    expect(warnings).toEqual([])
+    const expected = decisionsIn(fromBacktest)
+    expect(expected.convictions.length).toBeGreaterThan(1000)
+    expect(expected.fills.length).toBeGreaterThan(4)
+    expect(decisionsIn(events)).toEqual(expected)
+    const awaited = cyclesIn(events).map((cycle) => cycle['awaited'] as JsonObject)
+    expect(
+      awaited.every(({ bar, late_producers }) => bar === 'stored' && String(late_producers) === ''),
+    ).toBe(true)
+    expect(awaited.some(({ producers }) => String(producers).includes('technical-analysis'))).toBe(true)
+  })
+
+  it('differ where cycles do not wait for their bar and its producers', async () => {
+    const hasty = { ...settings, brain: { ...settings.brain, cycle_deadline_seconds: 0 } }
+    const { events } = await live(() => 0, { settings: hasty })
+    expect(decisionsIn(events).convictions).not.toEqual(decisionsIn(fromBacktest).convictions)
+  })
+})
+
+describe('a run through the log of a service', { timeout: 600_000 }, () => {
+  it('makes the same convictions, bit for bit, also of signals that came while a cycle waited', async () => {
+    const { events, log } = await live(() => 2300, { onOpened: sayBetweenBars, parties: 3 })
+    const again = await replayed(new LogFeed(log, DEADLINE_MS))
+    const [recorded, repeated] = [events, again].map((all) =>
+      ofType(
+        all.filter(({ ts }) => Date.parse(ts) < TO_MS),
+        'brain.conviction.v1',
+      ).map(({ payload }) => JSON.stringify(payload)),
+    )
+    expect(recorded?.length).toBeGreaterThan(1000)
+    expect(repeated).toEqual(recorded)
+    expect(decisionsIn(again)).toEqual(decisionsIn(events))
+    const spoken = ofType(events, 'signal.social.v1').filter(({ source }) => source === 'market-sentiment')
+    expect(spoken.some(({ ts }) => Date.parse(ts) % 300_000 > 0 && Date.parse(ts) % 300_000 < 2300)).toBe(
+      true,
+    )
+  })
+
+  it('tells which cycles had no bar: those decided on what was known at their deadline', async () => {
+    const isLate = (closeMs: number): boolean => closeMs % 3_600_000 === 0
+    const { events } = await live((closeMs) => (isLate(closeMs) ? 20_000 : 0))
+    const cycles = cyclesIn(events)
+    const late = cycles.filter((cycle) => (cycle['awaited'] as JsonObject)['bar'] === 'late')
+    expect(late.length).toBeGreaterThan(40)
+    for (const cycle of late) {
+      const asOfMs = Date.parse(String(cycle['as_of']))
+      expect(isLate(asOfMs)).toBe(true)
+      expect(Date.parse(String(cycle['started_at']))).toBe(asOfMs + DEADLINE_MS)
+      expect((cycle['awaited'] as JsonObject)['late_producers']).toContain('technical-analysis')
+    }
+    expect(cycles.length).toBeGreaterThan(570)
+  })
+})

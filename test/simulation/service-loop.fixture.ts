@@ -1,0 +1,145 @@
+import { tmpdir } from 'node:os'
+import { createSystemClock } from '../../src/adapters/platform/clock/system-clock.ts'
+import { memoryLeadership } from '../../src/adapters/storage/memory/memory-leadership.ts'
+import { MemoryLog } from '../../src/adapters/storage/memory/memory-log.ts'
+import { MemoryStore } from '../../src/adapters/storage/memory/memory-store.ts'
+import { openDrivers } from '../../src/compose/drivers.ts'
+import type { OpenFeed } from '../../src/compose/market.ts'
+import type { Configuration } from '../../src/core/config/schema.ts'
+import type { Stamped } from '../../src/core/log/event.ts'
+import { foldingOf } from '../../src/core/operations/decide.ts'
+import { Engine } from '../../src/engine/engine.ts'
+import type { Timer } from '../../src/ports/timer.ts'
+import { testSigner } from '../signer.fixture.ts'
+
+/** Time that moves on as soon as everybody who takes part waits for it. */
+class SharedTimer implements Timer {
+  #nowMs: number
+  #waits: { readonly dueMs: number; readonly end: () => void }[] = []
+
+  constructor(startMs: number) {
+    this.#nowMs = startMs
+  }
+
+  now(): number {
+    return this.#nowMs
+  }
+
+  wait(ms: number, signal: AbortSignal): Promise<void> {
+    if (ms <= 0 || signal.aborted) return Promise.resolve()
+    return new Promise((resolve) => {
+      const wait = {
+        dueMs: this.#nowMs + ms,
+        end: () => {
+          this.#waits = this.#waits.filter((other) => other !== wait)
+          signal.removeEventListener('abort', wait.end)
+          resolve()
+        },
+      }
+      this.#waits.push(wait)
+      signal.addEventListener('abort', wait.end)
+    })
+  }
+
+  /** Moves on to the next wait that is due. False while fewer than `parties` wait. */
+  step(parties: number): boolean {
+    if (this.#waits.length < parties) return false
+    const dueMs = Math.min(...this.#waits.map((wait) => wait.dueMs))
+    this.#nowMs = Math.max(this.#nowMs, dueMs)
+    for (const wait of this.#waits.filter((one) => one.dueMs <= dueMs)) wait.end()
+    return true
+  }
+}
+
+export interface ServiceRun {
+  readonly settings: Configuration
+  readonly fromMs: number
+  readonly toMs: number
+  readonly openFeed: OpenFeed
+  /** How many wait for the time to pass: the feed, the schedule, and whoever begins to when everything is open. */
+  readonly parties?: number
+  /** Once everything is open. */
+  readonly onOpened?: (engine: Engine, timer: Timer) => Promise<void>
+}
+
+export interface RecordedRun {
+  readonly events: readonly Stamped[]
+  readonly log: MemoryLog
+  readonly warnings: readonly string[]
+}
+
+/** Drives feeds, producers, schedule and engine as the service does, on time of its own. */
+export const runService = async ({
+  settings,
+  fromMs,
+  toMs,
+  openFeed,
+  onOpened,
+  parties = 2,
+}: ServiceRun): Promise<RecordedRun> => {
+  const timer = new SharedTimer(fromMs)
+  const clock = createSystemClock(() => timer.now())
+  const store = new MemoryStore()
+  const log = new MemoryLog(store)
+  const warnings: string[] = []
+  const signer = testSigner()
+  const engine = await Engine.open({
+    log,
+    signer,
+    clock,
+    snapshotEveryEvents: 1_000_000,
+    configuration: () => settings,
+    version: 'test',
+    onError: (what, error) => warnings.push(`${what}: ${String(error)}`),
+  })
+  await engine.execute({
+    kind: 'start',
+    started: {
+      version: 'test',
+      node_id: signer.nodeId,
+      public_key: signer.publicKey,
+      ephemeral: true,
+      integrity: { ok: true, reason: null, first_bad_seq: null },
+      folding: foldingOf(settings),
+    },
+  })
+  const events: Stamped[] = []
+  engine.eventBus.subscribe(({ events: some }) => events.push(...some))
+  const say = (message: string, fields: object = {}): void =>
+    void warnings.push(`${message} ${Object.values(fields).map(String).join(' ')}`)
+  const drivers = await openDrivers({
+    environment: {
+      home: tmpdir(),
+      variables: {},
+      clock,
+      time: { now: () => timer.now(), wallNow: () => timer.now(), slew: () => undefined },
+      version: 'test',
+      insecureOk: false,
+      devMode: false,
+      masterPassword: undefined,
+    },
+    engine,
+    configuration: () => settings,
+    logger: { debug: () => undefined, info: () => undefined, warn: say, error: say },
+    timer,
+    leadership: memoryLeadership(store),
+    onSecrets: () => undefined,
+    openFeed,
+  })
+  await onOpened?.(engine, timer)
+  while (timer.now() < toMs) {
+    if (!timer.step(parties)) await new Promise(setImmediate)
+  }
+  let isClosed = false
+  const closing = drivers.close().finally(() => {
+    isClosed = true
+  })
+  // Whoever is closed may wait for something that takes time.
+  while (!isClosed) {
+    timer.step(1)
+    await new Promise(setImmediate)
+  }
+  await closing
+  await engine.close()
+  return { events, log, warnings }
+}
