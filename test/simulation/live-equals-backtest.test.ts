@@ -18,7 +18,7 @@ import { builtInRun } from '../given.fixture.ts'
 import { runService, type RecordedRun, type ServiceRun } from './service-loop.fixture.ts'
 
 const FROM_MS = Date.UTC(2026, 0, 5)
-const TO_MS = FROM_MS + 2 * DAY_MS
+const TO_MS = FROM_MS + DAY_MS
 const BAR_SECONDS = 300
 const DEADLINE_MS = DEFAULT_CONFIGURATION.brain.cycle_deadline_seconds * 1000
 
@@ -42,6 +42,9 @@ const settings: Configuration = {
     min_domains: 2,
     tiers: [53, 60, 75],
   },
+  // Losses do not end it early.
+  kill_switch: { ...DEFAULT_CONFIGURATION.kill_switch, l1_daily_loss_pct: 1, l2_loss_streak: 0 },
+  risk: { ...DEFAULT_CONFIGURATION.risk, daily_loss_limit_pct: 0 },
   // Many short trades.
   execution: { ...DEFAULT_CONFIGURATION.execution, stop_loss_pct: 0.012, take_profit_pct: 0.012 },
 }
@@ -178,7 +181,7 @@ describe('a service and a backtest on the same bars', { timeout: 600_000 }, () =
     const { events, warnings } = await live(delayMsOf)
     expect(warnings).toEqual([])
     const expected = decisionsIn(fromBacktest)
-    expect(expected.convictions.length).toBeGreaterThan(1000)
+    expect(expected.convictions.length).toBeGreaterThan(500)
     expect(expected.fills.length).toBeGreaterThan(4)
     expect(decisionsIn(events)).toEqual(expected)
     const awaited = cyclesIn(events).map((cycle) => cycle['awaited'] as JsonObject)
@@ -205,7 +208,7 @@ describe('a run through the log of a service', { timeout: 600_000 }, () => {
         'brain.conviction.v1',
       ).map(({ payload }) => JSON.stringify(payload)),
     )
-    expect(recorded?.length).toBeGreaterThan(1000)
+    expect(recorded?.length).toBeGreaterThan(500)
     expect(repeated).toEqual(recorded)
     expect(decisionsIn(again)).toEqual(decisionsIn(events))
     const spoken = ofType(events, 'signal.social.v1').filter(({ source }) => source === 'market-sentiment')
@@ -219,13 +222,13 @@ describe('a run through the log of a service', { timeout: 600_000 }, () => {
     const { events } = await live((closeMs) => (isLate(closeMs) ? 20_000 : 0))
     const cycles = cyclesIn(events)
     const late = cycles.filter((cycle) => (cycle['awaited'] as JsonObject)['bar'] === 'late')
-    expect(late.length).toBeGreaterThan(40)
+    expect(late.length).toBeGreaterThan(20)
     for (const cycle of late) {
       const asOfMs = Date.parse(String(cycle['as_of']))
       expect(isLate(asOfMs)).toBe(true)
       expect(Date.parse(String(cycle['started_at']))).toBe(asOfMs + DEADLINE_MS)
       expect((cycle['awaited'] as JsonObject)['late_producers']).toContain('technical-analysis')
     }
-    expect(cycles.length).toBeGreaterThan(570)
+    expect(cycles.length).toBeGreaterThan(280)
   })
 })
