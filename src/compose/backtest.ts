@@ -20,6 +20,7 @@ import { nearest } from '../core/config/keys.ts'
 import { selectSeries } from '../core/market/history/select.ts'
 import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { DAY_MS } from '../core/shared/time.ts'
+import { StrategyError } from '../core/strategies/strategy.ts'
 import { sha256Hex } from '../engine/sha256.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import { Failure } from '../surfaces/cli/failure.ts'
@@ -39,7 +40,7 @@ export const runBacktest = async (
   request: BacktestRequest,
   place: BacktestFolders,
 ): Promise<BacktestReport> => {
-  const { strategy, symbol, resetsDaily, onError, onProgress } = request
+  const { strategy, parameters = {}, symbol, resetsDaily, onError, onProgress } = request
   const chosen = symbol === undefined ? given : settingsForSymbol(given, symbol)
   if (symbol !== undefined) refuseInvented(given, request, symbol)
   const seed = request.seed ?? given.market.seed
@@ -47,6 +48,7 @@ export const runBacktest = async (
   const course = await backtest({
     ...input,
     strategy,
+    parameters,
     version: place.version,
     fromMs,
     toMs,
@@ -79,6 +81,7 @@ const refuseInvented = (
 }
 
 const explain = (error: unknown): never => {
+  if (error instanceof StrategyError) throw new Failure('strategy.failed', error.message)
   throw error instanceof NoBarsError ? new Failure('backtest.no_bars', error.message) : error
 }
 

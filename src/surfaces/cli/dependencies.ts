@@ -1,5 +1,6 @@
 import type { BacktestReport } from '../../backtest/report.ts'
 import type { StrategyName } from '../../backtest/strategies.ts'
+import type { ParameterValues } from '../../core/strategies/strategy.ts'
 import type { EnvironmentVariables } from '../../core/config/environment.ts'
 import type { SeriesSelector } from '../../core/market/history/select.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
@@ -70,6 +71,8 @@ export interface CommandDependencies {
 
 export interface BacktestRequest {
   readonly strategy: StrategyName
+  /** Of the strategy, as text or as they are; those that are missing have their defaults. */
+  readonly parameters?: ParameterValues
   /** Alone; without it the whole universe. */
   readonly symbol?: string | undefined
   readonly fromMs: number | null
