@@ -20,12 +20,15 @@ import { nearest } from '../core/config/keys.ts'
 import { selectSeries } from '../core/market/history/select.ts'
 import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { DAY_MS } from '../core/shared/time.ts'
-import { StrategyError } from '../core/strategies/strategy.ts'
+import { BRAIN } from '../core/strategies/built-in.ts'
+import { StrategyError, type ParameterValues } from '../core/strategies/strategy.ts'
 import { sha256Hex } from '../engine/sha256.ts'
 import type { EventLog } from '../ports/event-log.ts'
+import type { OpenedStrategy } from '../ports/strategy.ts'
 import { Failure } from '../surfaces/cli/failure.ts'
 import type { BacktestRequest } from '../surfaces/cli/dependencies.ts'
 import { historyFolder } from './history.ts'
+import { strategyNamed, UnknownStrategyError } from './strategies.ts'
 
 export interface BacktestFolders {
   readonly home: string
@@ -45,10 +48,12 @@ export const runBacktest = async (
   if (symbol !== undefined) refuseInvented(given, request, symbol)
   const seed = request.seed ?? given.market.seed
   const { market, fromMs, toMs, ...input } = await inputOf(chosen, { ...request, seed }, place)
+  const own = await openStrategy(strategy, parameters, chosen, place)
   const course = await backtest({
     ...input,
     strategy,
     parameters,
+    own,
     version: place.version,
     fromMs,
     toMs,
@@ -57,7 +62,9 @@ export const runBacktest = async (
     onTime: (nowMs) => {
       if (fromMs !== null && toMs !== null) onProgress(nowMs - fromMs, toMs - fromMs)
     },
-  }).catch(explain)
+  })
+    .catch(explain)
+    .finally(() => own?.close())
   const signs = createDraws(seed, 0, 'backtest:signs', sha256Hex)
   const { symbols } = input.settings.universe
   return reportOf({ strategy, market, symbols, seed, resetsDaily }, course, () => signs.uniform())
@@ -78,6 +85,26 @@ const refuseInvented = (
     `${symbol} is not in universe.symbols${meant === null ? '' : `; did you mean ${meant}?`}`,
     { advice: `Known: ${known.join(', ')}. Bars of others come from --file or --data.` },
   )
+}
+
+/** Undefined for the brain, which needs no file and has no parameters. */
+const openStrategy = async (
+  name: string,
+  parameters: ParameterValues,
+  { ta }: Configuration,
+  { home }: BacktestFolders,
+): Promise<OpenedStrategy | undefined> => {
+  if (name === BRAIN) return undefined
+  try {
+    const onOutput = (text: string): void => void process.stderr.write(text)
+    const source = await strategyNamed(name, { home, blocks: true, onOutput })
+    return await source.open(parameters, { analysisSeconds: () => ta.bar_seconds })
+  } catch (error) {
+    if (!(error instanceof StrategyError)) throw error
+    const isUnknown = error instanceof UnknownStrategyError
+    const advice = isUnknown ? 'Write one with "svc new strategy NAME".' : 'See "svc strategies".'
+    throw new Failure(isUnknown ? 'strategy.not_found' : 'strategy.failed', error.message, { advice })
+  }
 }
 
 const explain = (error: unknown): never => {

@@ -49,7 +49,7 @@ export const openDirectly = (
 }
 
 /** A bar of the past is not traded on, so nothing is looked up for it. */
-const NO_FACTS = (): AccountFacts => NOTHING_KNOWN
+export const NO_FACTS = (): AccountFacts => NOTHING_KNOWN
 
 const NOTHING_KNOWN: AccountFacts = Object.freeze({
   positions: Object.freeze([]),

@@ -39,6 +39,35 @@ export const parametersIn = (schema: unknown): readonly ParameterDescription[] =
     }
   })
 
+const declared = z.strictObject({
+  type: z.enum(['number', 'integer', 'boolean', 'string']),
+  default: z.union([z.number(), z.boolean(), z.string()]),
+  minimum: z.number().optional(),
+  maximum: z.number().optional(),
+  enum: z.array(z.string()).min(1).optional(),
+  description: z.string().optional(),
+})
+
+/** Parameters as a strategy that is no TypeScript declares them. */
+export const declaredParameters = z.record(z.string().regex(/^[A-Za-z_]\w{0,63}$/), declared)
+
+export const schemaOf = (parameters: z.infer<typeof declaredParameters>): z.ZodObject =>
+  z.object(
+    Object.fromEntries(
+      Object.entries(parameters).map(([name, { type, minimum, maximum, enum: choices, ...rest }]) => {
+        const least = minimum ?? -Number.MAX_SAFE_INTEGER
+        const most = maximum ?? Number.MAX_SAFE_INTEGER
+        const kinds: Record<ParameterDescription['type'], () => { default(value: never): z.ZodType }> = {
+          number: () => z.number().min(least).max(most),
+          integer: () => z.int().min(least).max(most),
+          boolean: () => z.boolean(),
+          string: () => (choices === undefined ? z.string().max(1000) : z.enum(choices)),
+        }
+        return [name, kinds[type]().default(rest.default as never).describe(rest.description ?? '')]
+      }),
+    ),
+  )
+
 export type ParsedParameters =
   | { readonly status: 'valid'; readonly values: ParameterValues }
   | { readonly status: 'invalid'; readonly problems: readonly string[] }

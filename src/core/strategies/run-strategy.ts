@@ -42,7 +42,8 @@ export class StrategyRun {
   readonly #symbols = new Map<string, SymbolRun>()
   /** Symbols with a closed bar that was not decided on, in the order of their bars. */
   readonly #pending = new Map<SymbolRun, PendingBar>()
-  #longerSeconds: readonly number[] | null = null
+  /** Decided with the first bar: an analysis bar is never shorter than the bars that there are. */
+  #decidedSeconds: readonly number[] | null = null
 
   constructor(definition: StrategyDefinition, parameters: ParameterValues, options: StrategyRunOptions) {
     this.#definition = definition
@@ -58,7 +59,7 @@ export class StrategyRun {
 
   /** So many bars of the past it wants to see before it trades, and their length. */
   get warmUp(): { readonly bars: number; readonly seconds: number } {
-    return { bars: this.#warmUpBars, seconds: this.#seconds()[0] ?? 0 }
+    return { bars: this.#warmUpBars, seconds: this.#decidedSeconds?.[0] ?? this.#secondsFor(0)[0] ?? 0 }
   }
 
   get hasPending(): boolean {
@@ -66,7 +67,8 @@ export class StrategyRun {
   }
 
   add(bar: SeriesBar, facts: () => AccountFacts): void {
-    const [first = 0, ...others] = this.#seconds()
+    this.#decidedSeconds ??= this.#secondsFor(bar.seconds)
+    const [first = 0, ...others] = this.#decidedSeconds
     const of = this.#symbolRun(bar.symbol, [first, ...others])
     for (const seconds of others) of.series.get(seconds)?.add(bar)
     for (const closed of of.series.get(first)?.add(bar) ?? []) {
@@ -90,17 +92,20 @@ export class StrategyRun {
 
   #ask(of: SymbolRun, pending: PendingBar, facts: () => AccountFacts): readonly StrategyProposal[] {
     const view = new View(of.symbol, pending, (query) => this.#bars(of, query, pending.bar.closeMs), facts)
-    const answer = of.instance.onBar(view)
-    if (answer === null || answer === undefined || pending.isPast) return NOTHING
-    const answers: readonly TargetPosition[] = Array.isArray(answer) ? answer : [answer as TargetPosition]
-    if (answers.length > ANSWERS_MAX)
-      throw new StrategyError(`it answered ${answers.length} times to one bar; ${ANSWERS_MAX} are allowed`)
-    return answers.map((wanted) => this.#proposal(of, checked(wanted), view))
+    return this.proposalsFor(view, of.instance.onBar(view))
   }
 
-  #proposal(of: SymbolRun, wanted: TargetPosition, view: StrategyView): StrategyProposal {
-    const symbol = wanted.symbol ?? of.symbol
-    const named = symbol === of.symbol ? of : this.#known(symbol)
+  /** The trades that an answer to this view asks for. Throws for an answer that is wrong. */
+  proposalsFor(view: StrategyView, answer: unknown): readonly StrategyProposal[] {
+    if (answer === null || answer === undefined || view.isWarmUp) return NOTHING
+    const answers: readonly unknown[] = Array.isArray(answer) ? answer : [answer]
+    if (answers.length > ANSWERS_MAX)
+      throw new StrategyError(`it answered ${answers.length} times to one bar; ${ANSWERS_MAX} are allowed`)
+    return answers.map((wanted) => this.#proposal(checked(wanted), view))
+  }
+
+  #proposal(wanted: TargetPosition, view: StrategyView): StrategyProposal {
+    const named = this.#known(wanted.symbol ?? view.symbol)
     const bars = (count: number): readonly Bar[] => view.bars({ symbol: named.symbol, count })
     return proposalOf(wanted, { symbol: named.symbol, bars, seconds: this.#seconds()[0] ?? 0 })
   }
@@ -136,14 +141,14 @@ export class StrategyRun {
     return made
   }
 
-  /** Decided with the first bar: what an analysis bar is depends on the bars there are. */
+  #secondsFor(barSeconds: number): readonly number[] {
+    const { timeframes = [] } = this.#definition
+    if (timeframes.length > 0) return timeframes.map(secondsOf)
+    return [Math.max(this.#options.analysisSeconds(), barSeconds)]
+  }
+
   #seconds(): readonly number[] {
-    const { timeframes } = this.#definition
-    this.#longerSeconds ??=
-      timeframes === undefined || timeframes.length === 0
-        ? [this.#options.analysisSeconds()]
-        : timeframes.map(secondsOf)
-    return this.#longerSeconds
+    return this.#decidedSeconds ?? []
   }
 }
 

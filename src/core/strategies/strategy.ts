@@ -57,7 +57,7 @@ export interface StrategyView {
   /** Bars of the past, for indicators: what is answered to them is not traded. */
   readonly isWarmUp: boolean
   /** Closed bars, oldest first, of this symbol or another one. */
-  bars(query?: BarQuery): readonly Bar[]
+  readonly bars: (query?: BarQuery) => readonly Bar[]
   /** The strategy's own position in this symbol; null without one. */
   readonly position: PositionView | null
   /** All of the account. */

@@ -76,7 +76,6 @@ export const FAILURE_STATUS = {
   'store.unavailable': 503,
   'strategy.failed': 422,
   'strategy.not_found': 404,
-  'strategy.parameters_invalid': 400,
   'symbol.unknown': 404,
   'trace.session_closed': 409,
   'trace.session_full': 409,
