@@ -70,6 +70,9 @@ export class StrategyRun {
     this.#decidedSeconds ??= this.#secondsFor(bar.seconds)
     const [first = 0, ...others] = this.#decidedSeconds
     const of = this.#symbolRun(bar.symbol, [first, ...others])
+    // Bars that were seen before come again after a restart of their feed.
+    if (bar.openMs < of.seenUntilMs) return
+    of.seenUntilMs = bar.closeMs
     for (const seconds of others) of.series.get(seconds)?.add(bar)
     for (const closed of of.series.get(first)?.add(bar) ?? []) {
       const before = this.#pending.get(of)
@@ -136,7 +139,7 @@ export class StrategyRun {
     if (typeof instance?.onBar !== 'function')
       throw new StrategyError('create must return an object with an onBar function')
     const series = new Map(seconds.map((length) => [length, new BarSeries(length, kept)]))
-    const made: SymbolRun = { symbol, instance, series, barsSeen: 0 }
+    const made: SymbolRun = { symbol, instance, series, barsSeen: 0, seenUntilMs: 0 }
     this.#symbols.set(key, made)
     return made
   }
@@ -160,6 +163,7 @@ interface SymbolRun {
   readonly instance: StrategyInstance
   readonly series: ReadonlyMap<number, BarSeries>
   barsSeen: number
+  seenUntilMs: number
 }
 
 interface PendingBar {

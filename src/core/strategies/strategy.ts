@@ -168,8 +168,3 @@ export interface StrategyProposal {
 export class StrategyError extends Error {
   override readonly name = 'StrategyError'
 }
-
-export const STRATEGY_NAME = /^[a-z][a-z0-9_-]{0,63}$/
-
-export const STRATEGY_NAME_RULE =
-  'must begin with a lower-case letter and hold only lower-case letters, digits, underscores and hyphens, at most 64'

@@ -4,7 +4,7 @@ import type { Configuration } from '../../core/config/schema.ts'
 import { isSettlementDue } from '../../core/treasury/settle.ts'
 import { isLearningDue } from '../../core/brain/learning.ts'
 import { isLive, isOver } from '../../core/trading/intents.ts'
-import { mayRun, type Producer as RegisteredProducer } from '../../core/signals/producers.ts'
+import { isOwnCode, mayRun, type Producer as RegisteredProducer } from '../../core/signals/producers.ts'
 import { isAnyOverdue } from '../../core/reputation/settle-calls.ts'
 import { firesBetween } from '../../core/shared/cron.ts'
 import { derivedId } from '../../core/shared/derived-id.ts'
@@ -148,6 +148,7 @@ class Polls {
     const now = timestampAt(upToMs)
     for (const [name, producer] of registered) {
       if (this.#underWay.has(name) || !mayRun(runs.get(name), now)) continue
+      if (isOwnCode(producer.endpoint)) continue
       if (firesBetween(producer.schedule, afterMs, upToMs)) this.#waiting.set(name, producer)
     }
     this.#next()

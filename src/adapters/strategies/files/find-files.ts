@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
-import { STRATEGY_NAME, STRATEGY_NAME_RULE } from '../../../core/strategies/strategy.ts'
+import { STRATEGY_NAME, STRATEGY_NAME_RULE } from '../../../core/shared/strategy-name.ts'
 
 export interface OwnFile {
   readonly name: string

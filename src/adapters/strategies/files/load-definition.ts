@@ -1,5 +1,6 @@
 import * as tradingSignals from 'trading-signals'
 import * as zod from 'zod'
+import { STRATEGY_NAME, STRATEGY_NAME_RULE } from '../../../core/shared/strategy-name.ts'
 import { builtInStrategy, BRAIN } from '../../../core/strategies/built-in.ts'
 import { timeframeSeconds, TIMEFRAME_RULE } from '../../../core/market/history/series.ts'
 import { priceNumber } from '../../../core/shared/money.ts'
@@ -7,8 +8,6 @@ import { intervalMsOf } from '../../../core/shared/cron.ts'
 import { isBuiltin } from '../../../core/signals/producers.ts'
 import {
   defineStrategy,
-  STRATEGY_NAME,
-  STRATEGY_NAME_RULE,
   StrategyError,
   type StrategyDefinition,
 } from '../../../core/strategies/strategy.ts'
