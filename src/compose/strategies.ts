@@ -35,7 +35,9 @@ export const strategyNamed = async (name: string, settings: OwnCodeSettings): Pr
   const files = await findOwnFiles(strategiesFolder(settings.home))
   const file = files.find((found) => found.name === name)
   if (file === undefined)
-    throw new UnknownStrategyError(unknownStrategy(name, [...STRATEGY_NAMES, ...files.map((found) => found.name)]))
+    throw new UnknownStrategyError(
+      unknownStrategy(name, [...STRATEGY_NAMES, ...files.map((found) => found.name)]),
+    )
   return sourceOf(file, settings)
 }
 
@@ -68,7 +70,12 @@ export const listStrategies = async (settings: OwnCodeSettings): Promise<readonl
   for (const file of await findOwnFiles(strategiesFolder(settings.home))) {
     try {
       const { name, description, parameters, timeframes } = await sourceOf(file, settings)
-      own.push({ name, path: file.path, description: { name, description, parameters, timeframes }, error: null })
+      own.push({
+        name,
+        path: file.path,
+        description: { name, description, parameters, timeframes },
+        error: null,
+      })
     } catch (error) {
       own.push({ name: file.name, path: file.path, description: null, error: messageOf(error) })
     }

@@ -60,7 +60,11 @@ const runEvent = (
   producers: Producers,
   report: ProducerReport,
   rules: HealthRules,
-): { readonly type: 'producer.run.v1'; readonly source: string; readonly payload: PayloadOf<'producer.run.v1'> } => {
+): {
+  readonly type: 'producer.run.v1'
+  readonly source: string
+  readonly payload: PayloadOf<'producer.run.v1'>
+} => {
   const before = producers.runs.get(report.name)
   const { name, rows, rejected, error, durationMs } = report
   return {

@@ -63,7 +63,12 @@ export const schemaOf = (parameters: z.infer<typeof declaredParameters>): z.ZodO
           boolean: () => z.boolean(),
           string: () => (choices === undefined ? z.string().max(1000) : z.enum(choices)),
         }
-        return [name, kinds[type]().default(rest.default as never).describe(rest.description ?? '')]
+        return [
+          name,
+          kinds[type]()
+            .default(rest.default as never)
+            .describe(rest.description ?? ''),
+        ]
       }),
     ),
   )

@@ -1,7 +1,13 @@
 import type { FeedBar } from '../market/bar.ts'
 import { openDirectly } from './direct.ts'
 import type { AccountFacts } from './run-strategy.ts'
-import type { AccountView, ParameterValues, PositionView, StrategyDefinition, StrategyProposal } from './strategy.ts'
+import type {
+  AccountView,
+  ParameterValues,
+  PositionView,
+  StrategyDefinition,
+  StrategyProposal,
+} from './strategy.ts'
 
 /** What a test says of the world; everything else is quiet. */
 export interface Trial {

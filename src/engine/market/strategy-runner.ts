@@ -216,7 +216,8 @@ class StrategyTask {
       durationMs: clock.now() - startedMs,
     })
     for (const { type, id, payload } of events)
-      if (type === STRATEGY_TYPE) this.#calls.set(`${String(payload['symbol'])}|${String(payload['direction'])}`, signalId(id))
+      if (type === STRATEGY_TYPE)
+        this.#calls.set(`${String(payload['symbol'])}|${String(payload['direction'])}`, signalId(id))
     for (const proposal of proposals) {
       const call = this.#calls.get(`${proposal.symbol}|${directionOf(proposal)}`)
       await engine.execute({ kind: 'propose-trade', proposal: proposalOf(this.#name, proposal, call) })

@@ -1,3 +1,5 @@
+import { createOwnFiles, testStrategies } from '../../compose/new-files.ts'
+import { listStrategies } from '../../compose/strategies.ts'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
@@ -193,6 +195,11 @@ export const openTestHome = async () => {
           const configuration = await openConfigurationStore(place)
           if (configuration.status === 'invalid') throw new Error(configuration.problems.join('; '))
           return runBacktest(configuration.store.current(), request, { home, version: VERSION, log })
+        },
+        strategies: {
+          list: () => listStrategies({ home, blocks: false, onOutput: () => undefined }),
+          create: (name, kind) => createOwnFiles(home, name, kind),
+          test: (name) => testStrategies(home, name),
         },
         history: async () => createHistoryCommands(home, clock),
         startService: async (options) => {

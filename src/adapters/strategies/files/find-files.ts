@@ -43,5 +43,7 @@ const faultOf = (
 ): string | null => {
   if (!STRATEGY_NAME.test(name)) return `the name of its file ${STRATEGY_NAME_RULE}`
   const others = files.filter((file) => file.name === name && file.path !== path)
-  return others.length === 0 ? null : `there are several files of this name: ${others.map((file) => basename(file.path)).join(', ')}`
+  return others.length === 0
+    ? null
+    : `there are several files of this name: ${others.map((file) => basename(file.path)).join(', ')}`
 }

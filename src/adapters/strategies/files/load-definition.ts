@@ -6,11 +6,7 @@ import { timeframeSeconds, TIMEFRAME_RULE } from '../../../core/market/history/s
 import { priceNumber } from '../../../core/shared/money.ts'
 import { intervalMsOf } from '../../../core/shared/cron.ts'
 import { isBuiltin } from '../../../core/signals/producers.ts'
-import {
-  defineStrategy,
-  StrategyError,
-  type StrategyDefinition,
-} from '../../../core/strategies/strategy.ts'
+import { defineStrategy, StrategyError, type StrategyDefinition } from '../../../core/strategies/strategy.ts'
 import { tryStrategy } from '../../../core/strategies/try-strategy.ts'
 import type { Producer } from '../../../ports/producer.ts'
 import type { ProducerDescription } from './messages.ts'
@@ -21,7 +17,10 @@ export interface OwnProducer extends Producer, ProducerDescription {}
 /** What `signal-engine/strategy` gives to a user's file; tests of strategies use `tryStrategy`. */
 const STRATEGY_MODULE = { defineStrategy, tryStrategy, StrategyError, z: zod.z }
 
-const PRODUCER_MODULE = { defineProducer: <Of extends OwnProducer>(producer: Of): Of => producer, priceNumber }
+const PRODUCER_MODULE = {
+  defineProducer: <Of extends OwnProducer>(producer: Of): Of => producer,
+  priceNumber,
+}
 
 /**
  * Loads a module of the user, in TypeScript or JavaScript, without a build step on any version of Node. The packages that
@@ -52,7 +51,8 @@ export const loadProducer = async (file: string, name: string): Promise<OwnProdu
 
 const defaultOf = (module: unknown): Readonly<Record<string, unknown>> => {
   const exported = isRecord(module) ? module['default'] : undefined
-  if (!isRecord(exported)) throw new StrategyError('it has no default export: export default defineStrategy({ … })')
+  if (!isRecord(exported))
+    throw new StrategyError('it has no default export: export default defineStrategy({ … })')
   return exported
 }
 
@@ -61,16 +61,20 @@ const soundStrategy = (exported: Readonly<Record<string, unknown>>, name: string
   checkName(exported['name'], name)
   if (name === BRAIN || builtInStrategy(name) !== undefined)
     throw new StrategyError(`${name} is the name of a built-in strategy`)
-  if (!(parameters instanceof zod.z.ZodObject)) throw new StrategyError('parameters must be a zod object: z.object({ … })')
+  if (!(parameters instanceof zod.z.ZodObject))
+    throw new StrategyError('parameters must be a zod object: z.object({ … })')
   const defaults = parameters.safeParse({})
   if (!defaults.success) {
     const [issue] = defaults.error.issues
-    throw new StrategyError(`every parameter needs a default that is valid: ${issue?.path.join('.')}: ${issue?.message}`)
+    throw new StrategyError(
+      `every parameter needs a default that is valid: ${issue?.path.join('.')}: ${issue?.message}`,
+    )
   }
   if (typeof warmUpBars !== 'number' && typeof warmUpBars !== 'function')
     throw new StrategyError('warmUpBars must be a number, or a function of the parameters')
   if (typeof create !== 'function') throw new StrategyError('create must be a function of the parameters')
-  if (timeframes !== undefined && !Array.isArray(timeframes)) throw new StrategyError('timeframes must be a list')
+  if (timeframes !== undefined && !Array.isArray(timeframes))
+    throw new StrategyError('timeframes must be a list')
   for (const timeframe of timeframes ?? [])
     if (typeof timeframe !== 'string' || timeframeSeconds(timeframe) === null)
       throw new StrategyError(`the timeframe ${String(timeframe)} is not ${TIMEFRAME_RULE}`)
@@ -83,7 +87,9 @@ const soundProducer = (exported: Readonly<Record<string, unknown>>, name: string
   if (isBuiltin(name)) throw new StrategyError(`${name} is the name of a built-in producer`)
   if (typeof run !== 'function') throw new StrategyError('run must be a function of the market')
   if (typeof domain !== 'string' || !/^[a-z][a-z0-9_-]{0,63}$/.test(domain))
-    throw new StrategyError('domain must be curator, onchain, tradfi, social, technical, events or a word of your own')
+    throw new StrategyError(
+      'domain must be curator, onchain, tradfi, social, technical, events or a word of your own',
+    )
   if (typeof schedule !== 'string' || intervalMsOf(schedule) === null)
     throw new StrategyError('schedule must be a cron line of five fields, such as */15 * * * *')
   return exported as unknown as OwnProducer
@@ -93,7 +99,8 @@ const soundProducer = (exported: Readonly<Record<string, unknown>>, name: string
 const checkName = (given: unknown, name: string): void => {
   if (typeof given !== 'string' || !STRATEGY_NAME.test(given))
     throw new StrategyError(`its name ${STRATEGY_NAME_RULE}`)
-  if (given !== name) throw new StrategyError(`it is named ${given}, but its file ${name}: the two must be the same`)
+  if (given !== name)
+    throw new StrategyError(`it is named ${given}, but its file ${name}: the two must be the same`)
 }
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -55,4 +55,3 @@ export interface ThreadData {
   /** Counts answers, so that an owner may block until there is one. */
   readonly answered: SharedArrayBuffer
 }
-

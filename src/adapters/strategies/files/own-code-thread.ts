@@ -16,36 +16,37 @@ let run: StrategyRun | null = null
 
 const strategy = async (): Promise<StrategyDefinition> => (definition ??= await loadStrategy(file, name))
 
-const HANDLERS: { readonly [Of in Kind]: (request: RequestOf<Of>) => AnswerOf<Of> | Promise<AnswerOf<Of>> } = {
-  'describe-strategy': async () => descriptionOf(await strategy()),
-  'open-strategy': async ({ parameters, analysisSeconds }) => {
-    const opened = await strategy()
-    const parsed = parseParameters(opened.parameters, parameters)
-    if (parsed.status === 'invalid') throw new StrategyError(parsed.problems.join('; '))
-    run = new StrategyRun(opened, parsed.values, { analysisSeconds: () => analysisSeconds })
-    return { parameters: parsed.values, warmUp: run.warmUp }
-  },
-  take: ({ bars }) => {
-    const opened = openedRun()
-    for (const bar of bars) opened.add(bar, NO_FACTS)
-    return null
-  },
-  decide: ({ bars, facts }) => {
-    const opened = openedRun()
-    const known = frozenFacts(facts)
-    for (const bar of bars) opened.add(bar, NO_FACTS)
-    return opened.decide(() => known)
-  },
-  'describe-producer': async () => {
-    producer ??= await loadProducer(file, name)
-    const { domain, schedule } = producer
-    return { name, domain, schedule }
-  },
-  produce: async ({ view }) => {
-    producer ??= await loadProducer(file, name)
-    return producer.run(view)
-  },
-}
+const HANDLERS: { readonly [Of in Kind]: (request: RequestOf<Of>) => AnswerOf<Of> | Promise<AnswerOf<Of>> } =
+  {
+    'describe-strategy': async () => descriptionOf(await strategy()),
+    'open-strategy': async ({ parameters, analysisSeconds }) => {
+      const opened = await strategy()
+      const parsed = parseParameters(opened.parameters, parameters)
+      if (parsed.status === 'invalid') throw new StrategyError(parsed.problems.join('; '))
+      run = new StrategyRun(opened, parsed.values, { analysisSeconds: () => analysisSeconds })
+      return { parameters: parsed.values, warmUp: run.warmUp }
+    },
+    take: ({ bars }) => {
+      const opened = openedRun()
+      for (const bar of bars) opened.add(bar, NO_FACTS)
+      return null
+    },
+    decide: ({ bars, facts }) => {
+      const opened = openedRun()
+      const known = frozenFacts(facts)
+      for (const bar of bars) opened.add(bar, NO_FACTS)
+      return opened.decide(() => known)
+    },
+    'describe-producer': async () => {
+      producer ??= await loadProducer(file, name)
+      const { domain, schedule } = producer
+      return { name, domain, schedule }
+    },
+    produce: async ({ view }) => {
+      producer ??= await loadProducer(file, name)
+      return producer.run(view)
+    },
+  }
 
 const openedRun = (): StrategyRun => {
   if (run === null) throw new Error('it was not opened')
@@ -80,7 +81,8 @@ port.on('message', (request: ThreadRequest) => {
   const failed = (error: unknown): void => send({ status: 'error', message: messageOf(error) })
   try {
     const answer = answerTo(request)
-    if (answer instanceof Promise) answer.then((value: unknown) => send({ status: 'ok', answer: value }), failed)
+    if (answer instanceof Promise)
+      answer.then((value: unknown) => send({ status: 'ok', answer: value }), failed)
     else send({ status: 'ok', answer })
   } catch (error) {
     failed(error)

@@ -67,7 +67,9 @@ export class OwnCode {
     const before = Atomics.load(this.#answered, 0)
     this.#channel.port1.postMessage({ kind, request }, [])
     const ended = Atomics.wait(this.#answered, 0, before, this.#msMax())
-    const received = receiveMessageOnPort(this.#channel.port1) as { readonly message: ThreadAnswer } | undefined
+    const received = receiveMessageOnPort(this.#channel.port1) as
+      | { readonly message: ThreadAnswer }
+      | undefined
     if (ended === 'timed-out' || received === undefined) {
       this.#lose(this.#tooLate())
       throw new StrategyError(this.#tooLate())

@@ -23,7 +23,10 @@ export const describeOwnStrategy = async (
       const opened = new OwnCode(path, name, options)
       try {
         const seconds = analysisSeconds()
-        const answer = await named(name, opened.ask('open-strategy', { parameters, analysisSeconds: seconds }))
+        const answer = await named(
+          name,
+          opened.ask('open-strategy', { parameters, analysisSeconds: seconds }),
+        )
         return runningIn(opened, { name, ...answer }, options.blocks)
       } catch (error) {
         await opened.close()
@@ -57,7 +60,9 @@ const runningIn = (code: OwnCode, opened: Opened, blocks: boolean): OpenedStrate
       // If it fails, so does the next decision.
       else void code.ask('take', { bars: past }).catch(() => undefined)
     },
-    decide: (facts: () => AccountFacts): readonly StrategyProposal[] | Promise<readonly StrategyProposal[]> => {
+    decide: (
+      facts: () => AccountFacts,
+    ): readonly StrategyProposal[] | Promise<readonly StrategyProposal[]> => {
       const request = { bars, facts: facts() }
       bars = []
       isDue = false

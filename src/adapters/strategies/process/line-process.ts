@@ -86,7 +86,9 @@ export class LineProcess {
     let errors = ''
     child.on('exit', (code, signal) => {
       const last = errors.trim().split('\n').at(-1) ?? ''
-      this.#lose(`it ended with ${signal ?? `exit code ${code}`}${last === '' ? '' : `: ${last.slice(0, 300)}`}`)
+      this.#lose(
+        `it ended with ${signal ?? `exit code ${code}`}${last === '' ? '' : `: ${last.slice(0, 300)}`}`,
+      )
     })
     child.stdout.setEncoding('utf8').on('data', (text: string) => this.#read(text))
     let left = OUTPUT_CHARACTERS_MAX

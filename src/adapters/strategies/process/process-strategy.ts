@@ -57,7 +57,9 @@ const settingsIn = async (name: string, path: string): Promise<Settings> => {
   }
   const parsed = settingsSchema.safeParse(content)
   if (parsed.success) return parsed.data
-  const problems = parsed.error.issues.map(({ path: where, message }) => `${where.join('.') || 'file'}: ${message}`)
+  const problems = parsed.error.issues.map(
+    ({ path: where, message }) => `${where.join('.') || 'file'}: ${message}`,
+  )
   throw new StrategyError(`${name}: ${problems.join('; ')}`)
 }
 
