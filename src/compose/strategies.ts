@@ -20,7 +20,7 @@ export interface OwnCodeSettings {
   readonly onOutput: (text: string) => void
 }
 
-const LOAD_MS_MAX = 20_000
+const LOAD_MS_MAX = 15_000
 const ANSWER_MS_MAX = 5000
 
 /** A strategy by its name: built in, or a file of the user. Rejects with a `StrategyError`. */
@@ -66,20 +66,21 @@ export const listStrategies = async (settings: OwnCodeSettings): Promise<readonl
     description: descriptionOf(definition),
     error: null,
   }))
-  const own: FoundStrategy[] = []
-  for (const file of await findOwnFiles(strategiesFolder(settings.home))) {
+  const files = await findOwnFiles(strategiesFolder(settings.home))
+  const describe = async (file: OwnFile): Promise<FoundStrategy> => {
     try {
       const { name, description, parameters, timeframes } = await sourceOf(file, settings)
-      own.push({
+      return {
         name,
         path: file.path,
         description: { name, description, parameters, timeframes },
         error: null,
-      })
+      }
     } catch (error) {
-      own.push({ name: file.name, path: file.path, description: null, error: messageOf(error) })
+      return { name: file.name, path: file.path, description: null, error: messageOf(error) }
     }
   }
+  const own = await Promise.all(files.map(describe))
   return [...builtIn, ...own]
 }
 

@@ -32,7 +32,7 @@ export const importOwn = async (file: string): Promise<unknown> => {
   const jiti = createJiti(file, {
     fsCache: false,
     moduleCache: false,
-    interopDefault: true,
+    interopDefault: false,
     virtualModules: {
       'signal-engine/strategy': STRATEGY_MODULE,
       'signal-engine/producer': PRODUCER_MODULE,

@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { workerData } from 'node:worker_threads'
 import { descriptionOf, NO_FACTS } from '../../../core/strategies/direct.ts'
 import { parseParameters } from '../../../core/strategies/parameters.ts'
@@ -72,9 +73,14 @@ const send = (answer: ThreadAnswer): void => {
   Atomics.notify(counter, 0)
 }
 
+/** With the line of the user's file, where there is one. */
 const messageOf = (error: unknown): string => {
-  const text = error instanceof Error ? error.message : String(error)
-  return text.slice(0, 1000)
+  if (!(error instanceof Error)) return String(error).slice(0, 1000)
+  const [text] = error.message.slice(0, 1000).split('\n')
+  const [, line] = new RegExp(`${basename(file).replaceAll('.', '\\.')}:(\\d+)`).exec(error.stack ?? '') ?? []
+  return line === undefined || error instanceof StrategyError
+    ? `${text}`
+    : `${text} (${basename(file)}:${line})`
 }
 
 port.on('message', (request: ThreadRequest) => {
