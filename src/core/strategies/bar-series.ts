@@ -37,6 +37,8 @@ export class BarSeries {
 
   /** The bars that this one closes: one that it completes, and before it one that was left incomplete by a gap. */
   add(bar: SeriesBar): readonly Bar[] {
+    // The past that a feed brings at its start may be of longer bars than those that follow.
+    if (bar.seconds > this.#seconds && bar.isPast) return NONE
     if (bar.seconds > this.#seconds)
       throw new StrategyError(
         `it needs bars of ${timeframeText(this.#seconds)}, but those of ${bar.symbol} are of ${timeframeText(bar.seconds)}`,
@@ -67,6 +69,8 @@ export class BarSeries {
     return closed
   }
 }
+
+const NONE: readonly Bar[] = []
 
 const begun = ({ open, high, low, close, volume }: SeriesBar, openMs: number, lengthMs: number): Bar => ({
   openMs,

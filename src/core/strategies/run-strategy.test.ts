@@ -220,6 +220,14 @@ describe('a strategy that does what it must not', () => {
         coarse,
       ),
     ).toThrow('needs bars of 1m, but those of BTC are of')
+    // A feed may bring a past of longer bars: it is of no use, and no error.
+    const past = coarse.map((bar) => ({ ...bar, backfill: true }))
+    expect(
+      proposed(
+        answering(() => ({ side: 'long' })),
+        past,
+      ),
+    ).toEqual([])
   })
 
   it('cannot ask for an endless warm-up', () => {
