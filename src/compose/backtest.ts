@@ -21,14 +21,13 @@ import { selectSeries } from '../core/market/history/select.ts'
 import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { DAY_MS } from '../core/shared/time.ts'
 import { BRAIN } from '../core/strategies/built-in.ts'
-import { StrategyError, type ParameterValues } from '../core/strategies/strategy.ts'
+import { StrategyError } from '../core/strategies/strategy.ts'
 import { sha256Hex } from '../engine/sha256.ts'
 import type { EventLog } from '../ports/event-log.ts'
-import type { OpenedStrategy } from '../ports/strategy.ts'
 import { Failure } from '../surfaces/cli/failure.ts'
 import type { BacktestRequest } from '../surfaces/cli/dependencies.ts'
 import { historyFolder } from './history.ts'
-import { strategyNamed, UnknownStrategyError } from './strategies.ts'
+import { openStrategy } from './strategies.ts'
 
 export interface BacktestFolders {
   readonly home: string
@@ -48,7 +47,15 @@ export const runBacktest = async (
   if (symbol !== undefined) refuseInvented(given, request, symbol)
   const seed = request.seed ?? given.market.seed
   const { market, fromMs, toMs, ...input } = await inputOf(chosen, { ...request, seed }, place)
-  const own = await openStrategy(strategy, parameters, chosen, place)
+  const own =
+    strategy === BRAIN
+      ? undefined
+      : await openStrategy(strategy, parameters, {
+          home: place.home,
+          blocks: true,
+          analysisSeconds: chosen.ta.bar_seconds,
+          onOutput: (text) => void process.stderr.write(text),
+        })
   const course = await backtest({
     ...input,
     strategy,
@@ -85,26 +92,6 @@ const refuseInvented = (
     `${symbol} is not in universe.symbols${meant === null ? '' : `; did you mean ${meant}?`}`,
     { advice: `Known: ${known.join(', ')}. Bars of others come from --file or --data.` },
   )
-}
-
-/** Undefined for the brain, which needs no file and has no parameters. */
-const openStrategy = async (
-  name: string,
-  parameters: ParameterValues,
-  { ta }: Configuration,
-  { home }: BacktestFolders,
-): Promise<OpenedStrategy | undefined> => {
-  if (name === BRAIN) return undefined
-  try {
-    const onOutput = (text: string): void => void process.stderr.write(text)
-    const source = await strategyNamed(name, { home, blocks: true, onOutput })
-    return await source.open(parameters, { analysisSeconds: () => ta.bar_seconds })
-  } catch (error) {
-    if (!(error instanceof StrategyError)) throw error
-    const isUnknown = error instanceof UnknownStrategyError
-    const advice = isUnknown ? 'Write one with "svc new strategy NAME".' : 'See "svc strategies".'
-    throw new Failure(isUnknown ? 'strategy.not_found' : 'strategy.failed', error.message, { advice })
-  }
 }
 
 const explain = (error: unknown): never => {

@@ -121,6 +121,16 @@ export const createCommandDependencies = (environment: Environment): CommandDepe
         const { listStrategies } = await import('./strategies.ts')
         return listStrategies({ home, blocks: false, onOutput: () => undefined })
       },
+      check: async (name, parameters) => {
+        const { openStrategy } = await import('./strategies.ts')
+        const opened = await openStrategy(name, parameters, {
+          home,
+          blocks: false,
+          onOutput: () => undefined,
+        })
+        await opened.close()
+        return opened.parameters
+      },
       create: async (name, kind) => (await import('./new-files.ts')).createOwnFiles(home, name, kind),
       test: async (name) => (await import('./new-files.ts')).testStrategies(home, name),
     },

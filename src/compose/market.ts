@@ -51,7 +51,7 @@ export const openMarket = (dependencies: MarketDependencies): Promise<RunningMar
     const feed = (dependencies.openFeed ?? feedOf)(configuration(), timer, environment)
     let runner: MarketRunner | null = null
     if (feed !== null) {
-      const own = openOwnCode(dependencies, producerRunner)
+      const own = await openOwnCode(dependencies, producerRunner)
       closers.add(() => own.close())
       const opened = new MarketRunner({
         engine,

@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { importOwn } from '../adapters/strategies/files/load-definition.ts'
 import { writeOwnFiles, type OwnFileKind } from '../adapters/strategies/files/templates.ts'
 import { Failure } from '../surfaces/cli/failure.ts'
-import { strategiesFolder } from './strategies.ts'
+import { producersFolder, strategiesFolder } from './strategies.ts'
 
 export const createOwnFiles = async (
   home: string,
   name: string,
   kind: OwnFileKind,
 ): Promise<readonly string[]> => {
-  const folder = kind === 'producer' ? join(home, 'producers') : strategiesFolder(home)
+  const folder = kind === 'producer' ? producersFolder(home) : strategiesFolder(home)
   const result = await writeOwnFiles(folder, name, kind)
   if (result.status === 'refused') throw new Failure('file.exists', result.reason)
   return result.files

@@ -5,13 +5,14 @@ import { marketEvents } from '../core/events/market.ts'
 import type { FeedBar } from '../core/market/bar.ts'
 import { canonicalSymbol } from '../core/shared/symbol.ts'
 import type { ProducerRunner } from '../engine/market/producer-runner.ts'
+import { OwnProducerRunner } from '../engine/market/own-producer-runner.ts'
 import { StrategyRunner } from '../engine/market/strategy-runner.ts'
 import type { Executor } from '../engine/plan.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { MarketFeed } from '../ports/market-feed.ts'
 import type { Environment } from './environment.ts'
-import { strategyNamed } from './strategies.ts'
+import { findOwnProducers, ownProducer, strategyNamed } from './strategies.ts'
 
 export interface OwnCodeDependencies {
   readonly environment: Environment
@@ -26,12 +27,12 @@ export interface RunningOwnCode {
   close(): Promise<void>
 }
 
-export const openOwnCode = (
+export const openOwnCode = async (
   { environment: { home, clock }, engine, configuration, logger }: OwnCodeDependencies,
   producerRunner: ProducerRunner,
-): RunningOwnCode => {
+): Promise<RunningOwnCode> => {
   const onError = (what: string, error: unknown): void => logger.warn(what, { error })
-  const onOutput = (text: string): void => logger.info(`a strategy printed: ${text.trimEnd()}`)
+  const onOutput = (text: string): void => logger.info(`own code printed: ${text.trimEnd()}`)
   const strategies = new StrategyRunner({
     engine,
     clock,
@@ -44,9 +45,23 @@ export const openOwnCode = (
     pastBars: (untilMs, lengthMs) => pastBars(engine.log, untilMs, lengthMs),
     onError,
   })
+  const producers = new OwnProducerRunner({
+    engine,
+    clock,
+    configuration,
+    producerRunner,
+    names: (await findOwnProducers(home)).map(({ name }) => name),
+    open: (name) => ownProducer(name, { home, blocks: false, onOutput }),
+    onError,
+  })
   return {
-    take: (bars) => strategies.take(bars),
-    close: () => strategies.close(),
+    take: (bars) => {
+      strategies.take(bars)
+      producers.take(bars)
+    },
+    close: async () => {
+      await Promise.all([strategies.close(), producers.close()])
+    },
   }
 }
 

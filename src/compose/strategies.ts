@@ -1,12 +1,15 @@
 import { join } from 'node:path'
 import { findOwnFiles, isCode, type OwnFile } from '../adapters/strategies/files/find-files.ts'
+import { openOwnProducer } from '../adapters/strategies/files/own-producers.ts'
 import { describeOwnStrategy } from '../adapters/strategies/files/own-strategies.ts'
 import { describeProcessStrategy } from '../adapters/strategies/process/process-strategy.ts'
 import { STRATEGY_NAMES, unknownStrategy } from '../backtest/strategies.ts'
 import { BUILT_IN_STRATEGIES, builtInStrategy } from '../core/strategies/built-in.ts'
 import { descriptionOf, openDirectly } from '../core/strategies/direct.ts'
-import { StrategyError } from '../core/strategies/strategy.ts'
-import type { StrategyDescription, StrategySource } from '../ports/strategy.ts'
+import { StrategyError, type ParameterValues } from '../core/strategies/strategy.ts'
+import type { OwnProducer } from '../ports/producer.ts'
+import type { OpenedStrategy, StrategyDescription, StrategySource } from '../ports/strategy.ts'
+import { Failure } from '../surfaces/cli/failure.ts'
 
 /** Where a home keeps the strategies of its user. */
 export const strategiesFolder = (home: string): string => join(home, 'strategies')
@@ -41,12 +44,50 @@ export const strategyNamed = async (name: string, settings: OwnCodeSettings): Pr
   return sourceOf(file, settings)
 }
 
-export class UnknownStrategyError extends StrategyError {}
+/** Opens it for a command: what is wrong is said to its user. */
+export const openStrategy = async (
+  name: string,
+  parameters: ParameterValues,
+  settings: OwnCodeSettings & { readonly analysisSeconds?: number },
+): Promise<OpenedStrategy> => {
+  const { analysisSeconds = ANALYSIS_SECONDS } = settings
+  try {
+    const source = await strategyNamed(name, settings)
+    return await source.open(parameters, { analysisSeconds: () => analysisSeconds })
+  } catch (error) {
+    if (!(error instanceof StrategyError)) throw error
+    const isUnknown = error instanceof UnknownStrategyError
+    const advice = isUnknown ? 'Write one with "svc new strategy NAME".' : 'See "svc strategies".'
+    throw new Failure(isUnknown ? 'strategy.not_found' : 'strategy.failed', error.message, { advice })
+  }
+}
+
+/** Only to look at a strategy. */
+const ANALYSIS_SECONDS = 900
+
+class UnknownStrategyError extends StrategyError {}
 
 const sourceOf = (file: OwnFile, { blocks, answerMsMax = ANSWER_MS_MAX, onOutput }: OwnCodeSettings) => {
   if (file.fault !== null) return Promise.reject(new StrategyError(`${file.name}: ${file.fault}`))
   const options = { loadMsMax: LOAD_MS_MAX, answerMsMax, onOutput, blocks }
   return isCode(file) ? describeOwnStrategy(file, options) : describeProcessStrategy(file, options)
+}
+
+/** Where a home keeps the producers of its user. */
+export const producersFolder = (home: string): string => join(home, 'producers')
+
+/** Files of producers that can be read at all; what is wrong with the others is logged. */
+export const findOwnProducers = async (home: string): Promise<readonly OwnFile[]> =>
+  (await findOwnFiles(producersFolder(home))).filter(isCode)
+
+export const ownProducer = async (
+  name: string,
+  { home, onOutput }: OwnCodeSettings,
+): Promise<OwnProducer> => {
+  const file = (await findOwnProducers(home)).find((found) => found.name === name)
+  if (file === undefined) throw new StrategyError(`there is no file of the producer ${name}`)
+  if (file.fault !== null) throw new StrategyError(file.fault)
+  return openOwnProducer(file, { loadMsMax: LOAD_MS_MAX, answerMsMax: ANSWER_MS_MAX, onOutput })
 }
 
 /** One that was found, with what is wrong with it. */

@@ -104,6 +104,8 @@ export interface StrategyCommands {
   >
   /** Writes the files of a new one, and refuses to replace any. */
   readonly create: (name: string, kind: 'typescript' | 'python' | 'producer') => Promise<readonly string[]>
+  /** Opens it once. The parameters with all defaults, or a failure that says what is wrong. */
+  readonly check: (name: string, parameters: ParameterValues) => Promise<ParameterValues>
   /** Runs the tests of the files with Node's test runner, which prints what it finds and sets the exit code. */
   readonly test: (name: string | null) => Promise<void>
 }

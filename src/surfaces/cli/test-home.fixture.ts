@@ -1,5 +1,5 @@
 import { createOwnFiles, testStrategies } from '../../compose/new-files.ts'
-import { listStrategies } from '../../compose/strategies.ts'
+import { listStrategies, openStrategy } from '../../compose/strategies.ts'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
@@ -198,6 +198,12 @@ export const openTestHome = async () => {
         },
         strategies: {
           list: () => listStrategies({ home, blocks: false, onOutput: () => undefined }),
+          check: async (name, parameters) => {
+            const settings = { home, blocks: false, onOutput: () => undefined }
+            const opened = await openStrategy(name, parameters, settings)
+            await opened.close()
+            return opened.parameters
+          },
           create: (name, kind) => createOwnFiles(home, name, kind),
           test: (name) => testStrategies(home, name),
         },

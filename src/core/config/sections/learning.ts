@@ -30,7 +30,7 @@ export const strategies = z
   .record(
     z.string().regex(STRATEGY_NAME),
     z.strictObject({
-      enabled: z.boolean().default(true),
+      enabled: z.boolean(),
       parameters: z
         .record(plainText(1, 64), z.union([z.number(), z.boolean(), plainText(0, 1000)]))
         .default({}),
@@ -39,7 +39,9 @@ export const strategies = z
     }),
   )
   .default({})
-  .describe('strategies that trade, by name: { cross: { parameters: { fast: 5 }, symbols: [BTC] } }')
+  .describe(
+    'strategies that trade, by name: { cross: { enabled: true, parameters: { fast: 5 }, symbols: [BTC] } }',
+  )
 
 export const settlement = group('Judging calls', {
   horizons: group('When a call is judged, unless it says so itself', byDomain(horizonOf)),

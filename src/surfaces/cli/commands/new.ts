@@ -35,7 +35,7 @@ const newStrategy = async (
     ...files.map((file) => ['Written', file] as const),
     ['Test it', python ? `svc backtest --strategy ${name}` : `svc strategies test ${name}`],
     ['Try it', `svc backtest --strategy ${name} --set fast=5`],
-    ['Trade it', `svc config set strategies '{"${name}": {}}'`],
+    ['Trade it', `svc strategies enable ${name}`],
   ])
   return { document: { files }, text }
 }

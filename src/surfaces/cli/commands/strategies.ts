@@ -1,7 +1,10 @@
+import { Option } from 'commander'
 import { parameterText } from '../../../core/strategies/parameters.ts'
 import type { ParameterValues } from '../../../core/strategies/strategy.ts'
 import { defaultCommand, examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
-import { EXIT_FAILED } from '../failure.ts'
+import { EXIT_FAILED, Failure } from '../failure.ts'
+import { collectParameters } from '../arguments.ts'
+import { setKey } from './config.ts'
 import { settingsOf } from '../configuration.ts'
 import { readState } from '../store.ts'
 import { bad, good, left, quiet, shrinking, table, warning, type Cell } from '../table.ts'
@@ -18,10 +21,27 @@ export const define: DefineCommand = (command, run) => {
         'svc new strategy cross',
         'svc strategies',
         'svc strategies test',
+        'svc strategies enable cross --set fast=5 --symbol BTC ETH',
         'svc backtest --strategy cross',
       ),
     )
   defaultCommand(command, 'list', 'list what is found, with parameters and errors').action(run(list))
+  command
+    .command('enable')
+    .summary('let the service trade a strategy')
+    .argument('<name>', 'as "svc strategies" shows it')
+    .addOption(
+      new Option('--set <key=value>', 'a parameter, such as fast=5; may be repeated').argParser(
+        collectParameters,
+      ),
+    )
+    .option('--symbol <symbols...>', 'only these symbols (default: the whole universe)')
+    .action(run(enable))
+  command
+    .command('disable')
+    .summary('stop trading a strategy; its open positions keep their stops')
+    .argument('<name>', 'as "svc strategies" shows it')
+    .action(run(disable))
   command
     .command('test')
     .summary('run the tests beside the strategies (*.test.ts)')
@@ -105,6 +125,30 @@ const statusCell = ({ status }: Line): Cell => {
       return status
   }
 }
+
+const enable = async (
+  invocation: Invocation,
+  name: string,
+  { set = {}, symbol: symbols = [] }: { readonly set?: ParameterValues; readonly symbol?: readonly string[] },
+): Promise<Answer> => {
+  const checked = await invocation.strategies.check(name, set)
+  const parameters = Object.fromEntries(Object.keys(set).map((key) => [key, checked[key] ?? '']))
+  return setStrategy(invocation, name, { enabled: true, parameters, symbols })
+}
+
+const disable = async (invocation: Invocation, name: string): Promise<Answer> => {
+  const { strategies } = await settingsOf(invocation)
+  if (!Object.hasOwn(strategies, name)) {
+    const names = Object.keys(strategies)
+    const known =
+      names.length === 0 ? 'the settings name no strategy' : `the settings name ${names.join(', ')}`
+    throw new Failure('strategy.not_found', `${name} does not trade: ${known}`)
+  }
+  return setStrategy(invocation, name, { enabled: false })
+}
+
+const setStrategy = (invocation: Invocation, name: string, settings: object): Promise<Answer> =>
+  setKey(invocation, { path: ['strategies'] }, JSON.stringify({ [name]: settings }))
 
 /** A home may have no log yet. */
 const stateOrNull = async (invocation: Invocation) => {
