@@ -4,6 +4,7 @@ import type { PayloadOf } from '../core/events/catalogue.ts'
 import { marketEvents } from '../core/events/market.ts'
 import type { FeedBar } from '../core/market/bar.ts'
 import { canonicalSymbol } from '../core/shared/symbol.ts'
+import { StrategyError } from '../core/strategies/strategy.ts'
 import type { ProducerRunner } from '../engine/market/producer-runner.ts'
 import { OwnProducerRunner } from '../engine/market/own-producer-runner.ts'
 import { StrategyRunner } from '../engine/market/strategy-runner.ts'
@@ -31,7 +32,9 @@ export const openOwnCode = async (
   { environment: { home, clock }, engine, configuration, logger }: OwnCodeDependencies,
   producerRunner: ProducerRunner,
 ): Promise<RunningOwnCode> => {
-  const onError = (what: string, error: unknown): void => logger.warn(what, { error })
+  // What its author did wrong needs no stack of ours.
+  const onError = (what: string, error: unknown): void =>
+    error instanceof StrategyError ? logger.warn(`${what}: ${error.message}`) : logger.warn(what, { error })
   const onOutput = (text: string): void => logger.info(`own code printed: ${text.trimEnd()}`)
   const strategies = new StrategyRunner({
     engine,

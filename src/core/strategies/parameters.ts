@@ -94,6 +94,16 @@ export const parseParameters = (schema: z.ZodObject, given: ParameterValues): Pa
   }
 }
 
+/** What is wrong with the defaults; null if they are valid. A schema takes its own defaults unchecked. */
+export const defaultsFault = (schema: z.ZodObject): string | null => {
+  const given = schema.safeParse({})
+  const parsed = given.success ? schema.safeParse(given.data) : given
+  const [issue] = parsed.error?.issues ?? []
+  return issue === undefined
+    ? null
+    : `every parameter needs a default that is valid: ${issue.path.join('.')}: ${issue.message}`
+}
+
 /** For names that the schema does not know. */
 export const unknownNames = (
   known: readonly ParameterDescription[],

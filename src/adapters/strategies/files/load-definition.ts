@@ -7,6 +7,7 @@ import { priceNumber } from '../../../core/shared/money.ts'
 import { intervalMsOf } from '../../../core/shared/cron.ts'
 import { isBuiltin } from '../../../core/signals/producers.ts'
 import { defineStrategy, StrategyError, type StrategyDefinition } from '../../../core/strategies/strategy.ts'
+import { defaultsFault } from '../../../core/strategies/parameters.ts'
 import { tryStrategy } from '../../../core/strategies/try-strategy.ts'
 import type { Producer } from '../../../ports/producer.ts'
 import type { ProducerDescription } from './messages.ts'
@@ -63,13 +64,8 @@ const soundStrategy = (exported: Readonly<Record<string, unknown>>, name: string
     throw new StrategyError(`${name} is the name of a built-in strategy`)
   if (!(parameters instanceof zod.z.ZodObject))
     throw new StrategyError('parameters must be a zod object: z.object({ … })')
-  const defaults = parameters.safeParse({})
-  if (!defaults.success) {
-    const [issue] = defaults.error.issues
-    throw new StrategyError(
-      `every parameter needs a default that is valid: ${issue?.path.join('.')}: ${issue?.message}`,
-    )
-  }
+  const fault = defaultsFault(parameters)
+  if (fault !== null) throw new StrategyError(fault)
   if (typeof warmUpBars !== 'number' && typeof warmUpBars !== 'function')
     throw new StrategyError('warmUpBars must be a number, or a function of the parameters')
   if (typeof create !== 'function') throw new StrategyError('create must be a function of the parameters')

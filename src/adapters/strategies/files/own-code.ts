@@ -64,17 +64,23 @@ export class OwnCode {
   /** The same, and this thread does nothing else until then. Never while another answer is awaited. */
   askNow<Of extends Kind>(kind: Of, request: RequestOf<Of>): AnswerOf<Of> {
     if (this.#end !== null) throw new StrategyError(this.#end)
-    const before = Atomics.load(this.#answered, 0)
+    const untilMs = performance.now() + this.#msMax()
     this.#channel.port1.postMessage({ kind, request }, [])
-    const ended = Atomics.wait(this.#answered, 0, before, this.#msMax())
-    const received = receiveMessageOnPort(this.#channel.port1) as
-      | { readonly message: ThreadAnswer }
-      | undefined
-    if (ended === 'timed-out' || received === undefined) {
-      this.#lose(this.#tooLate())
-      throw new StrategyError(this.#tooLate())
+    for (;;) {
+      // Read before the look: an answer in between ends the wait at once.
+      const before = Atomics.load(this.#answered, 0)
+      const received = receiveMessageOnPort(this.#channel.port1) as
+        | { readonly message: ThreadAnswer }
+        | undefined
+      if (received !== undefined) return answerIn(received.message) as AnswerOf<Of>
+      const leftMs = untilMs - performance.now()
+      if (leftMs <= 0) {
+        const reason = this.#tooLate()
+        this.#lose(reason)
+        throw new StrategyError(reason)
+      }
+      Atomics.wait(this.#answered, 0, before, leftMs)
     }
-    return answerIn(received.message) as AnswerOf<Of>
   }
 
   async close(): Promise<void> {

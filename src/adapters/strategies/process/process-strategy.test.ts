@@ -97,7 +97,11 @@ describe('a strategy that is a program', () => {
     ['textual', 'command: python3', 'command: '],
     ['unknown', 'command: [x]\ncomand: [y]', 'comand'],
     ['broken', 'command: [', 'broken: '],
-    ['default', 'command: [x]\nparameters: { n: { type: integer, default: 0, minimum: 1 } }', 'default: n'],
+    [
+      'default',
+      'command: [x]\nparameters: { n: { type: integer, default: 0, minimum: 1 } }',
+      'default: every parameter needs a default that is valid: n',
+    ],
   ])('whose settings are %s is refused', async (name, text, message) => {
     await writeFile(join(folder, `${name}.yaml`), text)
     await expect(decidedBy(name)).rejects.toThrow(message)

@@ -5,7 +5,12 @@ import { z } from 'zod'
 import type { FeedBar } from '../../../core/market/bar.ts'
 import { seriesBar } from '../../../core/strategies/bar-series.ts'
 import { descriptionOf, NO_FACTS } from '../../../core/strategies/direct.ts'
-import { declaredParameters, parseParameters, schemaOf } from '../../../core/strategies/parameters.ts'
+import {
+  declaredParameters,
+  defaultsFault,
+  parseParameters,
+  schemaOf,
+} from '../../../core/strategies/parameters.ts'
 import { StrategyRun, type AccountFacts } from '../../../core/strategies/run-strategy.ts'
 import {
   StrategyError,
@@ -34,8 +39,8 @@ export const describeProcessStrategy = async (
 ): Promise<StrategySource> => {
   const settings = await settingsIn(name, path)
   const definition = definitionOf(name, settings)
-  const faulty = definition.parameters.safeParse({}).error?.issues[0]
-  if (faulty !== undefined) throw new StrategyError(`${name}: ${faulty.path.join('.')}: ${faulty.message}`)
+  const fault = defaultsFault(definition.parameters)
+  if (fault !== null) throw new StrategyError(`${name}: ${fault}`)
   return {
     ...descriptionOf(definition),
     open: (given, { analysisSeconds }) => {
