@@ -20,6 +20,7 @@ const CONTEXTS = {
   reputation: ['market', 'signals', 'trading'],
   brain: ['market', 'signals', 'trading', 'reputation'],
   treasury: ['trading', 'brain'],
+  strategies: ['market', 'signals', 'trading'],
   operations: [],
 }
 

@@ -41,6 +41,7 @@ const EXTERNAL = [
   '@fastify/swagger-ui',
   '@photostructure/sqlite',
   'ccxt',
+  'jiti',
   'pg',
 ]
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../src/core/shared/json.ts'
 import { timestampAt } from '../../src/core/shared/time.ts'
 import type { Configuration } from '../../src/core/config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
@@ -45,7 +46,7 @@ export const holdPositions = async (log: EventLog, levels: number, nowMs: number
     source: 'oms',
     ts: at,
     recordedAt: at,
-    payload: opened(seq % SYMBOLS, Math.floor((seq - 1) / SYMBOLS)),
+    payload: { ...opened(seq % SYMBOLS, Math.floor((seq - 1) / SYMBOLS)) } as JsonObject,
   }))
 }
 

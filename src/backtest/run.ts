@@ -16,10 +16,16 @@ import type { Producer } from '../ports/producer.ts'
 import { AccountTracker, type AccountHistory } from './account.ts'
 import { BACKTEST_NODE, BacktestEngine, type Prices } from './backtest-engine.ts'
 import type { EventFeed, SurroundingEvents } from './log-feed.ts'
+import type { ParameterValues } from '../core/strategies/strategy.ts'
+import type { RunningStrategy } from '../ports/strategy.ts'
 import { strategyOf, type Strategy, type StrategyName } from './strategies.ts'
 
 export interface BacktestDependencies {
   readonly strategy: StrategyName
+  /** Of a built-in rule. */
+  readonly parameters?: ParameterValues
+  /** A strategy of the user, which has its parameters already. */
+  readonly own?: RunningStrategy | undefined
   /** Recorded bars, as fast as they are processed; a log has the events between them too. */
   readonly feed: MarketFeed & Partial<Pick<EventFeed, 'surroundingEvents'>>
   readonly producers: readonly Producer[]
@@ -110,7 +116,13 @@ class Run {
       configuration,
       onError,
     })
-    this.#strategy = strategyOf(dependencies.strategy, { engine: this.#engine, configuration })
+    const { parameters = {}, own } = dependencies
+    this.#strategy = strategyOf(dependencies.strategy, {
+      engine: this.#engine,
+      configuration,
+      parameters,
+      own,
+    })
   }
 
   async start(): Promise<void> {

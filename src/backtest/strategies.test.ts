@@ -4,7 +4,7 @@ import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
 import { barsFrom } from '../core/market/bars.fixture.ts'
 import { INITIAL_STATE } from '../core/state.ts'
 import type { Executor } from '../engine/plan.ts'
-import { strategyOf, type StrategyName } from './strategies.ts'
+import { strategyOf, unknownStrategy, type StrategyName } from './strategies.ts'
 
 const QUARTER_S = 900
 const BEGIN = '2026-01-01T00:00:00.000Z'
@@ -71,5 +71,48 @@ describe('a rule', () => {
     const { asked, again } = await askedAfter('hold', flat(15), 60)
     expect(asked).toHaveLength(1)
     expect(await again()).toEqual([])
+  })
+})
+
+describe('a strategy that is chosen by name', () => {
+  const chosen = (name: string, parameters = {}) => {
+    const engine: Executor = {
+      state: INITIAL_STATE,
+      log: { findByDedupeKeys: () => Promise.resolve(new Map()) },
+      execute: () => Promise.resolve({ status: 'done', events: [], replayed: false }),
+    }
+    return strategyOf(name, { engine, configuration: () => DEFAULT_CONFIGURATION, parameters })
+  }
+
+  it('is refused with the nearest name if there is none', () => {
+    expect(() => chosen('momentun')).toThrow('no strategy is named momentun, did you mean momentum?')
+    expect(unknownStrategy('zzz', ['brain'])).toBe('no strategy is named zzz (there are brain)')
+  })
+
+  it('is refused with parameters that it does not have', () => {
+    expect(() => chosen('momentum', { bar: '5' })).toThrow('did you mean bars?')
+    expect(() => chosen('momentum', { bars: '0' })).toThrow('bars 20, 1 to 1000')
+    expect(() => chosen('brain', { bars: '5' })).toThrow('the brain has no parameters')
+  })
+
+  it('follows its parameters', async () => {
+    const asked: Command[] = []
+    const engine: Executor = {
+      state: INITIAL_STATE,
+      log: { findByDedupeKeys: () => Promise.resolve(new Map()) },
+      execute: (command) => {
+        asked.push(command)
+        return Promise.resolve({ status: 'done', events: [], replayed: false })
+      },
+    }
+    const parameters = { bars: '2', threshold: '0.5' }
+    const strategy = strategyOf('momentum', {
+      engine,
+      configuration: () => DEFAULT_CONFIGURATION,
+      parameters,
+    })
+    for (const bar of barsFrom(BEGIN, [100, 100, 151], { resolution_s: QUARTER_S })) strategy.addBars([bar])
+    await strategy.decide(0, 0)
+    expect(asked).toMatchObject([{ proposal: { direction: 'long' } }])
   })
 })

@@ -1,9 +1,15 @@
 import type { Configuration } from '../core/config/schema.ts'
 import type { FeedBar } from '../core/market/bar.ts'
-import type { Direction } from '../core/shared/money.ts'
+import { nearest } from '../core/config/keys.ts'
+import { timestampAt } from '../core/shared/time.ts'
+import { BRAIN, BUILT_IN_STRATEGIES, builtInStrategy } from '../core/strategies/built-in.ts'
+import { openDirectly } from '../core/strategies/direct.ts'
+import { accountFacts } from '../core/strategies/facts.ts'
+import { StrategyError, type ParameterValues } from '../core/strategies/strategy.ts'
 import type { Executor } from '../engine/plan.ts'
+import { proposalOf } from '../engine/market/strategy-runner.ts'
 import { runDueCycle } from '../engine/market/schedule.ts'
-import { meanOf } from './statistics.ts'
+import type { RunningStrategy } from '../ports/strategy.ts'
 
 /** Decides what is traded. */
 export interface Strategy {
@@ -13,76 +19,57 @@ export interface Strategy {
   decide(beforeMs: number, nowMs: number): Promise<void>
 }
 
-export const STRATEGY_NAMES = ['brain', 'momentum', 'ma_crossover', 'hold'] as const
+/** Of the brain, a rule, or a strategy of the user. */
+export type StrategyName = string
 
-export type StrategyName = (typeof STRATEGY_NAMES)[number]
+/** Those that need no file: the brain, and the rules it is compared with. */
+export const STRATEGY_NAMES: readonly string[] = [BRAIN, ...BUILT_IN_STRATEGIES.map(({ name }) => name)]
 
 export interface StrategyDependencies {
   readonly engine: Executor
   readonly configuration: () => Configuration
+  /** Of a built-in rule; the brain has its settings. */
+  readonly parameters?: ParameterValues
+  /** A strategy of the user, if the name is not that of a built-in one. */
+  readonly own?: RunningStrategy | undefined
 }
 
-export const strategyOf = (name: StrategyName, dependencies: StrategyDependencies): Strategy =>
-  name === 'brain' ? brain(dependencies) : rule(name, RULES[name], dependencies)
+export const strategyOf = (name: string, dependencies: StrategyDependencies): Strategy => {
+  const { configuration, parameters = {}, own } = dependencies
+  if (name === BRAIN) {
+    if (Object.keys(parameters).length > 0) throw new StrategyError(BRAIN_PARAMETERS)
+    return brain(dependencies)
+  }
+  if (own !== undefined) return traded(own, dependencies)
+  const definition = builtInStrategy(name)
+  if (definition === undefined) throw new StrategyError(unknownStrategy(name, STRATEGY_NAMES))
+  const options = { analysisSeconds: () => configuration().ta.bar_seconds }
+  return traded(openDirectly(definition, parameters, options), dependencies)
+}
+
+const BRAIN_PARAMETERS =
+  'the brain has no parameters: it follows the settings, such as SVC_BRAIN__MIN_DOMAINS=2 svc backtest'
+
+/** With the name that was probably meant. */
+export const unknownStrategy = (name: string, known: readonly string[]): string => {
+  const meant = nearest(name, known)
+  const advice = meant === null ? '' : `, did you mean ${meant}?`
+  return `no strategy is named ${name}${advice} (there are ${known.join(', ')})`
+}
 
 const brain = (dependencies: StrategyDependencies): Strategy => ({
   addBars: () => undefined,
   decide: (beforeMs, nowMs) => runDueCycle(dependencies, beforeMs, nowMs, { trigger: 'backtest' }),
 })
 
-/** The direction for these closes, newest last; null for no trade. */
-type Rule = (closes: readonly number[]) => Direction | null
-
-const MOMENTUM_BARS = 20
-const MOMENTUM_MIN = 0.02
-const FAST_BARS = 10
-const SLOW_BARS = 50
-
-const RULES: Readonly<Record<Exclude<StrategyName, 'brain'>, Rule>> = {
-  momentum: (closes) => {
-    const before = closes.at(-1 - MOMENTUM_BARS)
-    const now = closes.at(-1)
-    if (before === undefined || now === undefined) return null
-    const move = now / before - 1
-    if (Math.abs(move) < MOMENTUM_MIN) return null
-    return move > 0 ? 'long' : 'short'
+const traded = (strategy: RunningStrategy, { engine }: StrategyDependencies): Strategy => ({
+  addBars: (bars) => strategy.add(bars),
+  decide: async (_, nowMs) => {
+    if (!strategy.isDue) return
+    const facts = () => accountFacts(engine.state.trading, timestampAt(nowMs), strategy.name)
+    const decided = strategy.decide(facts)
+    const proposals = decided instanceof Promise ? await decided : decided
+    for (const proposal of proposals)
+      await engine.execute({ kind: 'propose-trade', proposal: proposalOf(strategy.name, proposal) })
   },
-  ma_crossover: (closes) => {
-    if (closes.length < SLOW_BARS) return null
-    const fast = meanOf(closes.slice(-FAST_BARS))
-    const slow = meanOf(closes.slice(-SLOW_BARS))
-    if (fast === slow) return null
-    return fast > slow ? 'long' : 'short'
-  },
-  hold: () => 'long',
-}
-
-const CLOSES_KEPT = Math.max(MOMENTUM_BARS + 1, SLOW_BARS)
-
-/** The conviction that the brain needs for a position of medium size. */
-const RULE_CONVICTION = 75
-
-/** A rule uses the closes of analysis bars, as the indicators do. */
-const rule = (name: string, apply: Rule, { engine, configuration }: StrategyDependencies): Strategy => {
-  const closes = new Map<string, number[]>()
-  const fresh = new Set<string>()
-  return {
-    addBars: (bars) => {
-      const barMs = configuration().ta.bar_seconds * 1000
-      for (const { symbol, close, close_ts: closeTs } of bars) {
-        if (Date.parse(closeTs) % barMs !== 0) continue
-        closes.set(symbol, [...(closes.get(symbol) ?? []), close].slice(-CLOSES_KEPT))
-        fresh.add(symbol)
-      }
-    },
-    decide: async () => {
-      for (const symbol of fresh) {
-        const direction = apply(closes.get(symbol) ?? [])
-        if (direction === null) continue
-        const proposal = { rule: name, symbol, direction, conviction: RULE_CONVICTION }
-        await engine.execute({ kind: 'propose-trade', proposal })
-      }
-      fresh.clear()
-    },
-  }
-}
+})

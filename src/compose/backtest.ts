@@ -20,11 +20,14 @@ import { nearest } from '../core/config/keys.ts'
 import { selectSeries } from '../core/market/history/select.ts'
 import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { DAY_MS } from '../core/shared/time.ts'
+import { BRAIN } from '../core/strategies/built-in.ts'
+import { StrategyError } from '../core/strategies/strategy.ts'
 import { sha256Hex } from '../engine/sha256.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import { Failure } from '../surfaces/cli/failure.ts'
 import type { BacktestRequest } from '../surfaces/cli/dependencies.ts'
 import { historyFolder } from './history.ts'
+import { openStrategy } from './strategies.ts'
 
 export interface BacktestFolders {
   readonly home: string
@@ -39,14 +42,25 @@ export const runBacktest = async (
   request: BacktestRequest,
   place: BacktestFolders,
 ): Promise<BacktestReport> => {
-  const { strategy, symbol, resetsDaily, onError, onProgress } = request
+  const { strategy, parameters = {}, symbol, resetsDaily, onError, onProgress } = request
   const chosen = symbol === undefined ? given : settingsForSymbol(given, symbol)
   if (symbol !== undefined) refuseInvented(given, request, symbol)
   const seed = request.seed ?? given.market.seed
   const { market, fromMs, toMs, ...input } = await inputOf(chosen, { ...request, seed }, place)
+  const own =
+    strategy === BRAIN
+      ? undefined
+      : await openStrategy(strategy, parameters, {
+          home: place.home,
+          blocks: true,
+          analysisSeconds: chosen.ta.bar_seconds,
+          onOutput: (text) => void process.stderr.write(text),
+        })
   const course = await backtest({
     ...input,
     strategy,
+    parameters,
+    own,
     version: place.version,
     fromMs,
     toMs,
@@ -55,7 +69,9 @@ export const runBacktest = async (
     onTime: (nowMs) => {
       if (fromMs !== null && toMs !== null) onProgress(nowMs - fromMs, toMs - fromMs)
     },
-  }).catch(explain)
+  })
+    .catch(explain)
+    .finally(() => own?.close())
   const signs = createDraws(seed, 0, 'backtest:signs', sha256Hex)
   const { symbols } = input.settings.universe
   return reportOf({ strategy, market, symbols, seed, resetsDaily }, course, () => signs.uniform())
@@ -79,6 +95,7 @@ const refuseInvented = (
 }
 
 const explain = (error: unknown): never => {
+  if (error instanceof StrategyError) throw new Failure('strategy.failed', error.message)
   throw error instanceof NoBarsError ? new Failure('backtest.no_bars', error.message) : error
 }
 

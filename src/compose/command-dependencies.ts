@@ -116,6 +116,24 @@ export const createCommandDependencies = (environment: Environment): CommandDepe
       await using opened = request.isFromLog ? await openExistingStore() : null
       return await runBacktest(settings, request, { home, version, log: opened?.log ?? null })
     },
+    strategies: {
+      list: async () => {
+        const { listStrategies } = await import('./strategies.ts')
+        return listStrategies({ home, blocks: false, onOutput: () => undefined })
+      },
+      check: async (name, parameters) => {
+        const { openStrategy } = await import('./strategies.ts')
+        const opened = await openStrategy(name, parameters, {
+          home,
+          blocks: false,
+          onOutput: () => undefined,
+        })
+        await opened.close()
+        return opened.parameters
+      },
+      create: async (name, kind) => (await import('./new-files.ts')).createOwnFiles(home, name, kind),
+      test: async (name) => (await import('./new-files.ts')).testStrategies(home, name),
+    },
     history: async () => (await import('./history.ts')).createHistoryCommands(home, clock),
     startService: async (options) => {
       const { runUntilSignal } = await import('./service.ts')

@@ -14,14 +14,16 @@ import { replaying } from '../engine/market/replay.ts'
 import { startSchedule, type ScheduleDependencies } from '../engine/market/schedule.ts'
 import type { ReplayTime } from '../engine/replay-time.ts'
 import { sha256Hex } from '../engine/sha256.ts'
+import type { EventLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { FeedStatus, MarketFeed } from '../ports/market-feed.ts'
 import type { Timer } from '../ports/timer.ts'
 import { opening, type Environment } from './environment.ts'
+import { openOwnCode, withOwnCode } from './own-code.ts'
 
 export interface MarketDependencies {
   readonly environment: Environment
-  readonly engine: Executor
+  readonly engine: Executor & { readonly log: Pick<EventLog, 'read'> }
   readonly configuration: () => Configuration
   readonly logger: Logger
   readonly timer: Timer
@@ -69,9 +71,11 @@ export const openMarket = (dependencies: MarketDependencies): Promise<RunningMar
             onError,
           })
     if (feed !== null) {
+      const own = await openOwnCode(dependencies, producerRunner)
+      closers.add(() => own.close())
       const marketRunner = new MarketRunner({
         engine,
-        feed,
+        feed: withOwnCode(feed, own, engine),
         producers: BUILT_IN_PRODUCERS,
         producerRunner,
         configuration,

@@ -40,7 +40,7 @@ export const consequencesOf = (event: KnownEvent): readonly Command[] => {
     case 'execution.position_opened.v1':
       return event.payload.platform === PAPER ? [] : [protect(event.payload.position_id)]
     case 'execution.position_updated.v1':
-      return event.payload.reason === 'filled' ? [protect(event.payload.position_id)] : []
+      return STOP_MOVED.has(event.payload.reason) ? [protect(event.payload.position_id)] : []
     case 'execution.position_closed.v1':
       return [
         ...(event.payload.mode === 'live' ? [protect(event.payload.position_id)] : []),
@@ -81,6 +81,9 @@ export const touchesRisk = (event: KnownEvent): boolean => {
 }
 
 const CHECK: Command = { kind: 'check-positions' }
+
+/** Updates after which the stop at the venue is another one. */
+const STOP_MOVED: ReadonlySet<string> = new Set(['filled', 'trailing'])
 
 /** Its stop at the venue follows the position. */
 const protect = (positionId: PositionId): Command => ({ kind: 'protect-position', positionId })

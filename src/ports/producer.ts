@@ -16,3 +16,13 @@ export interface Producer {
   readonly name: string
   run(view: MarketView): ProducerRun
 }
+
+/** A producer in a file of the user, wherever its code runs: it may fail, and take too long. */
+export interface OwnProducer {
+  readonly name: string
+  readonly domain: string
+  /** A cron line of five fields, UTC. */
+  readonly schedule: string
+  run(view: MarketView): Promise<ProducerRun>
+  close(): Promise<void>
+}

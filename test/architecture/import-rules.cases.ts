@@ -77,6 +77,11 @@ export const CASES: readonly Case[] = [
     tree: { 'src/core/treasury/pay.ts': ['src/core/signals/signals.ts'] },
   },
   {
+    rule: 'context-strategies',
+    why: 'a strategy that reads scores of authors',
+    tree: { 'src/core/strategies/rule.ts': ['src/core/reputation/calls.ts'] },
+  },
+  {
     rule: 'context-operations',
     why: 'operations in another context',
     tree: { 'src/core/operations/audit.ts': ['src/core/market/bars.ts'] },

@@ -213,9 +213,10 @@ export const tradeIntentPayload = (intent: DecidedIntent, context: IntentContext
   }
 }
 
-const awaitsApproval = (
-  { approvalRequired }: DecidedIntent,
-  { notionalUsd }: IntentContext,
+/** In live mode an operator decides about large entries, and about those whose size is not known yet. */
+export const awaitsApproval = (
+  { approvalRequired }: Pick<DecidedIntent, 'approvalRequired'>,
+  { notionalUsd }: Pick<IntentContext, 'notionalUsd'>,
   { execution }: IntentRules,
 ): boolean => {
   const isLive = execution.mode === 'live'

@@ -1,13 +1,18 @@
 import { canonicalSymbol } from '../shared/symbol.ts'
-import { priceFrom } from '../shared/money.ts'
+import { priceFrom, priceNumberOrNull } from '../shared/money.ts'
 import { describe, expect, it } from 'vitest'
 import { testContext } from '../../../test/given.fixture.ts'
 import { TradingScenario, payloadOf, typesOf } from '../trading/trading.fixture.ts'
 import { run } from '../run.ts'
 import type { Direction } from '../shared/money.ts'
+import type { Proposal } from './propose-trade.ts'
+import { signalId } from '../shared/brand.ts'
 
-const proposal = (direction: Direction, conviction = 75) =>
-  ({ kind: 'propose-trade', proposal: { rule: 'momentum', symbol: 'BTC', direction, conviction } }) as const
+const proposal = (direction: Direction | 'flat', conviction = 75, more: Partial<Proposal> = {}) =>
+  ({
+    kind: 'propose-trade',
+    proposal: { rule: 'momentum', symbol: 'BTC', direction, conviction, ...more },
+  }) as const
 
 const scenario = (): TradingScenario => {
   const opened = new TradingScenario()
@@ -68,6 +73,110 @@ describe('a proposed trade', () => {
     expect(payloadOf(held.do(proposal('long')), 'execution.order_failed.v1')).toMatchObject({
       reasons: ['dcg_symbol'],
     })
+  })
+})
+
+describe('the terms of a proposed trade', () => {
+  const intentOf = (more: Partial<Proposal>) =>
+    payloadOf(scenario().do(proposal('long', 75, more)), 'execution.trade_intent.v1')
+
+  it('are those of the settings, unless it names its own', () => {
+    expect(intentOf({})).toMatchObject({ stop_loss_pct: 0.05, take_profit_pct: 0.1, size_pct: 0.05 })
+    expect(intentOf({ stopPct: 0.02, targetPct: 0.3, sizePct: 0.08, reason: 'up' })).toMatchObject({
+      stop_loss_pct: 0.02,
+      take_profit_pct: 0.3,
+      size_pct: 0.08,
+      sizing: 'fixed',
+      rationale: 'momentum: long BTC, up',
+    })
+    expect(intentOf({ stopPct: null, targetPct: null })).toMatchObject({
+      stop_loss_pct: null,
+      take_profit_pct: null,
+    })
+  })
+
+  it('are bounded by the limits, however large the size that it asks for', () => {
+    const opened = (more: Partial<Proposal>) =>
+      payloadOf(scenario().do(proposal('long', 75, more)), 'execution.order_submitted.v1')
+    const large = opened({ sizePct: 5 })
+    expect(large).toMatchObject({ size_notional: 1000, limits: { size_pct: 50_000, position: 1000 } })
+    expect(large['limits']).not.toHaveProperty('kelly')
+    expect(opened({})['limits']).toHaveProperty('kelly')
+    // Without a stop everything may be lost: the heat limit counts all of it.
+    expect(opened({ sizePct: 0.1, stopPct: null })).toMatchObject({ sizing: { bound_by: ['heat'] } })
+  })
+
+  it('name the call that it is', () => {
+    const call = signalId('01900000-0000-7000-8000-000000000001')
+    expect(intentOf({ signalId: call })).toMatchObject({
+      signal_ids: [call],
+      attribution: [{ signal_id: call, weight: 1 }],
+    })
+  })
+
+  it('wait for an operator where those of the brain do', () => {
+    const live = new TradingScenario({ execution: { require_approval: true } })
+    live.bar('BTC', 100)
+    expect(payloadOf(live.do(proposal('long', 95)), 'execution.trade_intent.v1')).toMatchObject({
+      approval_required: true,
+      status: 'awaiting_approval',
+    })
+    // One at a time.
+    expect(live.do(proposal('short', 75))).toEqual([])
+  })
+})
+
+describe('a strategy', () => {
+  it('is flat: what it opened is closed', () => {
+    const held = scenario()
+    held.do(proposal('long'))
+    const events = held.do(proposal('flat'))
+    expect(payloadOf(events, 'execution.position_closed.v1')).toMatchObject({ exit_reason: 'bias_flip' })
+    expect(held.do(proposal('flat'))).toEqual([])
+  })
+
+  it('closes nothing that another one opened, and enters nothing beside it', () => {
+    const held = scenario()
+    held.do(proposal('long'))
+    const other = { rule: 'mom' }
+    expect(held.do(proposal('flat', 75, other))).toEqual([])
+    expect(held.do(proposal('short', 75, other))).toEqual([])
+    expect(held.state.trading.book.count).toBe(1)
+  })
+})
+
+describe('a trailing stop', () => {
+  const stopOf = (held: TradingScenario): number | undefined =>
+    [...held.state.trading.positions.values()].map(
+      ({ holding }) => priceNumberOrNull(holding.stopLoss) ?? 0,
+    )[0]
+
+  it('follows the best price, never back, and for the bars after it', () => {
+    const held = scenario()
+    held.do(proposal('long', 75, { stopPct: 0.1, trailingPct: 0.1, targetPct: null }))
+    const first = stopOf(held) ?? 0
+    expect(first).toBeCloseTo(90, 0)
+    held.bar('BTC', 105, { high: 110, low: 100 })
+    expect(stopOf(held)).toBeCloseTo(99, 0)
+    held.bar('BTC', 104, { high: 106, low: 100 })
+    expect(stopOf(held)).toBeCloseTo(99, 0)
+    const events = held.bar('BTC', 98, { high: 104, low: 98 })
+    expect(payloadOf(events, 'execution.position_closed.v1')).toMatchObject({ exit_reason: 'stop_loss' })
+  })
+
+  it('follows a short down', () => {
+    const held = scenario()
+    held.do(proposal('short', 75, { stopPct: 0.1, trailingPct: 0.1, targetPct: null }))
+    held.bar('BTC', 95, { high: 100, low: 90 })
+    expect(stopOf(held)).toBeCloseTo(99, 0)
+  })
+
+  it('stays where it is for steps that are too small to matter', () => {
+    const held = scenario()
+    held.do(proposal('long', 75, { stopPct: 0.1, trailingPct: 0.1 }))
+    const before = stopOf(held)
+    held.bar('BTC', 100.1)
+    expect(stopOf(held)).toBe(before)
   })
 })
 

@@ -1,4 +1,4 @@
-import type { CanonicalSymbol } from '../shared/brand.ts'
+import type { CanonicalSymbol, SignalId } from '../shared/brand.ts'
 import { timestampAt } from '../shared/time.ts'
 import { priceNumberOrNull } from '../shared/money.ts'
 import { sizeFor } from './decision.ts'
@@ -8,31 +8,49 @@ import { markNow } from '../signals/prices.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import { isLive } from '../trading/intents.ts'
 import { positionsOf } from '../trading/book.ts'
+import { isOpenedBy } from '../trading/positions.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 import type { Direction } from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import type { BrainFacts } from './evolve.ts'
+import { awaitsApproval } from './payloads.ts'
 
-/** A trade proposed by a simple rule, as a benchmark for the brain. */
+/** A trade proposed by a strategy. Shares are above 0 and were checked where they came from. */
 export interface Proposal {
-  /** The name of the rule. */
+  /** The name of the strategy. */
   readonly rule: string
   readonly symbol: string
-  readonly direction: Direction
-  /** Decides the size, as the brain's effective conviction does. */
+  /** `flat`: what this strategy opened is closed. */
+  readonly direction: Direction | 'flat'
+  /** Decides the size, as the brain's effective conviction does, unless there is one. */
   readonly conviction: number
+  /** Notional over equity. It is not bounded by the Kelly stake, but by all other limits. */
+  readonly sizePct?: number
+  /** Undefined: of the settings. Null: none. */
+  readonly stopPct?: number | null
+  readonly targetPct?: number | null
+  /** The stop follows the best price at this distance. */
+  readonly trailingPct?: number
+  readonly reason?: string
+  /** The signal that is the strategy's call: it is judged by the trade. */
+  readonly signalId?: SignalId
 }
 
-/** Same sizes, limits and exits as for the brain's trades. A reversal takes two steps: exit, then entry. */
+/**
+ * Same limits and exits as for the brain's trades. A reversal takes two steps: exit, then entry. A strategy closes only
+ * what it opened itself; while somebody else holds the symbol it enters nothing.
+ */
 export const proposeTrade = (state: BrainFacts, proposal: Proposal, context: DecisionContext): Decision => {
-  const { direction } = proposal
+  const { direction, rule } = proposal
   const symbol = canonicalSymbol(proposal.symbol)
   const positions = positionsOf(state.trading, symbol)
-  if (positions.some(({ terms }) => terms.direction !== direction))
-    return exitSymbol(state, { symbol, direction }, context)
+  const isOpposite = positions.some(
+    (position) => isOpenedBy(position, rule) && position.terms.direction !== direction,
+  )
+  if (isOpposite || direction === 'flat') return exitSymbol(state, { symbol, direction, rule }, context)
   if (positions.length > 0 || hasLiveIntent(state, symbol) || state.trading.killSwitch.level >= 2)
     return accept()
-  return accept(intentEvent(state, proposal, context))
+  return accept(intentEvent(state, { ...proposal, direction }, context))
 }
 
 const hasLiveIntent = ({ trading: { intents } }: BrainFacts, symbol: CanonicalSymbol): boolean =>
@@ -40,36 +58,45 @@ const hasLiveIntent = ({ trading: { intents } }: BrainFacts, symbol: CanonicalSy
 
 const intentEvent = (
   state: BrainFacts,
-  { rule, symbol, direction, conviction }: Proposal,
+  proposal: Proposal & { readonly direction: Direction },
   context: DecisionContext,
 ): NewEvent => {
+  const { rule, symbol, direction, conviction, sizePct, trailingPct, signalId } = proposal
+  const { stopPct, targetPct, reason } = proposal
   const { now, configuration } = context
   const { execution } = configuration
-  const { sizePct, leverage, approvalRequired } = sizeFor(conviction, configuration)
+  const tier = sizeFor(conviction, configuration)
+  const awaits = awaitsApproval(tier, { notionalUsd: null }, configuration)
+  const ttlSeconds = awaits ? execution.approval_ttl_seconds : execution.intent_ttl_seconds
   const cycleId = `${rule}:${now}`
   return {
     type: 'execution.trade_intent.v1',
     source: rule,
     traceId: cycleId,
     payload: {
-      approval_required: approvalRequired,
-      attribution: [],
+      approval_required: tier.approvalRequired || awaits,
+      attribution:
+        signalId === undefined
+          ? []
+          : [{ contributor_id: null, node_id: null, signal_id: signalId, weight: 1 }],
       // There is no conviction event: rule and time identify the proposal.
       conviction_id: cycleId,
       conviction_score: conviction,
       cycle_id: cycleId,
       direction,
       intended_price: priceNumberOrNull(markNow(state, canonicalSymbol(symbol), context)?.price ?? null),
-      leverage,
-      rationale: `${rule}: ${direction} ${symbol}`,
+      leverage: tier.leverage,
+      rationale: `${rule}: ${direction} ${symbol}${reason === undefined ? '' : `, ${reason}`}`,
       regime: state.brain.regime?.regime ?? 'TRANSITION',
-      signal_ids: [],
-      size_pct: sizePct,
-      status: 'ready',
-      stop_loss_pct: execution.stop_loss_pct,
+      signal_ids: signalId === undefined ? [] : [signalId],
+      size_pct: sizePct ?? tier.sizePct,
+      ...(sizePct === undefined ? {} : { sizing: 'fixed' as const }),
+      status: awaits ? 'awaiting_approval' : 'ready',
+      stop_loss_pct: stopPct === undefined ? execution.stop_loss_pct : stopPct,
       symbol,
-      take_profit_pct: execution.take_profit_pct,
-      valid_until: timestampAt(Date.parse(now) + execution.intent_ttl_seconds * 1000),
+      take_profit_pct: targetPct === undefined ? execution.take_profit_pct : targetPct,
+      ...(trailingPct === undefined ? {} : { trailing_pct: trailingPct }),
+      valid_until: timestampAt(Date.parse(now) + ttlSeconds * 1000),
     },
   }
 }

@@ -9,10 +9,10 @@ describe('keys', () => {
   it('are all described, and the defaults hold exactly them', () => {
     expect(CONFIGURATION_KEYS.filter(({ description }) => description === '')).toStrictEqual([])
     const maps = CONFIGURATION_KEYS.filter(({ kind }) => kind === 'map').map(({ path }) => path.join('.'))
-    expect(maps).toStrictEqual(['market.sim.assets'])
+    expect(maps).toStrictEqual(['strategies', 'market.sim.assets'])
     const leaves = leavesOf(asValues(DEFAULT_CONFIGURATION))
       .map(({ path }) => path.join('.'))
-      .filter((name) => !name.startsWith('market.sim.assets.'))
+      .filter((name) => !maps.some((map) => name === map || name.startsWith(`${map}.`)))
     const keys = CONFIGURATION_KEYS.map(({ path }) => path.join('.'))
     expect(leaves.toSorted()).toStrictEqual(keys.filter((name) => !maps.includes(name)).toSorted())
   })

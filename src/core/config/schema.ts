@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { brain } from './sections/brain.ts'
 import { alerts, execution, killSwitch, risk, universe } from './sections/trading.ts'
 import { plainText } from './sections/kinds.ts'
-import { karma, learning, producers, settlement, signals, weights } from './sections/learning.ts'
+import { karma, learning, producers, settlement, signals, strategies, weights } from './sections/learning.ts'
 import { market, technicalAnalysis } from './sections/market.ts'
 import {
   api,
@@ -30,6 +30,7 @@ export const configurationSchema = z.strictObject({
   learning,
   signals,
   producers,
+  strategies,
   settlement,
   market,
   ta: technicalAnalysis,

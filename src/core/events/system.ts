@@ -163,6 +163,15 @@ export const alertEvents = {
     jump_seconds: z.number(),
     repeat: z.int(),
   }),
+  /** A strategy or a producer in a file of the user is set aside. */
+  'alert.own_code': z.object({
+    urgency: z.literal('immediate'),
+    message: z.string(),
+    cause: z.literal('quarantined'),
+    producer: z.string(),
+    quarantined_until: branded<Timestamp>().nullable(),
+    repeat: z.int(),
+  }),
   'alert.regime_shift': z.object({
     urgency: z.literal('standard'),
     message: z.string(),

@@ -88,6 +88,10 @@ export const executionEvents = {
     status: z.enum(['ready', 'awaiting_approval']),
     pcs_score: z.number().optional(),
     cts_score: z.number().optional(),
+    /** The size was asked for as it is: the Kelly stake does not bound it. */
+    sizing: z.literal('fixed').optional(),
+    /** The stop follows the best price at this distance, as a share of it. */
+    trailing_pct: z.number().optional(),
   }),
   'execution.intent_approved.v1': z.object({
     intent_id: branded<IntentId>(),
@@ -181,6 +185,8 @@ export const executionEvents = {
     loss_at_stop_usd: z.number(),
     /** Of the entry, still to be filled. */
     remaining_size: z.number(),
+    /** The stop follows the best price at this distance, as a share of it. */
+    trailing_pct: z.number().optional(),
   }),
   'execution.position_updated.v1': z.object({
     position_id: branded<PositionId>(),

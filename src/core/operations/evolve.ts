@@ -43,6 +43,7 @@ export const evolveOperations = (state: OperationsState, event: KnownEvent): Ope
     case 'alert.kill_switch':
     case 'alert.regime_shift':
     case 'alert.execution':
+    case 'alert.own_code':
     case 'alert.stop_triggered':
     case 'alert.target_hit':
     case 'alert.weights_adjusted':

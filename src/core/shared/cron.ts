@@ -46,6 +46,15 @@ export const intervalMsOf = (schedule: string): number | null => {
   return gapMs
 }
 
+/** The schedule of bars that are so long: a part of a day. Those below a minute count as a minute. */
+export const cronOf = (seconds: number): string => {
+  const minutes = Math.max(1, Math.round(seconds / 60))
+  if (minutes < 60) return minutes === 1 ? '* * * * *' : `*/${minutes} * * * *`
+  const hours = Math.round(minutes / 60)
+  if (hours < 24) return hours === 1 ? '0 * * * *' : `0 */${hours} * * *`
+  return '0 0 * * *'
+}
+
 const gapsMs = new WeakMap<Cron, number>()
 
 /** Whether a schedule names a minute behind `afterMs` and up to `upToMs`. Long silence counts as one day. */

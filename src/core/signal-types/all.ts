@@ -14,6 +14,7 @@ import { priceWs } from './price-ws.ts'
 import { sentiment } from './sentiment.ts'
 import { social } from './social.ts'
 import { stablecoin } from './stablecoin.ts'
+import { strategy } from './strategy.ts'
 import { ta } from './ta.ts'
 import { tradfi } from './tradfi.ts'
 import { whale } from './whale.ts'
@@ -31,6 +32,7 @@ export const SIGNAL_TYPES = [
   sentiment,
   social,
   stablecoin,
+  strategy,
   ta,
   tradfi,
   whale,

@@ -11,6 +11,7 @@ import {
   healthAfter,
   type HealthRules,
   isOverdue,
+  isOwnCode,
   type Producers,
   type RunEnd,
 } from './producers.ts'
@@ -55,7 +56,15 @@ const rowFaultOf = (
 }
 
 /** Recorded after the signals of the run. */
-const runEvent = (producers: Producers, report: ProducerReport, rules: HealthRules): NewEvent => {
+const runEvent = (
+  producers: Producers,
+  report: ProducerReport,
+  rules: HealthRules,
+): {
+  readonly type: 'producer.run.v1'
+  readonly source: string
+  readonly payload: PayloadOf<'producer.run.v1'>
+} => {
   const before = producers.runs.get(report.name)
   const { name, rows, rejected, error, durationMs } = report
   return {
@@ -131,10 +140,35 @@ export const runProducer = (
     quarantineAfter: quarantine_after,
     quarantineSeconds: quarantine_seconds,
   }
+  const ran = runEvent(producers, { ...report, rows, rejected, end }, rules)
   return accept(
     ...rows.flatMap((row) => signalEvents(name, row, { ...context, callOf })),
-    runEvent(producers, { ...report, rows, rejected, end }, rules),
+    ran,
+    ...quarantineAlert(producers, ran.payload),
   )
+}
+
+/** Code of the user that is set aside needs its author: a strategy no longer looks after its positions. */
+const quarantineAlert = (
+  { registered }: Producers,
+  { name, health, prev_health: before, error, quarantined_until: until }: PayloadOf<'producer.run.v1'>,
+): readonly NewEvent[] => {
+  const isOwn = isOwnCode(registered.get(name)?.endpoint ?? '')
+  if (health !== 'quarantined' || before === 'quarantined' || !isOwn) return []
+  return [
+    {
+      type: 'alert.own_code',
+      source: 'alerts',
+      payload: {
+        urgency: 'immediate',
+        message: `${name} is set aside until ${until}: ${error}`,
+        cause: 'quarantined',
+        producer: name,
+        quarantined_until: until,
+        repeat: 0,
+      },
+    },
+  ]
 }
 
 const signalEvents = (

@@ -120,6 +120,11 @@ const errorsAfter = (before: number, health: Health): number => {
   return health === 'error' || health === 'quarantined' ? before + 1 : before
 }
 
+/** The endpoint of a strategy or producer that is a file of the user: it runs in the leading process and is not polled. */
+export const ownEndpoint = (kind: 'strategy' | 'producer', name: string): string => `${kind}:${name}`
+
+export const isOwnCode = (endpoint: string): boolean => /^(strategy|producer):/.test(endpoint)
+
 const DEFAULT_SCHEDULE = '*/15 * * * *'
 
 /** The body of a registration. The endpoint is not contacted yet. */

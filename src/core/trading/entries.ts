@@ -24,6 +24,7 @@ import {
   usdNumber,
   type Price,
   type Quantity,
+  type Usd,
 } from '../shared/money.ts'
 import { r9 } from '../shared/numbers.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
@@ -207,16 +208,18 @@ export const openedEvent = (
       mark_price: priceNumber(mid),
       loss_at_stop_usd: usdNumber(lossAtStop),
       remaining_size: quantityNumber(remaining),
+      ...(intent.trailing_pct === undefined ? {} : { trailing_pct: intent.trailing_pct }),
     },
   }
 }
 
 const limitNumbers = (limits: SizeLimits): Record<string, number> =>
-  Object.fromEntries(Object.entries(limits).map(([name, limit]) => [name, usdNumber(limit)]))
+  Object.fromEntries(Object.entries(limits).map(([name, limit]: [string, Usd]) => [name, usdNumber(limit)]))
 
 /** The numbers that led to the size. */
 const sizingOf = ({ learned, limits, notional }: OrderPlan): Sizing => {
-  const { estimate, kelly, floor, isProbation } = learned
+  const { estimate, kelly, floor } = learned
+  const isProbation = learned.isProbation && limits.kelly !== undefined
   const names = Object.keys(limits) as readonly (keyof SizeLimits)[]
   return {
     probation: isProbation,
@@ -297,7 +300,7 @@ const isLearnedTooSmall = ({ quantity, limits, notional }: OrderPlan): boolean =
 
 /** A limit that leaves too little is named beside the size. */
 const bounds = (plan: OrderPlan | null, limit: keyof OrderPlan['limits'], smallestUsd: number): boolean =>
-  plan !== null && plan.quantity === 0n && plan.limits[limit] <= usdFrom(smallestUsd)
+  plan !== null && plan.quantity === 0n && (plan.limits[limit] ?? plan.notional) <= usdFrom(smallestUsd)
 
 /** Whatever the spelling. */
 const isListed = (symbol: string, listed: readonly string[]): boolean =>

@@ -35,6 +35,7 @@ import {
   entryOrderOf,
   isAdopted,
   isOpen,
+  isOpenedBy,
   quantityLeft,
   type ClosedBy,
   type ClosingPosition,
@@ -86,6 +87,13 @@ export const closePosition = (
   return accept(...exitEvents(facts, { ...exit, by }, context))
 }
 
+interface SymbolExit {
+  readonly symbol: CanonicalSymbol
+  readonly direction: Direction | 'flat'
+  /** The name of a strategy. */
+  readonly rule?: string
+}
+
 /** All at once; what has no price cannot be closed, and that is recorded. */
 export const closeAll = (facts: TradingFacts, by: Operator, context: DecisionContext): Decision =>
   accept(
@@ -97,10 +105,10 @@ export const closeAll = (facts: TradingFacts, by: Operator, context: DecisionCon
       }),
   )
 
-/** The brain turned around: positions against its direction are closed. */
+/** The brain turned around: positions against its direction are closed. A strategy closes only what it opened itself. */
 export const exitSymbol = (
   facts: TradingFacts,
-  { symbol, direction }: { readonly symbol: CanonicalSymbol; readonly direction: Direction },
+  { symbol, direction, rule }: SymbolExit,
   context: DecisionContext,
 ): Decision => {
   if (blocksExits(facts.trading.killSwitch.level)) return accept()
@@ -108,7 +116,10 @@ export const exitSymbol = (
     ...positionsOf(facts.trading, symbol)
       .filter(
         (position) =>
-          !isAdopted(position) && position.terms.direction !== direction && position.status !== 'closing',
+          !isAdopted(position) &&
+          (rule === undefined || isOpenedBy(position, rule)) &&
+          position.terms.direction !== direction &&
+          position.status !== 'closing',
       )
       .flatMap((position) => exitNow(facts, position, 'bias_flip', context) ?? [])
       .flatMap((exit) => exitEvents(facts, exit, context)),

@@ -121,6 +121,29 @@ export const perUsdOf = (
   }
 }
 
+/** A stop that follows the best price, and what it would cost; null while it stays where it is. */
+export const trailedStop = (
+  position: {
+    readonly direction: Direction
+    readonly trailingPct: number
+    readonly stop: Price
+    readonly quantity: Quantity
+    readonly notional: Usd
+  },
+  best: Price,
+  costs: PaperCosts,
+): { readonly stopLoss: Price; readonly lossAtStop: Usd } | null => {
+  const { direction, trailingPct, stop } = position
+  const sign = signOf(direction)
+  const stopLoss = beyond(best, -Number(sign) * trailingPct, -sign)
+  const step = ratioOf(signed(direction, minus(stopLoss, stop)), best)
+  // Smaller steps would only fill the log.
+  if (step < trailingPct * TRAILING_STEP) return null
+  return { stopLoss, lossAtStop: lossAt(direction, position, stopLoss, costs) }
+}
+
+const TRAILING_STEP = 0.02
+
 const stopAt = (
   {
     direction,

@@ -27,6 +27,7 @@ export const opened = (
       leverage: payload.leverage,
       marginType: payload.margin_type,
       openedAt,
+      ...(payload.trailing_pct === undefined ? {} : { trailingPct: payload.trailing_pct }),
     },
     {
       quantity,

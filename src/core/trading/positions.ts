@@ -68,6 +68,8 @@ export interface Terms {
   readonly leverage: number
   readonly marginType: 'isolated' | 'cross'
   readonly openedAt: Timestamp
+  /** The stop follows the best price at this distance; undefined for a stop that stays. */
+  readonly trailingPct?: number
 }
 
 export type Origin =
@@ -150,6 +152,10 @@ export const isOpen = (position: Position): position is OpenPosition =>
   position.status !== 'closed' && position.status !== 'liquidated'
 
 export const isAdopted = ({ terms }: PositionFields): boolean => terms.origin.kind === 'adopted'
+
+/** Whether a rule of this name proposed it; see `proposeTrade`. */
+export const isOpenedBy = ({ terms: { origin } }: PositionFields, rule: string): boolean =>
+  origin.kind === 'intent' && origin.convictionId.startsWith(`${rule}:`)
 
 /** The order that opened it; null for adopted positions. */
 export const entryOrderOf = ({ terms: { origin } }: PositionFields): OrderId | null =>

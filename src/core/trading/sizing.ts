@@ -58,6 +58,7 @@ export const planned = (
   const side = intent.direction === 'long' ? 'buy' : 'sell'
   const request = {
     sizePct: intent.size_pct,
+    isFixed: intent.sizing === 'fixed',
     leverage: intent.leverage,
     conviction: intent.conviction_score,
   }
@@ -93,14 +94,15 @@ export interface Account {
 
 export interface SizeRequest {
   readonly sizePct: number
+  readonly isFixed: boolean
   readonly leverage: number
   readonly conviction: number
 }
 
-/** Every bound of a size in USD; the size is the least of them. */
-export type SizeLimits = Readonly<
-  Record<'size_pct' | 'kelly' | 'position' | 'heat' | 'exposure' | 'margin', Usd>
->
+/** Every bound of a size in USD; the size is the least of them. Of a size that was asked for as it is, Kelly is none. */
+export type SizeLimits = Readonly<Record<'size_pct' | 'position' | 'heat' | 'exposure' | 'margin', Usd>> & {
+  readonly kelly?: Usd
+}
 
 /** What the results so far allow: the Kelly stake, or where that is less, a floor at which learning goes on. */
 export interface LearnedSize {
@@ -138,7 +140,7 @@ const sizeLimits = (
     risk.heat_open_fraction * Math.min(risk.max_portfolio_heat_pct, killSwitch.l2_portfolio_heat_pct)
   return {
     size_pct: portion(equity, request.sizePct),
-    kelly: greater(learned.kelly, learned.floor),
+    ...(request.isFixed ? {} : { kelly: greater(learned.kelly, learned.floor) }),
     position: portion(equity, risk.max_position_pct),
     heat: usdLeft(
       heatMax * Number(equity) - Number(account.lossAtStop),

@@ -9,6 +9,7 @@ import { markOf } from '../market/readings.ts'
 import { priceTrustOf } from '../signals/prices.ts'
 import type { TradingFacts } from './evolve.ts'
 import { exitAlert, exitEvents, type Exit } from './exits.ts'
+import { trailedStop, type PaperCosts } from './fills.ts'
 import { openPositionsOf, positionsOf, type Portfolio } from './book.ts'
 import {
   isAdopted,
@@ -148,6 +149,7 @@ interface MonitorRules {
   readonly maxHoldingHours: number
   readonly degradeAt: number
   readonly alertRepeatSeconds: number
+  readonly costs: PaperCosts
 }
 
 const monitorRules = (
@@ -161,6 +163,7 @@ const monitorRules = (
   maxHoldingHours: execution.max_holding_hours,
   degradeAt: execution.degrade_at,
   alertRepeatSeconds: alerts.repeat_seconds,
+  costs: execution,
 })
 
 /** What a price means for a position. */
@@ -192,9 +195,26 @@ const monitored = (position: OpenPosition, seen: PriceSeen, rules: MonitorRules)
   }
   if (exit !== null) return { kind: 'exit', exit }
   const status = statusAt(position, lastPrice(seen), rules)
+  const trailed = trailedBy(position, seen, rules)
+  if (trailed !== null) {
+    const moved = { ...position, holding: { ...position.holding, ...trailed } }
+    return { kind: 'status', event: updateOf(moved, { status, reason: 'trailing' }) }
+  }
   if (status === position.status) return NOTHING
   const reason = status === 'degrading' ? 'stop_distance_lost' : status === 'monitoring' ? 'watched' : status
   return { kind: 'status', event: updateOf(position, { status, reason }) }
+}
+
+/** Bars move a trailing stop, for the bars after them. */
+const trailedBy = (position: HeldPosition, seen: PriceSeen, rules: MonitorRules) => {
+  const {
+    terms: { direction, trailingPct },
+    holding: { stopLoss: stop, quantity, notional },
+  } = position
+  if (trailingPct === undefined || stop === null || seen.kind !== 'bar') return null
+  const extreme = direction === 'long' ? seen.high : seen.low
+  const best = wasOpenAllAlong(position, seen, rules.now) ? extreme : seen.close
+  return trailedStop({ direction, trailingPct, stop, quantity, notional }, best, rules.costs)
 }
 
 /** No price for too long: the position is treated as degrading. */

@@ -1,3 +1,4 @@
+import type { Stamped } from '../../core/log/event.ts'
 import type { Timestamp } from '../../core/shared/brand.ts'
 import { timestampAt } from '../../core/shared/time.ts'
 import type { ProducerReport, Row } from '../../core/signals/producer-runs.ts'
@@ -67,8 +68,9 @@ export class ProducerRunner {
     })
   }
 
-  /** Stores the rows that are new, and how the run went. */
-  async record({ name, schedule, rows, end, error, rejected, durationMs }: ProducerOutput): Promise<void> {
+  /** Stores the rows that are new, and how the run went. Resolves to what was stored. */
+  async record(output: ProducerOutput): Promise<readonly Stamped[]> {
+    const { name, schedule, rows, end, error, rejected, durationMs } = output
     const intervalMs = intervalMsOf(schedule) ?? 1
     const now = timestampAt(this.#clock.now())
     const wanted = rows.map(({ type, payload, ts, dedupeKey }): Row => ({
@@ -84,9 +86,11 @@ export class ProducerRunner {
       const known = await this.#engine.log.findByDedupeKeys(wanted.map(({ dedupeKey }) => dedupeKey))
       const fresh = firstOfEach(wanted).filter(({ dedupeKey }) => !known.has(dedupeKey))
       const report = { name, end, rows: fresh, rejected, error, durationMs }
-      await this.#engine.execute({ kind: 'run-producer', report })
+      const outcome = await this.#engine.execute({ kind: 'run-producer', report })
+      return outcome.status === 'done' ? outcome.events : []
     } catch (problem) {
       this.#onError(`could not store the signals of ${name}`, problem)
+      return []
     }
   }
 }

@@ -4,7 +4,7 @@ import type { Configuration } from '../../core/config/schema.ts'
 import { isSettlementDue } from '../../core/treasury/settle.ts'
 import { isLearningDue } from '../../core/brain/learning.ts'
 import { isLive, isOver } from '../../core/trading/intents.ts'
-import { mayRun, type Producer as RegisteredProducer } from '../../core/signals/producers.ts'
+import { isOwnCode, mayRun, type Producer as RegisteredProducer } from '../../core/signals/producers.ts'
 import { isAnyOverdue } from '../../core/reputation/settle-calls.ts'
 import { firesBetween } from '../../core/shared/cron.ts'
 import { derivedId } from '../../core/shared/derived-id.ts'
@@ -196,7 +196,8 @@ class Polls {
     const { registered, runs } = this.#dependencies.engine.state.signals.producers
     const now = timestampAt(upToMs)
     const due = [...registered].filter(
-      ([name, { schedule }]) => mayRun(runs.get(name), now) && firesBetween(schedule, afterMs, upToMs),
+      ([name, { schedule, endpoint }]) =>
+        !isOwnCode(endpoint) && mayRun(runs.get(name), now) && firesBetween(schedule, afterMs, upToMs),
     )
     this.#due = due.map(([name]) => name)
     // Whoever waited for the minute before does so no longer.

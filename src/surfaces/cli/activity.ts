@@ -59,6 +59,7 @@ const activityOf = (stored: Stamped): Activity | null => {
       }
     }
     case 'alert.execution':
+    case 'alert.own_code':
     case 'alert.regime_shift':
     case 'alert.stop_triggered':
     case 'alert.target_hit':

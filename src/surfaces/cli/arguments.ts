@@ -4,6 +4,7 @@ import { InvalidArgumentError } from 'commander'
 import { parseSelector } from '../../core/market/history/select.ts'
 import { TIMEFRAME_RULE } from '../../core/market/history/series.ts'
 import { parseTimestamp } from '../../core/shared/time.ts'
+import type { ParameterValues } from '../../core/strategies/strategy.ts'
 import type { Invocation } from './command.ts'
 import { Failure, UsageError } from './failure.ts'
 
@@ -52,6 +53,15 @@ export const parseSeries = parser(
   parseSelector,
   `It must be a venue, a symbol and ${TIMEFRAME_RULE}: binance:BTC:1h.`,
 )
+
+/** For `--set key=value`, which may be repeated. */
+export const collectParameters = (text: string, before: ParameterValues = {}): ParameterValues => {
+  const [, name, value] = /^([A-Za-z_]\w{0,63})=([^]{0,1000})$/.exec(text) ?? []
+  if (name === undefined || value === undefined)
+    throw new InvalidArgumentError('It must be a name and a value: fast=5.')
+  if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`${name} is there twice.`)
+  return { ...before, [name]: value }
+}
 
 const ID_PREFIX_LENGTH_MIN = 4
 

@@ -1,5 +1,7 @@
 import type { BacktestReport } from '../../backtest/report.ts'
 import type { StrategyName } from '../../backtest/strategies.ts'
+import type { ParameterValues } from '../../core/strategies/strategy.ts'
+import type { StrategyDescription } from '../../ports/strategy.ts'
 import type { EnvironmentVariables } from '../../core/config/environment.ts'
 import type { SeriesSelector } from '../../core/market/history/select.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
@@ -60,6 +62,7 @@ export interface CommandDependencies {
   readonly openBroker: () => Promise<Broker>
   /** A run through recorded time. It leaves nothing behind. */
   readonly backtest: (request: BacktestRequest) => Promise<BacktestReport>
+  readonly strategies: StrategyCommands
   /** Recorded bars of this home. */
   readonly history: () => Promise<HistoryCommands>
   /** Resolves when the service listens. */
@@ -70,6 +73,8 @@ export interface CommandDependencies {
 
 export interface BacktestRequest {
   readonly strategy: StrategyName
+  /** Of the strategy, as text or as they are; those that are missing have their defaults. */
+  readonly parameters?: ParameterValues
   /** Alone; without it the whole universe. */
   readonly symbol?: string | undefined
   readonly fromMs: number | null
@@ -85,6 +90,24 @@ export interface BacktestRequest {
   /** What was left out of the bars, for people. */
   readonly onError: (message: string) => void
   readonly onProgress: (done: number, total: number) => void
+}
+
+export interface StrategyCommands {
+  /** Built-in ones, then the files of this home. */
+  readonly list: () => Promise<
+    readonly {
+      readonly name: string
+      readonly path: string | null
+      readonly description: StrategyDescription | null
+      readonly error: string | null
+    }[]
+  >
+  /** Writes the files of a new one, and refuses to replace any. */
+  readonly create: (name: string, kind: 'typescript' | 'python' | 'producer') => Promise<readonly string[]>
+  /** Opens it once. The parameters with all defaults, or a failure that says what is wrong. */
+  readonly check: (name: string, parameters: ParameterValues) => Promise<ParameterValues>
+  /** Runs the tests of the files with Node's test runner, which prints what it finds and sets the exit code. */
+  readonly test: (name: string | null) => Promise<void>
 }
 
 export interface HistoryCommands {

@@ -74,6 +74,8 @@ export const FAILURE_STATUS = {
   'store.missing': 404,
   'store.not_empty': 409,
   'store.unavailable': 503,
+  'strategy.failed': 422,
+  'strategy.not_found': 404,
   'symbol.unknown': 404,
   'trace.session_closed': 409,
   'trace.session_full': 409,

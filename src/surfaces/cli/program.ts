@@ -25,6 +25,7 @@ export const COMMANDS: Readonly<Record<string, readonly (readonly [string, strin
       'connect an AI agent to the service over standard input/output',
       () => import('./commands/mcp.ts'),
     ],
+    ['new', 'write a strategy or a producer of your own', () => import('./commands/new.ts')],
     ['serve', 'run the service until it is stopped', () => import('./commands/serve.ts')],
     ['up', 'create what is missing, then run the service', () => import('./commands/up.ts')],
   ],
@@ -44,6 +45,7 @@ export const COMMANDS: Readonly<Record<string, readonly (readonly [string, strin
       () => import('./commands/portfolio.ts'),
     ],
     ['positions', 'open and closed positions; close one or all', () => import('./commands/positions.ts')],
+    ['strategies', 'strategies that are found; run their tests', () => import('./commands/strategies.ts')],
   ],
   Control: [
     ['brain', 'run a brain cycle now, or explain the last one', () => import('./commands/brain.ts')],

@@ -1,3 +1,5 @@
+import { createOwnFiles, testStrategies } from '../../compose/new-files.ts'
+import { listStrategies, openStrategy } from '../../compose/strategies.ts'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
@@ -193,6 +195,17 @@ export const openTestHome = async () => {
           const configuration = await openConfigurationStore(place)
           if (configuration.status === 'invalid') throw new Error(configuration.problems.join('; '))
           return runBacktest(configuration.store.current(), request, { home, version: VERSION, log })
+        },
+        strategies: {
+          list: () => listStrategies({ home, blocks: false, onOutput: () => undefined }),
+          check: async (name, parameters) => {
+            const settings = { home, blocks: false, onOutput: () => undefined }
+            const opened = await openStrategy(name, parameters, settings)
+            await opened.close()
+            return opened.parameters
+          },
+          create: (name, kind) => createOwnFiles(home, name, kind),
+          test: (name) => testStrategies(home, name),
         },
         history: async () => createHistoryCommands(home, clock),
         startService: async (options) => {

@@ -1,6 +1,8 @@
+import { z } from 'zod'
 import { byDomain, DOMAIN_DEFAULTS, type Domain } from '../../shared/domains.ts'
+import { STRATEGY_NAME } from '../../shared/strategy-name.ts'
 import { HORIZONS } from '../../shared/time.ts'
-import { choice, flag, group, number, share, text, whole } from './kinds.ts'
+import { choice, flag, group, number, plainText, share, symbol, text, whole } from './kinds.ts'
 
 const horizonOf = (domain: Domain) =>
   choice(DOMAIN_DEFAULTS[domain].horizon, HORIZONS, '1h, 4h, 24h, 3d or 7d')
@@ -22,6 +24,24 @@ export const producers = group('Producers', {
   quarantine_seconds: whole(3600, 1, 604_800, 'for how long'),
   stale_intervals: whole(3, 1, 1000, 'expected runs missed before it counts as stale'),
 })
+
+/** What runs of the files in `strategies`; what is not named here is only there for backtests. */
+export const strategies = z
+  .record(
+    z.string().regex(STRATEGY_NAME),
+    z.strictObject({
+      enabled: z.boolean(),
+      parameters: z
+        .record(plainText(1, 64), z.union([z.number(), z.boolean(), plainText(0, 1000)]))
+        .default({}),
+      /** Empty for the whole universe. */
+      symbols: z.array(symbol()).max(1000).readonly().default([]),
+    }),
+  )
+  .default({})
+  .describe(
+    'strategies that trade, by name: { cross: { enabled: true, parameters: { fast: 5 }, symbols: [BTC] } }',
+  )
 
 export const settlement = group('Judging calls', {
   horizons: group('When a call is judged, unless it says so itself', byDomain(horizonOf)),

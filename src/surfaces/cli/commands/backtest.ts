@@ -3,7 +3,8 @@ import { Option } from 'commander'
 import type { BacktestReport } from '../../../backtest/report.ts'
 import { STRATEGY_NAMES, type StrategyName } from '../../../backtest/strategies.ts'
 import type { SeriesSelector } from '../../../core/market/history/select.ts'
-import { parseFrom, parser, parseSeries, parseTo } from '../arguments.ts'
+import type { ParameterValues } from '../../../core/strategies/strategy.ts'
+import { collectParameters, parseFrom, parser, parseSeries, parseTo } from '../arguments.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
 import { Failure, UsageError } from '../failure.ts'
 import { fields, percent, profit, quiet, usd, warning, type Row } from '../table.ts'
@@ -16,7 +17,18 @@ export const define: DefineCommand = (command, run) => {
         'at the close of a bar is filled at the open of the next, with slippage, fees and funding. The first 200 analysis ' +
         'bars only warm up the indicators.',
     )
-    .addOption(new Option('--strategy <name>', 'which rules decide').choices(STRATEGY_NAMES).default('brain'))
+    .addOption(
+      new Option(
+        '--strategy <name>',
+        `what decides: ${STRATEGY_NAMES.join(', ')}, or one of "svc strategies"`,
+      ).default('brain'),
+    )
+    .addOption(
+      new Option(
+        '--set <key=value>',
+        'a parameter of the strategy, such as fast=5; may be repeated',
+      ).argParser(collectParameters),
+    )
     .option('--symbol <symbol>', 'only this symbol (default: the whole universe)', parseSymbol)
     .option('--from <date>', 'start trading then', parseFrom)
     .option('--to <date>', 'stop trading then; a day is included', parseTo)
@@ -36,6 +48,7 @@ export const define: DefineCommand = (command, run) => {
       examples(
         'svc backtest',
         'svc backtest --strategy momentum --symbol BTC --seed 7 --reset-daily',
+        'svc backtest --strategy ma_crossover --set fast=5 --set slow=20',
         'SVC_BRAIN__MIN_DOMAINS=2 svc backtest --recorded',
         'svc backtest --data binance:BTC:5m --strategy momentum --from 2024-02-10',
         'svc backtest --file bars.csv --from 2024-02-10 --to 2024-02-20 --json',
@@ -46,6 +59,7 @@ export const define: DefineCommand = (command, run) => {
 
 interface BacktestOptions {
   readonly strategy: StrategyName
+  readonly set?: ParameterValues
   readonly symbol?: string
   readonly from?: string
   readonly to?: string
@@ -57,7 +71,18 @@ interface BacktestOptions {
 }
 
 const runBacktest = async (invocation: Invocation, options: BacktestOptions): Promise<Answer> => {
-  const { strategy, symbol, from, to, seed, file, data = [], recorded = false, resetDaily = false } = options
+  const {
+    strategy,
+    set: parameters = {},
+    symbol,
+    from,
+    to,
+    seed,
+    file,
+    data = [],
+    recorded = false,
+    resetDaily = false,
+  } = options
   const fromMs = from === undefined ? null : Date.parse(from)
   // A day ends with its last millisecond; its last bar closes with the next one.
   const toMs = to === undefined ? null : Math.ceil(Date.parse(to) / 1000) * 1000
@@ -67,6 +92,7 @@ const runBacktest = async (invocation: Invocation, options: BacktestOptions): Pr
   const report = await invocation
     .backtest({
       strategy,
+      parameters,
       symbol,
       fromMs,
       toMs,

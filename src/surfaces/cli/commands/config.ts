@@ -67,7 +67,11 @@ const validateConfiguration = async (
   return { document: { ok, problems }, text, exitCode: ok ? EXIT_OK : EXIT_FAILED }
 }
 
-const setKey = async (invocation: Invocation, key: Key, argument: string): Promise<Answer> => {
+export const setKey = async (
+  invocation: Invocation,
+  key: Pick<Key, 'path'>,
+  argument: string,
+): Promise<Answer> => {
   const value =
     argument === '-' ? await invocation.ask(`Value of ${key.path.join('.')}: `, 'hidden') : argument
   const { path, changed, restartRequired, overriddenByEnv, warnings } = await recordingInLog(
@@ -98,7 +102,7 @@ const setKey = async (invocation: Invocation, key: Key, argument: string): Promi
 /** One key of `config/user.yaml`, given as text like an environment variable. */
 const changeKey = async (
   invocation: Invocation,
-  { path }: Key,
+  { path }: Pick<Key, 'path'>,
   value: string,
   record: RecordInLog,
 ): Promise<ConfigurationChanged> => {

@@ -1,0 +1,49 @@
+import { readdir } from 'node:fs/promises'
+import { basename, extname, join } from 'node:path'
+import { STRATEGY_NAME, STRATEGY_NAME_RULE } from '../../../core/shared/strategy-name.ts'
+
+export interface OwnFile {
+  readonly name: string
+  readonly path: string
+  /** What is wrong with it before it is even read; null if nothing is. */
+  readonly fault: string | null
+}
+
+const CODE = ['.ts', '.mts', '.js', '.mjs']
+const SETTINGS = ['.yaml', '.yml', '.json']
+
+/** Files of the user in a folder of the home, by name. Tests, declarations and settings of editors are none. */
+export const findOwnFiles = async (folder: string): Promise<readonly OwnFile[]> => {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  const files = entries
+    .filter((entry) => !entry.isDirectory() && isMeant(entry.name))
+    .map(({ name: file }) => ({ name: basename(file, extname(file)), path: join(folder, file) }))
+    .toSorted((one, other) => (one.path < other.path ? -1 : 1))
+  return files.map(({ name, path }) => ({ name, path, fault: faultOf(name, path, files) }))
+}
+
+export const isCode = ({ path }: Pick<OwnFile, 'path'>): boolean => CODE.includes(extname(path))
+
+const isMeant = (file: string): boolean =>
+  !file.startsWith('.') &&
+  !file.startsWith('_') &&
+  !/\.(test|spec|d)\.[cm]?[tj]s$/.test(file) &&
+  !IGNORED.has(file) &&
+  [...CODE, ...SETTINGS].includes(extname(file))
+
+const IGNORED: ReadonlySet<string> = new Set(['package.json', 'package-lock.json', 'tsconfig.json'])
+
+const faultOf = (
+  name: string,
+  path: string,
+  files: readonly { readonly name: string; readonly path: string }[],
+): string | null => {
+  if (!STRATEGY_NAME.test(name)) return `the name of its file ${STRATEGY_NAME_RULE}`
+  const others = files.filter((file) => file.name === name && file.path !== path)
+  return others.length === 0
+    ? null
+    : `there are several files of this name: ${others.map((file) => basename(file.path)).join(', ')}`
+}

@@ -1,0 +1,103 @@
+import * as tradingSignals from 'trading-signals'
+import * as zod from 'zod'
+import { STRATEGY_NAME, STRATEGY_NAME_RULE } from '../../../core/shared/strategy-name.ts'
+import { builtInStrategy, BRAIN } from '../../../core/strategies/built-in.ts'
+import { timeframeSeconds, TIMEFRAME_RULE } from '../../../core/market/history/series.ts'
+import { priceNumber } from '../../../core/shared/money.ts'
+import { intervalMsOf } from '../../../core/shared/cron.ts'
+import { isBuiltin } from '../../../core/signals/producers.ts'
+import { defineStrategy, StrategyError, type StrategyDefinition } from '../../../core/strategies/strategy.ts'
+import { defaultsFault } from '../../../core/strategies/parameters.ts'
+import { tryStrategy } from '../../../core/strategies/try-strategy.ts'
+import type { Producer } from '../../../ports/producer.ts'
+import type { ProducerDescription } from './messages.ts'
+
+/** A producer of the user: what a built-in one declares in `core/signal-types`, it declares itself. */
+export interface OwnProducer extends Producer, ProducerDescription {}
+
+/** What `signal-engine/strategy` gives to a user's file; tests of strategies use `tryStrategy`. */
+const STRATEGY_MODULE = { defineStrategy, tryStrategy, StrategyError, z: zod.z }
+
+const PRODUCER_MODULE = {
+  defineProducer: <Of extends OwnProducer>(producer: Of): Of => producer,
+  priceNumber,
+}
+
+/**
+ * Loads a module of the user, in TypeScript or JavaScript, without a build step on any version of Node. The packages that
+ * it may need come from here: a home has no node_modules.
+ */
+export const importOwn = async (file: string): Promise<unknown> => {
+  // Only here: most commands load no file of the user.
+  const { createJiti } = await import('jiti')
+  const jiti = createJiti(file, {
+    fsCache: false,
+    moduleCache: false,
+    interopDefault: false,
+    virtualModules: {
+      'signal-engine/strategy': STRATEGY_MODULE,
+      'signal-engine/producer': PRODUCER_MODULE,
+      'trading-signals': tradingSignals,
+      zod,
+    },
+  })
+  return jiti.import(file)
+}
+
+export const loadStrategy = async (file: string, name: string): Promise<StrategyDefinition> =>
+  soundStrategy(defaultOf(await importOwn(file)), name)
+
+export const loadProducer = async (file: string, name: string): Promise<OwnProducer> =>
+  soundProducer(defaultOf(await importOwn(file)), name)
+
+const defaultOf = (module: unknown): Readonly<Record<string, unknown>> => {
+  const exported = isRecord(module) ? module['default'] : undefined
+  if (!isRecord(exported))
+    throw new StrategyError('it has no default export: export default defineStrategy({ … })')
+  return exported
+}
+
+const soundStrategy = (exported: Readonly<Record<string, unknown>>, name: string): StrategyDefinition => {
+  const { parameters, warmUpBars, create, timeframes } = exported
+  checkName(exported['name'], name)
+  if (name === BRAIN || builtInStrategy(name) !== undefined)
+    throw new StrategyError(`${name} is the name of a built-in strategy`)
+  if (!(parameters instanceof zod.z.ZodObject))
+    throw new StrategyError('parameters must be a zod object: z.object({ … })')
+  const fault = defaultsFault(parameters)
+  if (fault !== null) throw new StrategyError(fault)
+  if (typeof warmUpBars !== 'number' && typeof warmUpBars !== 'function')
+    throw new StrategyError('warmUpBars must be a number, or a function of the parameters')
+  if (typeof create !== 'function') throw new StrategyError('create must be a function of the parameters')
+  if (timeframes !== undefined && !Array.isArray(timeframes))
+    throw new StrategyError('timeframes must be a list')
+  for (const timeframe of timeframes ?? [])
+    if (typeof timeframe !== 'string' || timeframeSeconds(timeframe) === null)
+      throw new StrategyError(`the timeframe ${String(timeframe)} is not ${TIMEFRAME_RULE}`)
+  return exported as unknown as StrategyDefinition
+}
+
+const soundProducer = (exported: Readonly<Record<string, unknown>>, name: string): OwnProducer => {
+  const { run, domain, schedule } = exported
+  checkName(exported['name'], name)
+  if (isBuiltin(name)) throw new StrategyError(`${name} is the name of a built-in producer`)
+  if (typeof run !== 'function') throw new StrategyError('run must be a function of the market')
+  if (typeof domain !== 'string' || !/^[a-z][a-z0-9_-]{0,63}$/.test(domain))
+    throw new StrategyError(
+      'domain must be curator, onchain, tradfi, social, technical, events or a word of your own',
+    )
+  if (typeof schedule !== 'string' || intervalMsOf(schedule) === null)
+    throw new StrategyError('schedule must be a cron line of five fields, such as */15 * * * *')
+  return exported as unknown as OwnProducer
+}
+
+/** The file is found by its name, so that no other file has to be loaded to find it. */
+const checkName = (given: unknown, name: string): void => {
+  if (typeof given !== 'string' || !STRATEGY_NAME.test(given))
+    throw new StrategyError(`its name ${STRATEGY_NAME_RULE}`)
+  if (given !== name)
+    throw new StrategyError(`it is named ${given}, but its file ${name}: the two must be the same`)
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null

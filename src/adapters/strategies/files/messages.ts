@@ -1,0 +1,57 @@
+import type { MessagePort } from 'node:worker_threads'
+import type { MarketView } from '../../../core/market/readings.ts'
+import type { SeriesBar } from '../../../core/strategies/bar-series.ts'
+import type { AccountFacts } from '../../../core/strategies/run-strategy.ts'
+import type { ParameterValues, StrategyProposal } from '../../../core/strategies/strategy.ts'
+import type { ProducerRun } from '../../../ports/producer.ts'
+import type { StrategyDescription } from '../../../ports/strategy.ts'
+
+/** What the thread of a user's file is asked for, and what each answer is. */
+export interface Messages {
+  readonly 'describe-strategy': [request: object, answer: StrategyDescription]
+  readonly 'open-strategy': [
+    request: { readonly parameters: ParameterValues; readonly analysisSeconds: number },
+    answer: {
+      readonly parameters: ParameterValues
+      readonly warmUp: { readonly bars: number; readonly seconds: number }
+    },
+  ]
+  /** Bars of the past that nothing is decided on. */
+  readonly take: [request: { readonly bars: readonly SeriesBar[] }, answer: null]
+  readonly decide: [
+    request: { readonly bars: readonly SeriesBar[]; readonly facts: AccountFacts },
+    answer: readonly StrategyProposal[],
+  ]
+  readonly 'describe-producer': [request: object, answer: ProducerDescription]
+  readonly produce: [request: { readonly view: MarketView }, answer: ProducerRun]
+}
+
+export interface ProducerDescription {
+  readonly name: string
+  readonly domain: string
+  readonly schedule: string
+}
+
+export type Kind = keyof Messages
+export type RequestOf<Of extends Kind> = Messages[Of][0]
+export type AnswerOf<Of extends Kind> = Messages[Of][1]
+
+export interface ThreadRequest {
+  readonly kind: Kind
+  readonly request: unknown
+}
+
+export type ThreadAnswer =
+  | { readonly status: 'ok'; readonly answer: unknown }
+  | { readonly status: 'error'; readonly message: string }
+
+export interface ThreadData {
+  /** The absolute path of the user's file. */
+  readonly file: string
+  /** The name that its object must have: that of the file. */
+  readonly name: string
+  /** Requests come in here, and answers go out. */
+  readonly port: MessagePort
+  /** Counts answers, so that an owner may block until there is one. */
+  readonly answered: SharedArrayBuffer
+}

@@ -1,0 +1,133 @@
+import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import { StrategyError } from '../../../core/strategies/strategy.ts'
+import { harmlessEnvironment } from '../../harmless-environment.ts'
+import type { AnswerOf, Kind, RequestOf, ThreadAnswer, ThreadData } from './messages.ts'
+
+export interface OwnCodeOptions {
+  /** For loading the file, and for each answer after that. */
+  readonly loadMsMax: number
+  readonly answerMsMax: number
+  /** What the file prints, cut off after a while. */
+  readonly onOutput: (text: string) => void
+}
+
+const MEMORY_MB_MAX = 512
+const OUTPUT_CHARACTERS_MAX = 65_536
+
+/**
+ * A file of the user in a thread of its own, which ends if it takes too long: a loop without an end cannot be stopped in
+ * the thread that it blocks.
+ */
+export class OwnCode {
+  readonly #options: OwnCodeOptions
+  readonly #worker: Worker
+  readonly #channel = new MessageChannel()
+  readonly #answered = new Int32Array(new SharedArrayBuffer(4))
+  #end: string | null = null
+  #waiting: ((answer: ThreadAnswer) => void) | null = null
+  #queue: Promise<unknown> = Promise.resolve()
+  #isLoaded = false
+
+  constructor(file: string, name: string, options: OwnCodeOptions) {
+    this.#options = options
+    const { port1, port2 } = this.#channel
+    const data: ThreadData = { file, name, port: port2, answered: this.#answered.buffer as SharedArrayBuffer }
+    this.#worker = new Worker(new URL('./own-code-thread.ts', import.meta.url), {
+      workerData: data,
+      transferList: [port2],
+      env: harmlessEnvironment(process.env),
+      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB_MAX },
+      stdout: true,
+      stderr: true,
+    })
+    // A thread that nobody waits for does not keep the process alive.
+    this.#worker.unref()
+    let isLeft = OUTPUT_CHARACTERS_MAX
+    for (const stream of [this.#worker.stdout, this.#worker.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        if (isLeft > 0) options.onOutput(text.slice(0, isLeft))
+        isLeft -= text.length
+      })
+    port1.on('message', (answer: ThreadAnswer) => this.#take(answer))
+    port1.unref()
+    this.#worker.on('error', (error) => this.#lose(`its thread failed: ${error.message}`))
+    this.#worker.on('exit', () => this.#lose('its thread ended'))
+  }
+
+  /** One at a time, in the order of the calls. */
+  ask<Of extends Kind>(kind: Of, request: RequestOf<Of>): Promise<AnswerOf<Of>> {
+    const asked = this.#queue.then(() => this.#askOne(kind, request))
+    this.#queue = asked.catch(() => undefined)
+    return asked
+  }
+
+  /** The same, and this thread does nothing else until then. Never while another answer is awaited. */
+  askNow<Of extends Kind>(kind: Of, request: RequestOf<Of>): AnswerOf<Of> {
+    if (this.#end !== null) throw new StrategyError(this.#end)
+    const untilMs = performance.now() + this.#msMax()
+    this.#channel.port1.postMessage({ kind, request }, [])
+    for (;;) {
+      // Read before the look: an answer in between ends the wait at once.
+      const before = Atomics.load(this.#answered, 0)
+      const received = receiveMessageOnPort(this.#channel.port1) as
+        | { readonly message: ThreadAnswer }
+        | undefined
+      if (received !== undefined) return answerIn(received.message) as AnswerOf<Of>
+      const leftMs = untilMs - performance.now()
+      if (leftMs <= 0) {
+        const reason = this.#tooLate()
+        this.#lose(reason)
+        throw new StrategyError(reason)
+      }
+      Atomics.wait(this.#answered, 0, before, leftMs)
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#lose('it is closed')
+    await this.#worker.terminate()
+  }
+
+  #askOne<Of extends Kind>(kind: Of, request: RequestOf<Of>): Promise<AnswerOf<Of>> {
+    if (this.#end !== null) return Promise.reject(new StrategyError(this.#end))
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => this.#lose(this.#tooLate()), this.#msMax())
+      this.#waiting = (answer) => {
+        clearTimeout(timer)
+        this.#waiting = null
+        this.#isLoaded = true
+        try {
+          resolve(answerIn(answer) as AnswerOf<Of>)
+        } catch (error) {
+          reject(error as Error)
+        }
+      }
+      this.#channel.port1.postMessage({ kind, request }, [])
+    })
+  }
+
+  #take(answer: ThreadAnswer): void {
+    this.#waiting?.(answer)
+  }
+
+  #lose(reason: string): void {
+    if (this.#end !== null) return
+    this.#end = reason
+    this.#waiting?.({ status: 'error', message: reason })
+    this.#channel.port1.close()
+    void this.#worker.terminate()
+  }
+
+  #msMax(): number {
+    return this.#isLoaded ? this.#options.answerMsMax : this.#options.loadMsMax
+  }
+
+  #tooLate(): string {
+    return `no answer in ${this.#msMax() / 1000} seconds: does it loop without an end?`
+  }
+}
+
+const answerIn = (answer: ThreadAnswer): unknown => {
+  if (answer.status === 'error') throw new StrategyError(answer.message)
+  return answer.answer
+}

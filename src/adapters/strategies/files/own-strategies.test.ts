@@ -1,0 +1,239 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { INITIAL_STATE } from '../../../core/state.ts'
+import { barsFrom } from '../../../core/market/bars.fixture.ts'
+import type { FeedBar } from '../../../core/market/bar.ts'
+import { marketView } from '../../../core/market/readings.ts'
+import { NO_FACTS } from '../../../core/strategies/direct.ts'
+import type { ParameterValues, StrategyProposal } from '../../../core/strategies/strategy.ts'
+import { findOwnFiles } from './find-files.ts'
+import { openOwnProducer } from './own-producers.ts'
+import { describeOwnStrategy } from './own-strategies.ts'
+import { writeOwnFiles } from './templates.ts'
+
+let folder = ''
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'strategies-'))
+})
+
+afterAll(() => rm(folder, { recursive: true }))
+
+const output: string[] = []
+const OPTIONS = {
+  loadMsMax: 30_000,
+  answerMsMax: 30_000,
+  onOutput: (text: string) => void output.push(text),
+}
+
+/** A file with a strategy whose onBar has this body. */
+const strategyFile = async (name: string, body: string, rest = ''): Promise<string> => {
+  const path = join(folder, `${name}.ts`)
+  await writeFile(
+    path,
+    `import { defineStrategy, z } from 'signal-engine/strategy'
+export default defineStrategy({
+  name: '${name}', parameters: z.object({ n: z.int().min(1).default(1) }), timeframes: ['1m'], warmUpBars: 0, ${rest}
+  create: ({ n }: { n: number }) => ({ onBar: (view) => { ${body} } }),
+})`,
+  )
+  return path
+}
+
+const described = (name: string, options: { readonly blocks: boolean } & Partial<typeof OPTIONS>) =>
+  describeOwnStrategy({ name, path: join(folder, `${name}.ts`) }, { ...OPTIONS, ...options })
+
+const MINUTES = barsFrom('2026-01-01T00:00:00.000Z', [100, 101, 102])
+
+const decided = async (
+  name: string,
+  options: { readonly blocks: boolean; readonly answerMsMax?: number },
+  { bars = MINUTES, parameters = {} }: { bars?: readonly FeedBar[]; parameters?: ParameterValues } = {},
+): Promise<readonly StrategyProposal[]> => {
+  const source = await described(name, options)
+  const opened = await source.open(parameters, { analysisSeconds: () => 900 })
+  try {
+    opened.add(bars)
+    expect(opened.isDue).toBe(true)
+    return await opened.decide(NO_FACTS)
+  } finally {
+    await opened.close()
+  }
+}
+
+describe.each([{ blocks: true }, { blocks: false }])('a strategy in a file, %o', (options) => {
+  it('is loaded as TypeScript, with its packages, and decides', async () => {
+    await writeOwnFiles(folder, `cross-${options.blocks}`, 'typescript')
+    const name = `cross-${options.blocks}`
+    const bars = barsFrom('2026-01-01T00:00:00.000Z', [1, 1, 1, 1, 1, 2], { resolution_s: 900 })
+    const source = await described(name, options)
+    expect(source).toMatchObject({
+      name,
+      timeframes: ['15m'],
+      parameters: [{ name: 'fast' }, { name: 'slow' }],
+    })
+    expect(await decided(name, options, { bars, parameters: { fast: 2, slow: '5' } })).toMatchObject([
+      { symbol: 'BTC', side: 'long', sizePct: 0.1, stopPct: 0.03, trailingPct: 0.03, targetPct: null },
+    ])
+  })
+
+  it('that throws is an error with its line, and goes on', async () => {
+    await strategyFile(
+      'throws',
+      `if (view.bar.close === 102) throw new Error('oops'); return { side: 'long' }`,
+    )
+    await expect(decided('throws', options)).rejects.toThrow(/throws: oops \(throws\.ts:\d+\)/)
+  })
+
+  it('that does not end is ended', async () => {
+    await strategyFile('hangs', 'for (;;) {}')
+    await expect(decided('hangs', { ...options, answerMsMax: 300 })).rejects.toThrow(
+      'hangs: no answer in 0.3 seconds',
+    )
+  })
+
+  it('that floods is an error', async () => {
+    await strategyFile('floods', `return Array.from({ length: 500 }, () => ({ side: 'long' as const }))`)
+    await expect(decided('floods', options)).rejects.toThrow('floods: it answered 500 times')
+  })
+
+  it('that ends its thread is an error', async () => {
+    await strategyFile('exits', 'process.exit(0)')
+    await expect(decided('exits', { ...options, answerMsMax: 1000 })).rejects.toThrow('exits: ')
+  })
+
+  it('that takes all memory is an error', async () => {
+    await strategyFile('eats', 'const all: unknown[] = []; for (;;) all.push(new Array(100000).fill(1.5))')
+    await expect(decided('eats', { ...options, answerMsMax: 10_000 })).rejects.toThrow('eats: ')
+  })
+})
+
+describe('a file of a strategy', () => {
+  it.each([
+    ['no-default', 'export const strategy = {}', 'it has no default export'],
+    ['other-name', "export default { name: 'another' }", 'it is named another, but its file other-name'],
+    ['hold', "export default { name: 'hold' }", 'hold is the name of a built-in strategy'],
+    ['plain', "export default { name: 'plain', parameters: {} }", 'parameters must be a zod object'],
+    ['syntax', 'export default {', 'syntax: '],
+    ['missing', "import 'left-pad'; export default {}", 'left-pad'],
+  ])('%s is refused', async (name, text, message) => {
+    await writeFile(join(folder, `${name}.ts`), text)
+    await expect(described(name, { blocks: false })).rejects.toThrow(message)
+  })
+
+  it('whose parameters have no default is refused', async () => {
+    await strategyFile('bare', 'return null', 'parameters: z.object({ n: z.number() }),')
+    await expect(described('bare', { blocks: false })).rejects.toThrow('every parameter needs a default')
+    await strategyFile('odd', 'return null', "timeframes: ['7m'],")
+    await expect(described('odd', { blocks: false })).rejects.toThrow('the timeframe 7m is not')
+  })
+
+  it('that hangs while it is loaded is given up', async () => {
+    await writeFile(join(folder, 'endless.ts'), 'for (;;) {}')
+    await expect(described('endless', { blocks: false, loadMsMax: 500 })).rejects.toThrow(
+      'endless: no answer',
+    )
+  })
+
+  it('is refused with wrong parameters', async () => {
+    await strategyFile('picky', 'return null')
+    const source = await described('picky', { blocks: false })
+    const open = (parameters: ParameterValues) => source.open(parameters, { analysisSeconds: () => 900 })
+    await expect(open({ n: 0 })).rejects.toThrow('picky: n: ')
+    await expect(open({ m: 1 })).rejects.toThrow('no parameter is named m, did you mean n?')
+  })
+
+  it('knows none of our secrets, and what it prints is passed on', async () => {
+    process.env['SVC_MASTER_PASSWORD'] = 'secret-of-the-vault'
+    await strategyFile('curious', `console.log('seen:' + process.env['SVC_MASTER_PASSWORD']); return null`)
+    await decided('curious', { blocks: false })
+    delete process.env['SVC_MASTER_PASSWORD']
+    await expect.poll(() => output.join('')).toContain('seen:undefined')
+  })
+
+  it('takes a long past in parts', async () => {
+    await strategyFile('patient', `return view.bars().length >= 500 ? { side: 'long' } : null`)
+    const bars = barsFrom(
+      '2026-01-01T00:00:00.000Z',
+      Array.from({ length: 12_001 }, () => 100),
+    )
+    expect(await decided('patient', { blocks: true }, { bars })).toHaveLength(1)
+  })
+})
+
+describe('files of the user', () => {
+  it('are found by name; tests, settings and hidden ones are not', async () => {
+    const other = await mkdtemp(join(tmpdir(), 'strategies-'))
+    for (const file of [
+      'b.ts',
+      'a.yaml',
+      'a.test.ts',
+      'c.d.ts',
+      '.d.ts',
+      'tsconfig.json',
+      'x.py',
+      'Big.js',
+      'b.js',
+    ])
+      await writeFile(join(other, file), '')
+    await mkdir(join(other, 'folder.ts'))
+    const found = await findOwnFiles(other)
+    expect(found.map(({ name, fault }) => [name, fault === null])).toEqual([
+      ['Big', false],
+      ['a', true],
+      ['b', false],
+      ['b', false],
+    ])
+    await rm(other, { recursive: true })
+    expect(await findOwnFiles(join(other, 'nothing'))).toEqual([])
+  })
+
+  it('are never replaced by new ones', async () => {
+    await writeFile(join(folder, 'mine.js'), 'mine')
+    expect(await writeOwnFiles(folder, 'mine', 'typescript')).toMatchObject({ status: 'refused' })
+    expect(await readFile(join(folder, 'mine.js'), 'utf8')).toBe('mine')
+    expect((await findOwnFiles(folder)).map(({ path }) => path)).not.toContain(join(folder, 'mine.ts'))
+  })
+})
+
+describe('a producer in a file', () => {
+  const opened = async (name: string, text: string) => {
+    const path = join(folder, `${name}.ts`)
+    await writeFile(path, text)
+    return openOwnProducer({ name, path }, OPTIONS)
+  }
+  const VIEW = marketView(INITIAL_STATE.market, ['BTC'])
+
+  it('is described, and runs', async () => {
+    await writeOwnFiles(folder, 'moves', 'producer')
+    const producer = await openOwnProducer({ name: 'moves', path: join(folder, 'moves.ts') }, OPTIONS)
+    expect(producer).toMatchObject({ name: 'moves', domain: 'technical', schedule: '*/15 * * * *' })
+    expect(await producer.run(VIEW)).toEqual({
+      status: 'degraded',
+      reason: 'no symbol has a day of prices yet',
+    })
+    await producer.close()
+  })
+
+  it.each([
+    ['p-wrong', "run: () => 'nothing'", 'its answer is wrong'],
+    ['p-rows', "run: () => ({ status: 'ran', rows: [{ type: 1 }] })", 'its answer is wrong: rows.0'],
+    ['p-throws', "run: () => { throw new Error('oops') }", 'oops'],
+  ])('%s fails', async (name, run, message) => {
+    const text = `export default { name: '${name}', domain: 'technical', schedule: '* * * * *', ${run} }`
+    const producer = await opened(name, text)
+    await expect(producer.run(VIEW)).rejects.toThrow(message)
+    await producer.close()
+  })
+
+  it.each([
+    ['p-cron', "domain: 'technical', schedule: 'often', run: () => null", 'schedule must be'],
+    ['p-domain', "schedule: '* * * * *', run: () => null", 'domain must be'],
+    ['p-run', "domain: 'technical', schedule: '* * * * *'", 'run must be'],
+    ['technical-analysis', "domain: 'technical'", 'is the name of a built-in producer'],
+  ])('%s is refused', async (name, members, message) => {
+    await expect(opened(name, `export default { name: '${name}', ${members} }`)).rejects.toThrow(message)
+  })
+})

@@ -1,0 +1,93 @@
+import type { FeedBar } from '../../../core/market/bar.ts'
+import { seriesBar, type SeriesBar } from '../../../core/strategies/bar-series.ts'
+import type { AccountFacts } from '../../../core/strategies/run-strategy.ts'
+import { StrategyError, type StrategyProposal } from '../../../core/strategies/strategy.ts'
+import type { OpenedStrategy, StrategySource } from '../../../ports/strategy.ts'
+import { OwnCode, type OwnCodeOptions } from './own-code.ts'
+
+export interface OwnStrategyOptions extends OwnCodeOptions {
+  /** A backtest waits for each answer; a service must not. */
+  readonly blocks: boolean
+}
+
+/** A strategy in a file of the user, described. Every opening runs in a thread of its own. */
+export const describeOwnStrategy = async (
+  { name, path }: { readonly name: string; readonly path: string },
+  options: OwnStrategyOptions,
+): Promise<StrategySource> => {
+  const code = new OwnCode(path, name, options)
+  const description = await named(name, code.ask('describe-strategy', {})).finally(() => code.close())
+  return {
+    ...description,
+    open: async (parameters, { analysisSeconds }) => {
+      const opened = new OwnCode(path, name, options)
+      try {
+        const seconds = analysisSeconds()
+        const answer = await named(
+          name,
+          opened.ask('open-strategy', { parameters, analysisSeconds: seconds }),
+        )
+        return runningIn(opened, { name, ...answer }, options.blocks)
+      } catch (error) {
+        await opened.close()
+        throw error
+      }
+    },
+  }
+}
+
+type Opened = Pick<OpenedStrategy, 'name' | 'parameters' | 'warmUp'>
+
+const runningIn = (code: OwnCode, opened: Opened, blocks: boolean): OpenedStrategy => {
+  const shortestMs = opened.warmUp.seconds * 1000
+  let bars: SeriesBar[] = []
+  let isDue = false
+  return {
+    ...opened,
+    get isDue() {
+      return isDue
+    },
+    add: (added: readonly FeedBar[]): void => {
+      for (const bar of added) {
+        const taken = seriesBar(bar)
+        bars.push(taken)
+        isDue ||= taken.closeMs % Math.max(shortestMs, taken.seconds * 1000) === 0
+      }
+      if (bars.length < BARS_KEPT_MAX) return
+      const past = bars
+      bars = []
+      if (blocks) code.askNow('take', { bars: past })
+      // If it fails, so does the next decision.
+      else void code.ask('take', { bars: past }).catch(() => undefined)
+    },
+    decide: (
+      facts: () => AccountFacts,
+    ): readonly StrategyProposal[] | Promise<readonly StrategyProposal[]> => {
+      const request = { bars, facts: facts() }
+      bars = []
+      isDue = false
+      if (!blocks) return named(opened.name, code.ask('decide', request))
+      try {
+        return code.askNow('decide', request)
+      } catch (error) {
+        throw ofStrategy(opened.name, error)
+      }
+    },
+    close: () => code.close(),
+  }
+}
+
+/** A long warm-up is handed on in parts. */
+const BARS_KEPT_MAX = 5000
+
+/** Errors name the strategy that made them. */
+const named = async <Value>(name: string, asked: Promise<Value>): Promise<Value> => {
+  try {
+    return await asked
+  } catch (error) {
+    throw ofStrategy(name, error)
+  }
+}
+
+const ofStrategy = (name: string, error: unknown): StrategyError =>
+  new StrategyError(`${name}: ${error instanceof Error ? error.message : String(error)}`)

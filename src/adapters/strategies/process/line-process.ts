@@ -1,0 +1,126 @@
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
+import { StrategyError } from '../../../core/strategies/strategy.ts'
+import { harmlessEnvironment } from '../../harmless-environment.ts'
+
+export interface LineProcessOptions {
+  /** For the first answer, and for each one after it. */
+  readonly loadMsMax: number
+  readonly answerMsMax: number
+  /** What it writes to its error stream, cut off after a while. */
+  readonly onOutput: (text: string) => void
+}
+
+const LINE_BYTES_MAX = 65_536
+const OUTPUT_CHARACTERS_MAX = 65_536
+const END_MS = 1000
+
+/** A program that answers each line of JSON with one line of JSON. It starts with the first question. */
+export class LineProcess {
+  readonly #command: readonly string[]
+  readonly #folder: string
+  readonly #options: LineProcessOptions
+  #child: ChildProcessWithoutNullStreams | null = null
+  #end: string | null = null
+  #waiting: { readonly take: (line: string) => void; readonly fail: (reason: string) => void } | null = null
+  #text = ''
+  #hasAnswered = false
+
+  constructor(command: readonly string[], folder: string, options: LineProcessOptions) {
+    this.#command = command
+    this.#folder = folder
+    this.#options = options
+  }
+
+  /** One at a time. */
+  ask(question: object): Promise<unknown> {
+    if (this.#end !== null) return Promise.reject(new StrategyError(this.#end))
+    this.#child ??= this.#start()
+    const child = this.#child
+    return new Promise((resolve, reject) => {
+      const msMax = this.#hasAnswered ? this.#options.answerMsMax : this.#options.loadMsMax
+      const timer = setTimeout(() => this.#lose(`no answer in ${msMax / 1000} seconds`), msMax)
+      const fail = (reason: string): void => {
+        clearTimeout(timer)
+        this.#waiting = null
+        reject(new StrategyError(reason))
+      }
+      const take = (line: string): void => {
+        clearTimeout(timer)
+        this.#waiting = null
+        this.#hasAnswered = true
+        try {
+          resolve(JSON.parse(line))
+        } catch {
+          this.#lose(`its answer is no JSON: ${line.slice(0, 100)}`)
+          reject(new StrategyError(this.#end ?? 'its answer is no JSON'))
+        }
+      }
+      this.#waiting = { take, fail }
+      child.stdin.write(`${JSON.stringify(question)}\n`)
+    })
+  }
+
+  async close(): Promise<void> {
+    const child = this.#child
+    this.#end ??= 'it is closed'
+    this.#waiting?.fail(this.#end)
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return
+    const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+    child.stdin.end()
+    const timer = setTimeout(() => child.kill('SIGKILL'), END_MS)
+    await ended
+    clearTimeout(timer)
+  }
+
+  #start(): ChildProcessWithoutNullStreams {
+    const [program = '', ...args] = this.#command
+    const child = spawn(program, args, {
+      cwd: this.#folder,
+      env: harmlessEnvironment(process.env),
+      stdio: ['pipe', 'pipe', 'pipe'],
+      windowsHide: true,
+    })
+    child.on('error', (error) => this.#lose(`cannot run ${program}: ${error.message}`))
+    // A full pipe or a closed one: the exit says why.
+    child.stdin.on('error', () => undefined)
+    let errors = ''
+    child.on('exit', (code, signal) => {
+      const last = errors.trim().split('\n').at(-1) ?? ''
+      this.#lose(
+        `it ended with ${signal ?? `exit code ${code}`}${last === '' ? '' : `: ${last.slice(0, 300)}`}`,
+      )
+    })
+    child.stdout.setEncoding('utf8').on('data', (text: string) => this.#read(text))
+    let left = OUTPUT_CHARACTERS_MAX
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      errors = (errors + text).slice(-2000)
+      if (left > 0) this.#options.onOutput(text.slice(0, left))
+      left -= text.length
+    })
+    return child
+  }
+
+  #read(text: string): void {
+    this.#text += text
+    let end = this.#text.indexOf('\n')
+    while (end !== -1 && this.#end === null) {
+      const line = this.#text.slice(0, end)
+      this.#text = this.#text.slice(end + 1)
+      if (line.length > LINE_BYTES_MAX) return this.#lose(TOO_LONG)
+      if (this.#waiting === null) return this.#lose('it wrote a line that it was not asked for')
+      this.#waiting.take(line)
+      end = this.#text.indexOf('\n')
+    }
+    if (this.#text.length > LINE_BYTES_MAX) this.#lose(TOO_LONG)
+  }
+
+  #lose(reason: string): void {
+    if (this.#end !== null) return
+    this.#end = reason
+    this.#text = ''
+    this.#waiting?.fail(reason)
+    this.#child?.kill('SIGKILL')
+  }
+}
+
+const TOO_LONG = `it wrote a line of more than ${LINE_BYTES_MAX} characters`

@@ -1,0 +1,35 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { importOwn } from '../adapters/strategies/files/load-definition.ts'
+import { writeOwnFiles, type OwnFileKind } from '../adapters/strategies/files/templates.ts'
+import { Failure } from '../surfaces/cli/failure.ts'
+import { producersFolder, strategiesFolder } from './strategies.ts'
+
+export const createOwnFiles = async (
+  home: string,
+  name: string,
+  kind: OwnFileKind,
+): Promise<readonly string[]> => {
+  const folder = kind === 'producer' ? producersFolder(home) : strategiesFolder(home)
+  const result = await writeOwnFiles(folder, name, kind)
+  if (result.status === 'refused') throw new Failure('file.exists', result.reason)
+  return result.files
+}
+
+/** Node's test runner starts by itself when the files are loaded. */
+export const testStrategies = async (home: string, name: string | null): Promise<void> => {
+  const folder = strategiesFolder(home)
+  const files = await readdir(folder).catch(() => [])
+  const tests = files.filter((file) =>
+    (name === null ? TEST : new RegExp(`^${name}\\.test\\.[cm]?[tj]s$`)).test(file),
+  )
+  if (tests.length === 0) {
+    const what = name === null ? 'no test' : `no test of ${name}`
+    throw new Failure('strategy.not_found', `there is ${what} in ${folder}`, {
+      advice: 'svc new strategy NAME writes a strategy with its test.',
+    })
+  }
+  for (const file of tests.toSorted()) await importOwn(join(folder, file))
+}
+
+const TEST = /\.test\.[cm]?[tj]s$/

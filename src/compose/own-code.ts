@@ -1,0 +1,128 @@
+import { payloadOf } from '../core/log/payload.ts'
+import type { Configuration } from '../core/config/schema.ts'
+import type { PayloadOf } from '../core/events/catalogue.ts'
+import { marketEvents } from '../core/events/market.ts'
+import type { FeedBar } from '../core/market/bar.ts'
+import { canonicalSymbol } from '../core/shared/symbol.ts'
+import { StrategyError } from '../core/strategies/strategy.ts'
+import type { ProducerRunner } from '../engine/market/producer-runner.ts'
+import { OwnProducerRunner } from '../engine/market/own-producer-runner.ts'
+import { StrategyRunner } from '../engine/market/strategy-runner.ts'
+import type { Executor } from '../engine/plan.ts'
+import type { EventLog } from '../ports/event-log.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { MarketFeed } from '../ports/market-feed.ts'
+import type { Environment } from './environment.ts'
+import { findOwnProducers, ownProducer, strategyNamed } from './strategies.ts'
+
+export interface OwnCodeDependencies {
+  readonly environment: Environment
+  readonly engine: Executor & { readonly log: Pick<EventLog, 'read'> }
+  readonly configuration: () => Configuration
+  readonly logger: Logger
+}
+
+/** What runs of the user's own files in the leading process. */
+export interface RunningOwnCode {
+  take(bars: readonly FeedBar[]): void
+  close(): Promise<void>
+}
+
+export const openOwnCode = async (
+  { environment: { home, clock }, engine, configuration, logger }: OwnCodeDependencies,
+  producerRunner: ProducerRunner,
+): Promise<RunningOwnCode> => {
+  // What its author did wrong needs no stack of ours.
+  const onError = (what: string, error: unknown): void =>
+    error instanceof StrategyError ? logger.warn(`${what}: ${error.message}`) : logger.warn(what, { error })
+  const onOutput = (text: string): void => logger.info(`own code printed: ${text.trimEnd()}`)
+  const strategies = new StrategyRunner({
+    engine,
+    clock,
+    configuration,
+    producerRunner,
+    open: async (name, parameters) => {
+      const source = await strategyNamed(name, { home, blocks: false, onOutput })
+      return source.open(parameters, { analysisSeconds: () => configuration().ta.bar_seconds })
+    },
+    pastBars: (untilMs, lengthMs) => pastBars(engine.log, untilMs, lengthMs),
+    onError,
+  })
+  const producers = new OwnProducerRunner({
+    engine,
+    clock,
+    configuration,
+    producerRunner,
+    names: (await findOwnProducers(home)).map(({ name }) => name),
+    open: (name) => ownProducer(name, { home, blocks: false, onOutput }),
+    onError,
+  })
+  return {
+    take: (bars) => {
+      strategies.take(bars)
+      producers.take(bars)
+    },
+    close: async () => {
+      await Promise.all([strategies.close(), producers.close()])
+    },
+  }
+}
+
+/** The feed, and after each bar that was stored the user's own code, which nobody waits for. */
+export const withOwnCode = (
+  feed: MarketFeed,
+  own: Pick<RunningOwnCode, 'take'>,
+  engine: Pick<Executor, 'state'>,
+): MarketFeed => ({
+  name: feed.name,
+  producers: feed.producers,
+  status: () => feed.status(),
+  stop: () => feed.stop(),
+  start: (from, listener) =>
+    feed.start(from, {
+      ...listener,
+      onBars: async (bars) => {
+        await listener.onBars(bars)
+        own.take(bars.filter((bar) => isStored(bar, engine)))
+      },
+    }),
+})
+
+/** A bar that was refused, or is held until another confirms it, is not traded on. */
+const isStored = ({ symbol, close_ts: closeTs }: FeedBar, { state }: Pick<Executor, 'state'>): boolean => {
+  const last = state.market.symbols.get(canonicalSymbol(symbol))?.last
+  return last !== undefined && closeTs <= last.close_ts
+}
+
+const PAGE = 1000
+const PAST_BARS_MAX = 50_000
+
+/** Newest first from the log, until they reach back far enough. */
+const pastBars = async (
+  log: Pick<EventLog, 'read'>,
+  untilMs: number,
+  lengthMs: number,
+): Promise<readonly FeedBar[]> => {
+  const found: FeedBar[] = []
+  let before: number | undefined
+  for (;;) {
+    const records = await log.read({
+      types: ['market.bar'],
+      order: 'desc',
+      limit: PAGE,
+      ...(before === undefined ? {} : { before }),
+    })
+    const bars = records.flatMap((record) => {
+      const bar = marketEvents['market.bar.v1'].safeParse(payloadOf(record)).data
+      return bar === undefined ? [] : [feedBar(bar)]
+    })
+    found.push(...bars.filter((bar) => Date.parse(bar.close_ts) <= untilMs))
+    const oldest = bars.at(-1)
+    before = records.at(-1)?.seq
+    const isFarEnough = oldest !== undefined && Date.parse(oldest.open_ts) <= untilMs - lengthMs
+    if (records.length < PAGE || isFarEnough || found.length >= PAST_BARS_MAX) break
+  }
+  return found.toReversed()
+}
+
+const feedBar = ({ feed: _feed, ...bar }: PayloadOf<'market.bar.v1'>): FeedBar => bar

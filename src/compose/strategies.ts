@@ -1,0 +1,128 @@
+import { join } from 'node:path'
+import { findOwnFiles, isCode, type OwnFile } from '../adapters/strategies/files/find-files.ts'
+import { openOwnProducer } from '../adapters/strategies/files/own-producers.ts'
+import { describeOwnStrategy } from '../adapters/strategies/files/own-strategies.ts'
+import { describeProcessStrategy } from '../adapters/strategies/process/process-strategy.ts'
+import { STRATEGY_NAMES, unknownStrategy } from '../backtest/strategies.ts'
+import { BUILT_IN_STRATEGIES, builtInStrategy } from '../core/strategies/built-in.ts'
+import { descriptionOf, openDirectly } from '../core/strategies/direct.ts'
+import { StrategyError, type ParameterValues } from '../core/strategies/strategy.ts'
+import type { OwnProducer } from '../ports/producer.ts'
+import type { OpenedStrategy, StrategyDescription, StrategySource } from '../ports/strategy.ts'
+import { Failure } from '../surfaces/cli/failure.ts'
+
+/** Where a home keeps the strategies of its user. */
+export const strategiesFolder = (home: string): string => join(home, 'strategies')
+
+export interface OwnCodeSettings {
+  readonly home: string
+  /** Whether the caller may be blocked while a strategy thinks. */
+  readonly blocks: boolean
+  readonly answerMsMax?: number
+  /** What a strategy prints, for its author. */
+  readonly onOutput: (text: string) => void
+}
+
+const LOAD_MS_MAX = 15_000
+const ANSWER_MS_MAX = 5000
+
+/** A strategy by its name: built in, or a file of the user. Rejects with a `StrategyError`. */
+export const strategyNamed = async (name: string, settings: OwnCodeSettings): Promise<StrategySource> => {
+  const definition = builtInStrategy(name)
+  if (definition !== undefined) {
+    return {
+      ...descriptionOf(definition),
+      open: async (parameters, options) => openDirectly(definition, parameters, options),
+    }
+  }
+  const files = await findOwnFiles(strategiesFolder(settings.home))
+  const file = files.find((found) => found.name === name)
+  if (file === undefined)
+    throw new UnknownStrategyError(
+      unknownStrategy(name, [...STRATEGY_NAMES, ...files.map((found) => found.name)]),
+    )
+  return sourceOf(file, settings)
+}
+
+/** Opens it for a command: what is wrong is said to its user. */
+export const openStrategy = async (
+  name: string,
+  parameters: ParameterValues,
+  settings: OwnCodeSettings & { readonly analysisSeconds?: number },
+): Promise<OpenedStrategy> => {
+  const { analysisSeconds = ANALYSIS_SECONDS } = settings
+  try {
+    const source = await strategyNamed(name, settings)
+    return await source.open(parameters, { analysisSeconds: () => analysisSeconds })
+  } catch (error) {
+    if (!(error instanceof StrategyError)) throw error
+    const isUnknown = error instanceof UnknownStrategyError
+    const advice = isUnknown ? 'Write one with "svc new strategy NAME".' : 'See "svc strategies".'
+    throw new Failure(isUnknown ? 'strategy.not_found' : 'strategy.failed', error.message, { advice })
+  }
+}
+
+/** Only to look at a strategy. */
+const ANALYSIS_SECONDS = 900
+
+class UnknownStrategyError extends StrategyError {}
+
+const sourceOf = (file: OwnFile, { blocks, answerMsMax = ANSWER_MS_MAX, onOutput }: OwnCodeSettings) => {
+  if (file.fault !== null) return Promise.reject(new StrategyError(`${file.name}: ${file.fault}`))
+  const options = { loadMsMax: LOAD_MS_MAX, answerMsMax, onOutput, blocks }
+  return isCode(file) ? describeOwnStrategy(file, options) : describeProcessStrategy(file, options)
+}
+
+/** Where a home keeps the producers of its user. */
+export const producersFolder = (home: string): string => join(home, 'producers')
+
+/** Files of producers that can be read at all; what is wrong with the others is logged. */
+export const findOwnProducers = async (home: string): Promise<readonly OwnFile[]> =>
+  (await findOwnFiles(producersFolder(home))).filter(isCode)
+
+export const ownProducer = async (
+  name: string,
+  { home, onOutput }: OwnCodeSettings,
+): Promise<OwnProducer> => {
+  const file = (await findOwnProducers(home)).find((found) => found.name === name)
+  if (file === undefined) throw new StrategyError(`there is no file of the producer ${name}`)
+  if (file.fault !== null) throw new StrategyError(file.fault)
+  return openOwnProducer(file, { loadMsMax: LOAD_MS_MAX, answerMsMax: ANSWER_MS_MAX, onOutput })
+}
+
+/** One that was found, with what is wrong with it. */
+export interface FoundStrategy {
+  readonly name: string
+  /** Null for a built-in one. */
+  readonly path: string | null
+  readonly description: StrategyDescription | null
+  readonly error: string | null
+}
+
+/** The built-in rules, then the user's, each looked at by itself: one that hangs costs the others nothing. */
+export const listStrategies = async (settings: OwnCodeSettings): Promise<readonly FoundStrategy[]> => {
+  const builtIn = BUILT_IN_STRATEGIES.map((definition) => ({
+    name: definition.name,
+    path: null,
+    description: descriptionOf(definition),
+    error: null,
+  }))
+  const files = await findOwnFiles(strategiesFolder(settings.home))
+  const describe = async (file: OwnFile): Promise<FoundStrategy> => {
+    try {
+      const { name, description, parameters, timeframes } = await sourceOf(file, settings)
+      return {
+        name,
+        path: file.path,
+        description: { name, description, parameters, timeframes },
+        error: null,
+      }
+    } catch (error) {
+      return { name: file.name, path: file.path, description: null, error: messageOf(error) }
+    }
+  }
+  const own = await Promise.all(files.map(describe))
+  return [...builtIn, ...own]
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,93 @@
+import type { FeedBar } from '../market/bar.ts'
+import { timeframeText } from '../market/history/series.ts'
+import { StrategyError, type Bar } from './strategy.ts'
+
+/** A bar of the feed, as strategies take it. */
+export interface SeriesBar extends Bar {
+  readonly symbol: string
+  readonly seconds: number
+  /** Of the past: it is not traded on. */
+  readonly isPast: boolean
+}
+
+export const seriesBar = (bar: FeedBar): SeriesBar => ({
+  symbol: bar.symbol,
+  seconds: bar.resolution_s,
+  isPast: bar.backfill,
+  openMs: Date.parse(bar.open_ts),
+  closeMs: Date.parse(bar.close_ts),
+  open: bar.open,
+  high: bar.high,
+  low: bar.low,
+  close: bar.close,
+  volume: bar.volume,
+})
+
+/** Bars of one length of one symbol, built from bars of the feed. Only closed ones are to be had. */
+export class BarSeries {
+  readonly #seconds: number
+  readonly #kept: number
+  #bars: Bar[] = []
+  #forming: Bar | null = null
+
+  constructor(seconds: number, kept: number) {
+    this.#seconds = seconds
+    this.#kept = kept
+  }
+
+  /** The bars that this one closes: one that it completes, and before it one that was left incomplete by a gap. */
+  add(bar: SeriesBar): readonly Bar[] {
+    // The past that a feed brings at its start may be of longer bars than those that follow.
+    if (bar.seconds > this.#seconds && bar.isPast) return NONE
+    if (bar.seconds > this.#seconds)
+      throw new StrategyError(
+        `it needs bars of ${timeframeText(this.#seconds)}, but those of ${bar.symbol} are of ${timeframeText(bar.seconds)}`,
+      )
+    const lengthMs = this.#seconds * 1000
+    const openMs = Math.floor(bar.openMs / lengthMs) * lengthMs
+    const closed: Bar[] = []
+    if (this.#forming !== null && this.#forming.openMs !== openMs) closed.push(this.#close(this.#forming))
+    this.#forming = this.#forming === null ? begun(bar, openMs, lengthMs) : extended(this.#forming, bar)
+    if (bar.closeMs >= openMs + lengthMs) closed.push(this.#close(this.#forming))
+    return closed
+  }
+
+  /** A copy: what its caller does to it changes nothing here. */
+  until(ms: number, count = this.#kept): readonly Bar[] {
+    let end = this.#bars.length
+    while (end > 0 && (this.#bars[end - 1]?.closeMs ?? 0) > ms) end -= 1
+    const wanted = Number.isSafeInteger(count) && count > 0 ? Math.min(count, this.#kept) : 0
+    return this.#bars.slice(Math.max(0, end - wanted), end)
+  }
+
+  #close(bar: Bar): Bar {
+    const closed = Object.freeze(bar)
+    this.#bars.push(closed)
+    // Only now and then, so that most bars copy nothing.
+    if (this.#bars.length >= 2 * this.#kept) this.#bars = this.#bars.slice(-this.#kept)
+    this.#forming = null
+    return closed
+  }
+}
+
+const NONE: readonly Bar[] = []
+
+const begun = ({ open, high, low, close, volume }: SeriesBar, openMs: number, lengthMs: number): Bar => ({
+  openMs,
+  closeMs: openMs + lengthMs,
+  open,
+  high,
+  low,
+  close,
+  volume,
+})
+
+const extended = (bar: Bar, next: SeriesBar): Bar => ({
+  openMs: bar.openMs,
+  closeMs: bar.closeMs,
+  open: bar.open,
+  high: Math.max(bar.high, next.high),
+  low: Math.min(bar.low, next.low),
+  close: next.close,
+  volume: bar.volume + next.volume,
+})

@@ -1,0 +1,57 @@
+import type { FeedBar } from '../market/bar.ts'
+import { describeParameters, parseParameters } from './parameters.ts'
+import { seriesBar } from './bar-series.ts'
+import { StrategyRun, type AccountFacts, type StrategyRunOptions } from './run-strategy.ts'
+import {
+  StrategyError,
+  type ParameterValues,
+  type StrategyDefinition,
+  type StrategyProposal,
+} from './strategy.ts'
+
+export const descriptionOf = ({
+  name,
+  description = '',
+  parameters,
+  timeframes = [],
+}: StrategyDefinition) => ({
+  name,
+  description,
+  parameters: describeParameters(parameters),
+  timeframes: [...timeframes],
+})
+
+/** A strategy that runs in this thread: one of ours, or one in a thread of its own. */
+export const openDirectly = (
+  definition: StrategyDefinition,
+  given: ParameterValues,
+  options: StrategyRunOptions,
+) => {
+  const parsed = parseParameters(definition.parameters, given)
+  if (parsed.status === 'invalid')
+    throw new StrategyError(`${definition.name}: ${parsed.problems.join('; ')}`)
+  const run = new StrategyRun(definition, parsed.values, options)
+  return {
+    name: definition.name,
+    parameters: parsed.values,
+    get warmUp() {
+      return run.warmUp
+    },
+    get isDue() {
+      return run.hasPending
+    },
+    add: (bars: readonly FeedBar[]): void => {
+      for (const bar of bars) run.add(seriesBar(bar), NO_FACTS)
+    },
+    decide: (facts: () => AccountFacts): readonly StrategyProposal[] => run.decide(facts),
+    close: (): Promise<void> => Promise.resolve(),
+  }
+}
+
+/** A bar of the past is not traded on, so nothing is looked up for it. */
+export const NO_FACTS = (): AccountFacts => NOTHING_KNOWN
+
+const NOTHING_KNOWN: AccountFacts = Object.freeze({
+  positions: Object.freeze([]),
+  account: Object.freeze({ equityUsd: 0, exposureUsd: 0, dayLoss: 0, drawdown: 0, killSwitchLevel: 0 }),
+})

@@ -1,0 +1,40 @@
+import type { Timestamp } from '../shared/brand.ts'
+import { priceNumber, priceNumberOrNull, quantityNumber, usdNumber } from '../shared/money.ts'
+import { accountStatusOf } from '../trading/account.ts'
+import { openPositionsOf } from '../trading/book.ts'
+import type { TradingState } from '../trading/evolve.ts'
+import { isOpenedBy, type OpenPosition } from '../trading/positions.ts'
+import type { AccountFacts } from './run-strategy.ts'
+import type { PositionView } from './strategy.ts'
+
+/** What a strategy of this name may know of the account. Copies: nothing in it leads back to the state. */
+export const accountFacts = (trading: TradingState, now: Timestamp, name: string): AccountFacts => {
+  const { equity, exposure, dayLoss, drawdown } = accountStatusOf(trading, now)
+  return {
+    positions: Object.freeze(openPositionsOf(trading).map((position) => viewOf(position, name))),
+    account: Object.freeze({
+      equityUsd: usdNumber(equity),
+      exposureUsd: usdNumber(exposure),
+      dayLoss,
+      drawdown,
+      killSwitchLevel: trading.killSwitch.level,
+    }),
+  }
+}
+
+const viewOf = (position: OpenPosition, name: string): PositionView => {
+  const { terms, holding, mark } = position
+  return Object.freeze({
+    symbol: terms.asset,
+    side: terms.direction,
+    own: isOpenedBy(position, name),
+    entryPrice: priceNumber(holding.entryPrice),
+    price: priceNumber(mark.price),
+    quantity: quantityNumber(holding.quantity),
+    notionalUsd: usdNumber(holding.notional),
+    unrealizedUsd: usdNumber(mark.unrealized),
+    openedMs: Date.parse(terms.openedAt),
+    stop: priceNumberOrNull(holding.stopLoss),
+    target: priceNumberOrNull(holding.takeProfit),
+  })
+}

@@ -1,0 +1,227 @@
+import { TIMEFRAME_RULE, timeframeSeconds } from '../market/history/series.ts'
+import { canonicalSymbol } from '../shared/symbol.ts'
+import { BarSeries, type SeriesBar } from './bar-series.ts'
+import { proposalOf } from './proposal.ts'
+import {
+  StrategyError,
+  targetPositionSchema,
+  type AccountView,
+  type Bar,
+  type BarQuery,
+  type ParameterValues,
+  type PositionView,
+  type StrategyDefinition,
+  type StrategyInstance,
+  type StrategyProposal,
+  type StrategyView,
+  type TargetPosition,
+} from './strategy.ts'
+
+/** What a strategy may know of the account. */
+export interface AccountFacts {
+  readonly positions: readonly PositionView[]
+  readonly account: AccountView
+}
+
+export interface StrategyRunOptions {
+  /** The length of the bars of a strategy that names no timeframe. */
+  readonly analysisSeconds: () => number
+}
+
+/** More answers to one bar are a flood. */
+const ANSWERS_MAX = 100
+const HISTORY_BARS_MIN = 500
+const HISTORY_BARS_MAX = 20_000
+
+/** A strategy with its parameters: it takes bars, and gives the trades that the strategy wants. Free of side effects. */
+export class StrategyRun {
+  readonly #definition: StrategyDefinition
+  readonly #parameters: ParameterValues
+  readonly #options: StrategyRunOptions
+  readonly #warmUpBars: number
+  readonly #symbols = new Map<string, SymbolRun>()
+  /** Symbols with a closed bar that was not decided on, in the order of their bars. */
+  readonly #pending = new Map<SymbolRun, PendingBar>()
+  /** Decided with the first bar: an analysis bar is never shorter than the bars that there are. */
+  #decidedSeconds: readonly number[] | null = null
+
+  constructor(definition: StrategyDefinition, parameters: ParameterValues, options: StrategyRunOptions) {
+    this.#definition = definition
+    this.#parameters = parameters
+    this.#options = options
+    const { warmUpBars } = definition
+    this.#warmUpBars = typeof warmUpBars === 'number' ? warmUpBars : warmUpBars(parameters)
+    const isSound = Number.isSafeInteger(this.#warmUpBars) && this.#warmUpBars >= 0
+    if (!isSound || this.#warmUpBars > HISTORY_BARS_MAX) {
+      throw new StrategyError(`warmUpBars must be a whole number from 0 to ${HISTORY_BARS_MAX}`)
+    }
+  }
+
+  /** So many bars of the past it wants to see before it trades, and their length. */
+  get warmUp(): { readonly bars: number; readonly seconds: number } {
+    return { bars: this.#warmUpBars, seconds: this.#decidedSeconds?.[0] ?? this.#secondsFor(0)[0] ?? 0 }
+  }
+
+  get hasPending(): boolean {
+    return this.#pending.size > 0
+  }
+
+  add(bar: SeriesBar, facts: () => AccountFacts): void {
+    this.#decidedSeconds ??= this.#secondsFor(bar.seconds)
+    const [first = 0, ...others] = this.#decidedSeconds
+    const of = this.#symbolRun(bar.symbol, [first, ...others])
+    // Bars that were seen before come again after a restart of their feed.
+    if (bar.openMs < of.seenUntilMs) return
+    of.seenUntilMs = bar.closeMs
+    for (const seconds of others) of.series.get(seconds)?.add(bar)
+    for (const closed of of.series.get(first)?.add(bar) ?? []) {
+      const before = this.#pending.get(of)
+      // Only the newest bar of a symbol is traded on.
+      if (before !== undefined) this.#ask(of, { ...before, isPast: true }, facts)
+      of.barsSeen += 1
+      this.#pending.delete(of)
+      this.#pending.set(of, { bar: closed, isPast: bar.isPast || of.barsSeen < this.#warmUpBars })
+    }
+  }
+
+  /** What the strategy wants after the bars that closed since the last call. */
+  decide(facts: () => AccountFacts): readonly StrategyProposal[] {
+    if (this.#pending.size === 0) return NOTHING
+    const pending = [...this.#pending]
+    this.#pending.clear()
+    if (pending.length === 1 && pending[0] !== undefined) return this.#ask(...pending[0], facts)
+    return pending.flatMap(([of, bar]) => this.#ask(of, bar, facts))
+  }
+
+  #ask(of: SymbolRun, pending: PendingBar, facts: () => AccountFacts): readonly StrategyProposal[] {
+    const view = new View(of.symbol, pending, (query) => this.#bars(of, query, pending.bar.closeMs), facts)
+    return this.proposalsFor(view, of.instance.onBar(view))
+  }
+
+  /** The trades that an answer to this view asks for. Throws for an answer that is wrong. */
+  proposalsFor(view: StrategyView, answer: unknown): readonly StrategyProposal[] {
+    if (answer === null || answer === undefined || view.isWarmUp) return NOTHING
+    const answers: readonly unknown[] = Array.isArray(answer) ? answer : [answer]
+    if (answers.length > ANSWERS_MAX)
+      throw new StrategyError(`it answered ${answers.length} times to one bar; ${ANSWERS_MAX} are allowed`)
+    return answers.map((wanted) => this.#proposal(checked(wanted), view))
+  }
+
+  #proposal(wanted: TargetPosition, view: StrategyView): StrategyProposal {
+    const named = this.#known(wanted.symbol ?? view.symbol)
+    const bars = (count: number): readonly Bar[] => view.bars({ symbol: named.symbol, count })
+    return proposalOf(wanted, { symbol: named.symbol, bars, seconds: this.#seconds()[0] ?? 0 })
+  }
+
+  #bars(of: SymbolRun, { symbol, timeframe, count }: BarQuery, untilMs: number): readonly Bar[] {
+    const from = symbol === undefined ? of : (this.#symbols.get(canonicalSymbol(symbol)) ?? null)
+    const [first = 0] = this.#seconds()
+    const seconds = timeframe === undefined ? first : secondsOf(timeframe)
+    if (!this.#seconds().includes(seconds)) {
+      throw new StrategyError(`${timeframe} is not one of its timeframes: add it to "timeframes"`)
+    }
+    return from?.series.get(seconds)?.until(untilMs, count) ?? NO_BARS
+  }
+
+  #known(symbol: string): SymbolRun {
+    const known = this.#symbols.get(canonicalSymbol(symbol))
+    if (known !== undefined) return known
+    const names = [...this.#symbols.values()].map((run) => run.symbol)
+    throw new StrategyError(`it wants ${symbol}, which has no bars here (there are ${names.join(', ')})`)
+  }
+
+  #symbolRun(symbol: string, seconds: readonly number[]): SymbolRun {
+    const key = canonicalSymbol(symbol)
+    const known = this.#symbols.get(key)
+    if (known !== undefined) return known
+    const kept = Math.max(HISTORY_BARS_MIN, this.#warmUpBars + 1)
+    const instance = this.#definition.create(this.#parameters, { symbol, seconds: seconds[0] ?? 0 })
+    if (typeof instance?.onBar !== 'function')
+      throw new StrategyError('create must return an object with an onBar function')
+    const series = new Map(seconds.map((length) => [length, new BarSeries(length, kept)]))
+    const made: SymbolRun = { symbol, instance, series, barsSeen: 0, seenUntilMs: 0 }
+    this.#symbols.set(key, made)
+    return made
+  }
+
+  #secondsFor(barSeconds: number): readonly number[] {
+    const { timeframes = [] } = this.#definition
+    if (timeframes.length > 0) return timeframes.map(secondsOf)
+    return [Math.max(this.#options.analysisSeconds(), barSeconds)]
+  }
+
+  #seconds(): readonly number[] {
+    return this.#decidedSeconds ?? []
+  }
+}
+
+const NOTHING: readonly StrategyProposal[] = []
+const NO_BARS: readonly Bar[] = []
+
+interface SymbolRun {
+  readonly symbol: string
+  readonly instance: StrategyInstance
+  readonly series: ReadonlyMap<number, BarSeries>
+  barsSeen: number
+  seenUntilMs: number
+}
+
+interface PendingBar {
+  readonly bar: Bar
+  readonly isPast: boolean
+}
+
+/** The account is looked up only if the strategy asks. */
+class View implements StrategyView {
+  readonly symbol: string
+  readonly bar: Bar
+  readonly isWarmUp: boolean
+  readonly #bars: (query: BarQuery) => readonly Bar[]
+  readonly #facts: () => AccountFacts
+
+  constructor(
+    symbol: string,
+    { bar, isPast }: PendingBar,
+    bars: (query: BarQuery) => readonly Bar[],
+    facts: () => AccountFacts,
+  ) {
+    this.symbol = symbol
+    this.bar = bar
+    this.isWarmUp = isPast
+    this.#bars = bars
+    this.#facts = facts
+  }
+
+  get timeMs(): number {
+    return this.bar.closeMs
+  }
+
+  bars = (query: BarQuery = {}): readonly Bar[] => this.#bars(query)
+
+  get position(): PositionView | null {
+    const key = canonicalSymbol(this.symbol)
+    return this.#facts().positions.find(({ symbol, own }) => own && canonicalSymbol(symbol) === key) ?? null
+  }
+
+  get positions(): readonly PositionView[] {
+    return this.#facts().positions
+  }
+
+  get account(): AccountView {
+    return this.#facts().account
+  }
+}
+
+const checked = (wanted: unknown): TargetPosition => {
+  const parsed = targetPositionSchema.safeParse(wanted)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  const where = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `
+  throw new StrategyError(`its answer is wrong: ${where}${issue?.message ?? 'invalid'}`)
+}
+
+const secondsOf = (timeframe: string): number => {
+  const seconds = timeframeSeconds(timeframe)
+  if (seconds === null) throw new StrategyError(`the timeframe ${timeframe} is not ${TIMEFRAME_RULE}`)
+  return seconds
+}

@@ -1,0 +1,170 @@
+import { z } from 'zod'
+
+/** The value of a parameter, as settings and the command line give it. */
+export type ParameterValue = string | number | boolean
+export type ParameterValues = Readonly<Record<string, ParameterValue>>
+
+/** A closed bar. It is frozen: what a strategy is given, it cannot change for others. */
+export interface Bar {
+  readonly openMs: number
+  readonly closeMs: number
+  readonly open: number
+  readonly high: number
+  readonly low: number
+  readonly close: number
+  readonly volume: number
+}
+
+/** An open position of the account. */
+export interface PositionView {
+  readonly symbol: string
+  readonly side: 'long' | 'short'
+  /** Whether this strategy opened it: only its own positions are closed by what it answers. */
+  readonly own: boolean
+  readonly entryPrice: number
+  readonly price: number
+  readonly quantity: number
+  readonly notionalUsd: number
+  readonly unrealizedUsd: number
+  readonly openedMs: number
+  readonly stop: number | null
+  readonly target: number | null
+}
+
+export interface AccountView {
+  readonly equityUsd: number
+  readonly exposureUsd: number
+  /** Since 00:00 UTC and since the peak, as shares of equity then. */
+  readonly dayLoss: number
+  readonly drawdown: number
+  readonly killSwitchLevel: number
+}
+
+export interface BarQuery {
+  readonly symbol?: string
+  /** One of the strategy's timeframes; the first without it. */
+  readonly timeframe?: string
+  /** The newest so many; all that are kept without it. */
+  readonly count?: number
+}
+
+/** What a strategy sees when a bar of a symbol has closed. Nothing in it is newer than that bar. */
+export interface StrategyView {
+  readonly symbol: string
+  readonly bar: Bar
+  /** The close of the bar. */
+  readonly timeMs: number
+  /** Bars of the past, for indicators: what is answered to them is not traded. */
+  readonly isWarmUp: boolean
+  /** Closed bars, oldest first, of this symbol or another one. */
+  readonly bars: (query?: BarQuery) => readonly Bar[]
+  /** The strategy's own position in this symbol; null without one. */
+  readonly position: PositionView | null
+  /** All of the account. */
+  readonly positions: readonly PositionView[]
+  readonly account: AccountView
+}
+
+const atrBars = z.int().min(2).max(500).optional()
+
+const stopSchema = z.union([
+  z.strictObject({ percent: z.number().gt(0).lt(100), trailing: z.boolean().optional() }),
+  z.strictObject({ atr: z.number().gt(0).max(100), bars: atrBars, trailing: z.boolean().optional() }),
+  z.strictObject({ price: z.number().gt(0), trailing: z.boolean().optional() }),
+])
+
+const targetSchema = z.union([
+  z.strictObject({ percent: z.number().gt(0).max(10_000) }),
+  z.strictObject({ atr: z.number().gt(0).max(1000), bars: atrBars }),
+  z.strictObject({ price: z.number().gt(0) }),
+])
+
+const sizeSchema = z.union([
+  z.number().gt(0).max(100),
+  z.strictObject({ fraction: z.number().gt(0).max(100) }),
+  z.strictObject({
+    volatility: z.number().gt(0).max(10),
+    bars: z.int().min(5).max(5000).optional(),
+    max: z.number().gt(0).max(100).optional(),
+  }),
+  z.strictObject({ kelly: z.literal(true) }),
+])
+
+/** What a strategy wants to hold from now on. Limits of the account and the kill switch decide what comes of it. */
+export const targetPositionSchema = z.strictObject({
+  /** The symbol of the bar without it. */
+  symbol: z.string().min(1).max(32).optional(),
+  /** `flat` closes the position that this strategy opened, and no other. */
+  side: z.enum(['long', 'short', 'flat']),
+  /** 0 to 100, 75 without it: decides the size where `size` does not, and is the strength of the call. */
+  conviction: z.number().min(0).max(100).optional(),
+  /**
+   * A share of equity (0.1 is 10 %), a yearly volatility to aim at, or as the brain does it: by conviction, bounded by the
+   * Kelly stake with its floor.
+   */
+  size: sizeSchema.optional(),
+  /** Null for none; the stop of the settings without it. */
+  stop: stopSchema.nullable().optional(),
+  target: targetSchema.nullable().optional(),
+  reason: z.string().max(500).optional(),
+})
+
+export type TargetPosition = z.infer<typeof targetPositionSchema>
+export type StopRule = z.infer<typeof stopSchema>
+export type TargetRule = z.infer<typeof targetSchema>
+export type SizeRule = z.infer<typeof sizeSchema>
+
+/** Null or nothing: everything stays as it is. */
+export type StrategyAnswer = TargetPosition | readonly TargetPosition[] | null | undefined
+
+/** One per symbol, so that its indicators are of one symbol. */
+export interface StrategyInstance {
+  /** Called with every closed bar, those of the warm-up included. It must not wait for anything. */
+  onBar(view: StrategyView): StrategyAnswer
+}
+
+export interface StrategyHelpers {
+  readonly symbol: string
+  /** The first of the timeframes, in seconds. */
+  readonly seconds: number
+}
+
+/** Declared as a method, so that strategies with different parameters fit into one list. */
+type WarmUpOf<Schema extends z.ZodObject> = { of(parameters: z.infer<Schema>): number }['of']
+
+export interface StrategyDefinition<Schema extends z.ZodObject = z.ZodObject> {
+  readonly name: string
+  readonly description?: string
+  /** Ranges and defaults; every parameter needs a default. */
+  readonly parameters: Schema
+  /** The first one decides when `onBar` is called: `1m`, `15m`, `1h` … Without any: the analysis bar, `ta.bar_seconds`. */
+  readonly timeframes?: readonly string[]
+  /** So many bars of the first timeframe pass before an answer counts. */
+  readonly warmUpBars: number | WarmUpOf<Schema>
+  create(parameters: z.infer<Schema>, helpers: StrategyHelpers): StrategyInstance
+}
+
+/** Only for its types: the object itself is returned. */
+export const defineStrategy = <Schema extends z.ZodObject>(
+  definition: StrategyDefinition<Schema>,
+): StrategyDefinition<Schema> => definition
+
+/** A trade that a strategy proposes, in shares of the price and of equity. */
+export interface StrategyProposal {
+  readonly symbol: string
+  readonly side: 'long' | 'short' | 'flat'
+  readonly conviction: number
+  /** Undefined: by conviction, and bounded by the Kelly stake. */
+  readonly sizePct?: number
+  /** Undefined: of the settings. Null: none. */
+  readonly stopPct?: number | null
+  readonly targetPct?: number | null
+  /** The stop follows the best price since the entry at this distance. */
+  readonly trailingPct?: number
+  readonly reason?: string
+}
+
+/** What a strategy did that it must not do. The message says what, for its author. */
+export class StrategyError extends Error {
+  override readonly name = 'StrategyError'
+}
