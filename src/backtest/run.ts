@@ -16,10 +16,11 @@ import type { Producer } from '../ports/producer.ts'
 import { AccountTracker, type AccountHistory } from './account.ts'
 import { BACKTEST_NODE, BacktestEngine, type Prices } from './backtest-engine.ts'
 import type { EventFeed, SurroundingEvents } from './log-feed.ts'
-import { strategyOf, type Strategy, type StrategyName } from './strategies.ts'
+import { strategyOf, type Strategy, type StrategyName, type StrategyParameters } from './strategies.ts'
 
 export interface BacktestDependencies {
   readonly strategy: StrategyName
+  readonly parameters: StrategyParameters
   /** Recorded bars, as fast as they are processed; a log has the events between them too. */
   readonly feed: MarketFeed & Partial<Pick<EventFeed, 'surroundingEvents'>>
   readonly producers: readonly Producer[]
@@ -32,8 +33,8 @@ export interface BacktestDependencies {
   readonly resetsDaily: boolean
   /** Errors of the feed, as messages for operators. */
   readonly onError: (message: string) => void
-  /** Progress: the current time of the run. */
-  readonly onTime?: (nowMs: number) => void
+  /** Progress: the current time of the run, and how many bars were processed since the last call. */
+  readonly onTime?: (nowMs: number, bars: number) => void
   readonly onEvents?: (events: readonly Stamped[]) => void
 }
 
@@ -110,7 +111,8 @@ class Run {
       configuration,
       onError,
     })
-    this.#strategy = strategyOf(dependencies.strategy, { engine: this.#engine, configuration })
+    const { strategy, parameters } = dependencies
+    this.#strategy = strategyOf(strategy, { engine: this.#engine, configuration, parameters })
   }
 
   async start(): Promise<void> {
@@ -183,12 +185,15 @@ class Run {
     this.#strategy.addBars(bars)
     // A bar of one symbol may come after later ones of others.
     this.#doneUpToMs = Math.max(this.#doneUpToMs, closeMs)
-    this.#dependencies.onTime?.(closeMs)
-    if (isWarmUp) return
+    this.#dependencies.onTime?.(closeMs, bars.length)
+    if (isWarmUp) {
+      this.#account.warmUp(openMs, bars)
+      return
+    }
     this.#bars += bars.length
     this.#firstOpenMs ??= openMs
     this.#lastCloseMs = this.#doneUpToMs
-    this.#account.close(this.#engine.state, openMs)
+    this.#account.close(this.#engine.state, openMs, bars)
   }
 
   async #start(openMs: number, resolutionSeconds: number): Promise<number> {
@@ -206,7 +211,8 @@ class Run {
         folding: foldingOf(this.#settings),
       },
     })
-    this.#account.start(this.#engine.state)
+    const { paper_fee_bps: feeBps, paper_slippage_bps: slippageBps } = this.#settings.execution
+    this.#account.start(this.#engine.state, { feeBps, slippageBps })
     this.#doneUpToMs = openMs
     return Math.max(fromMs ?? 0, openMs + WARM_UP_BARS * this.#settings.ta.bar_seconds * 1000)
   }

@@ -4,13 +4,18 @@ import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
 import { barsFrom } from '../core/market/bars.fixture.ts'
 import { INITIAL_STATE } from '../core/state.ts'
 import type { Executor } from '../engine/plan.ts'
-import { strategyOf, type StrategyName } from './strategies.ts'
+import { ParameterError, strategyOf, type StrategyName, type StrategyParameters } from './strategies.ts'
 
 const QUARTER_S = 900
 const BEGIN = '2026-01-01T00:00:00.000Z'
 
 /** What a rule asks for after these closes of analysis bars. */
-const askedAfter = async (name: StrategyName, closes: readonly number[], resolutionSeconds = QUARTER_S) => {
+const askedAfter = async (
+  name: StrategyName,
+  closes: readonly number[],
+  resolutionSeconds = QUARTER_S,
+  parameters: StrategyParameters = {},
+) => {
   const asked: Command[] = []
   const engine: Executor = {
     state: INITIAL_STATE,
@@ -20,7 +25,7 @@ const askedAfter = async (name: StrategyName, closes: readonly number[], resolut
       return Promise.resolve({ status: 'done', events: [], replayed: false })
     },
   }
-  const strategy = strategyOf(name, { engine, configuration: () => DEFAULT_CONFIGURATION })
+  const strategy = strategyOf(name, { engine, configuration: () => DEFAULT_CONFIGURATION, parameters })
   for (const bar of barsFrom(BEGIN, closes, { resolution_s: resolutionSeconds })) strategy.addBars([bar])
   await strategy.decide(0, 0)
   return { asked, again: async () => (asked.splice(0), await strategy.decide(0, 0), asked) }
@@ -60,16 +65,43 @@ describe('ma_crossover', () => {
 
 describe('a rule', () => {
   it('is as convinced as a position of medium size asks for', async () => {
-    const { asked } = await askedAfter('hold', [100])
-    const proposal = { rule: 'hold', symbol: 'BTC', direction: 'long', conviction: 75 }
+    const { asked } = await askedAfter('always_long', [100])
+    const proposal = { rule: 'always_long', symbol: 'BTC', direction: 'long', conviction: 75 }
     expect(asked).toEqual([{ kind: 'propose-trade', proposal }])
   })
 
   it('looks at analysis bars only, and speaks once about each', async () => {
     // Fourteen minutes: no analysis bar closed.
-    expect((await askedAfter('hold', flat(14), 60)).asked).toEqual([])
-    const { asked, again } = await askedAfter('hold', flat(15), 60)
+    expect((await askedAfter('always_long', flat(14), 60)).asked).toEqual([])
+    const { asked, again } = await askedAfter('always_long', flat(15), 60)
     expect(asked).toHaveLength(1)
     expect(await again()).toEqual([])
   })
+})
+
+describe('parameters', () => {
+  const askedWith = async (name: StrategyName, closes: readonly number[], parameters: StrategyParameters) =>
+    (await askedAfter(name, closes, QUARTER_S, parameters)).asked.length
+
+  it('change what a rule looks at', async () => {
+    expect(await askedWith('momentum', [100, 100, 101.5], { bars: 2, threshold: 0.01 })).toBe(1)
+    expect(await askedWith('momentum', [100, 100, 101.5], { bars: 2 })).toBe(0)
+    expect(await askedWith('ma_crossover', [100, 100, 101], { fast: 1, slow: 3 })).toBe(1)
+  })
+
+  it.each([
+    ['an unknown name', 'ma_crossover', { fats: 3 }, 'ma_crossover has no parameter fats; it has fast, slow'],
+    ['any for a rule without', 'hold', { bars: 3 }, 'hold has no parameter bars; it has none'],
+    ['a fraction of a bar', 'ma_crossover', { fast: 1.5 }, 'must be a whole number from 1 to 10000'],
+    ['text', 'momentum', { threshold: 'low' }, 'must be a number above 0'],
+    ['zero', 'momentum', { threshold: 0 }, 'must be a number above 0'],
+  ] as const)('refuse %s', async (_, name, parameters, message) => {
+    const refused = askedWith(name, [100], parameters)
+    await expect(refused).rejects.toThrow(ParameterError)
+    await expect(refused).rejects.toThrow(message)
+  })
+})
+
+it('holding asks the engine for nothing', async () => {
+  expect((await askedAfter('hold', flat(60))).asked).toEqual([])
 })

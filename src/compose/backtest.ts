@@ -15,6 +15,7 @@ import {
   WARM_UP_BARS,
   type BacktestDependencies,
 } from '../backtest/run.ts'
+import { ParameterError, parametersOf, type StrategyParameters } from '../backtest/strategies.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { nearest } from '../core/config/keys.ts'
 import { selectSeries } from '../core/market/history/select.ts'
@@ -23,7 +24,7 @@ import { DAY_MS } from '../core/shared/time.ts'
 import { sha256Hex } from '../engine/sha256.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import { Failure } from '../surfaces/cli/failure.ts'
-import type { BacktestRequest } from '../surfaces/cli/dependencies.ts'
+import type { BacktestCosts, BacktestRequest } from '../surfaces/cli/dependencies.ts'
 import { historyFolder } from './history.ts'
 
 export interface BacktestFolders {
@@ -39,27 +40,80 @@ export const runBacktest = async (
   request: BacktestRequest,
   place: BacktestFolders,
 ): Promise<BacktestReport> => {
-  const { strategy, symbol, resetsDaily, onError, onProgress } = request
-  const chosen = symbol === undefined ? given : settingsForSymbol(given, symbol)
+  const { strategy, symbol, resetsDaily, onError, onProgress, onEvents } = request
   if (symbol !== undefined) refuseInvented(given, request, symbol)
+  const costed = withCosts(given, request.costs)
+  const chosen = symbol === undefined ? costed : settingsForSymbol(costed, symbol)
+  const parameters = checkedParameters(request)
   const seed = request.seed ?? given.market.seed
-  const { market, fromMs, toMs, ...input } = await inputOf(chosen, { ...request, seed }, place)
+  const { market, fromMs, toMs, progress, ...input } = await inputOf(chosen, { ...request, seed }, place)
   const course = await backtest({
     ...input,
     strategy,
+    parameters,
     version: place.version,
     fromMs,
     toMs,
     resetsDaily,
     onError,
-    onTime: (nowMs) => {
-      if (fromMs !== null && toMs !== null) onProgress(nowMs - fromMs, toMs - fromMs)
+    onTime: (nowMs, bars) => {
+      if (progress === null) onProgress(0, null, bars)
+      else onProgress(nowMs - progress.fromMs, progress.toMs - progress.fromMs, bars)
     },
+    ...(onEvents === undefined ? {} : { onEvents }),
   }).catch(explain)
-  const signs = createDraws(seed, 0, 'backtest:signs', sha256Hex)
-  const { symbols } = input.settings.universe
-  return reportOf({ strategy, market, symbols, seed, resetsDaily }, course, () => signs.uniform())
+  const { execution, universe } = input.settings
+  const subject = {
+    strategy,
+    parameters,
+    market,
+    symbols: universe.symbols,
+    seed,
+    resetsDaily,
+    costs: {
+      feeBps: execution.paper_fee_bps,
+      slippageBps: execution.paper_slippage_bps,
+      fundingBps: execution.apply_funding ? execution.paper_funding_bps : ('off' as const),
+    },
+    trials: { count: request.trials ?? 1, variance: null },
+    version: place.version,
+  }
+  return reportOf(subject, course, (stream) => {
+    const draws = createDraws(seed, 0, `backtest:${stream}`, sha256Hex)
+    return () => draws.uniform()
+  })
 }
+
+const checkedParameters = ({ strategy, parameters }: BacktestRequest): StrategyParameters => {
+  try {
+    return parametersOf(strategy, parameters)
+  } catch (error) {
+    throw error instanceof ParameterError ? new Failure('request.invalid', error.message) : error
+  }
+}
+
+/** An outcome must be worth more than a round trip costs, as the settings themselves are checked. */
+const withCosts = (
+  given: Configuration,
+  { feeBps, slippageBps, fundingBps }: BacktestCosts,
+): Configuration => {
+  const { execution, settlement } = given
+  const fee = feeBps ?? execution.paper_fee_bps
+  const slippage = slippageBps ?? execution.paper_slippage_bps
+  return {
+    ...given,
+    execution: {
+      ...execution,
+      paper_fee_bps: fee,
+      paper_slippage_bps: slippage,
+      ...(fundingBps === undefined ? {} : fundingSettings(fundingBps)),
+    },
+    settlement: { ...settlement, band_min: Math.max(settlement.band_min, (2 * (fee + slippage)) / 10_000) },
+  }
+}
+
+const fundingSettings = (fundingBps: number | 'off') =>
+  fundingBps === 'off' ? { apply_funding: false } : { apply_funding: true, paper_funding_bps: fundingBps }
 
 /** A simulated market would be made up for any name: only the symbols of the universe are simulated. */
 const refuseInvented = (
@@ -85,6 +139,8 @@ const explain = (error: unknown): never => {
 /** The input of a run: its bars, their range, and the producers. */
 interface Input extends Pick<BacktestDependencies, 'feed' | 'producers' | 'settings' | 'fromMs' | 'toMs'> {
   readonly market: BacktestSubject['market']
+  /** The range that the progress is part of; null where the end is not known before. */
+  readonly progress: { readonly fromMs: number; readonly toMs: number } | null
 }
 
 type SeededRequest = BacktestRequest & { readonly seed: number }
@@ -99,7 +155,8 @@ const inputOf = async (
   if (request.isFromLog) {
     if (log === null) throw new Failure('store.missing', `there is no event store in ${home} yet`)
     // The log also holds the signals of the producers.
-    return { fromMs, toMs, market: 'log', feed: new LogFeed(log), producers: [], settings }
+    const progress = rangeOf(fromMs, toMs)
+    return { fromMs, toMs, progress, market: 'log', feed: new LogFeed(log), producers: [], settings }
   }
   if (request.file !== undefined) return fileInput(settings, request, request.file)
   if (settings.market.feed === 'file')
@@ -107,11 +164,15 @@ const inputOf = async (
   return simulatedInput(settings, request)
 }
 
+const rangeOf = (fromMs: number | null, toMs: number | null): Input['progress'] =>
+  fromMs === null || toMs === null ? null : { fromMs, toMs }
+
 const fileInput = (given: Configuration, { fromMs, toMs }: BacktestRequest, file: string): Input => {
   const market = { ...given.market, feed: 'file', file, speed: FASTEST } as const
   return {
     fromMs,
     toMs,
+    progress: rangeOf(fromMs, toMs),
     market: 'file',
     feed: createFileFeed({ settings: market, timer: new RecordedTimer(0) }),
     producers: BUILT_IN_PRODUCERS,
@@ -149,9 +210,14 @@ const historyInput = async (
       ? settingsForSymbol(given, first.symbol)
       : { ...given, universe: { ...given.universe, symbols } }
   const range = { toMs: toMs ?? undefined }
+  const read = stored.filter((one) => series.some(({ source }) => source === one))
   return {
     fromMs,
     toMs,
+    progress: {
+      fromMs: Math.min(...read.map(({ firstOpenMs }) => firstOpenMs)),
+      toMs: toMs ?? Math.max(...read.map(({ lastOpenMs }) => lastOpenMs)),
+    },
     market: 'data',
     feed: createHistoryFeed({
       seconds: first.seconds,
@@ -184,6 +250,7 @@ const simulatedInput = (given: Configuration, request: SeededRequest): Input => 
   return {
     fromMs,
     toMs,
+    progress: { fromMs, toMs },
     market: 'simulated',
     feed: createSimulatedFeed({ settings: market, timer: new RecordedTimer(fromMs), sha256Hex }),
     producers: BUILT_IN_PRODUCERS,
