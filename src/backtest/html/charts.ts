@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../core/shared/time.ts'
 import type { ClosedTrade } from '../account.ts'
 import type { Candle } from '../price-history.ts'
 import { coordinate, html, NOTHING, percentText, priceText, timeText, usdText, type Html } from './markup.ts'
@@ -68,6 +69,21 @@ export const lineChart = ({
     <figcaption>${lines.map(({ name, tone }) => html`<span class="key ${tone}">${name}</span>`)}</figcaption>
   </figure>`
 }
+
+/** Days at even distances between two times; the time of day is added where the days are few. */
+export const timeLabels = (from: string | null, to: string | null): readonly string[] => {
+  if (from === null || to === null) return []
+  const [fromMs, toMs] = [Date.parse(from), Date.parse(to)]
+  const digits = toMs - fromMs < LABELS * 2 * DAY_MS ? 16 : 10
+  return Array.from({ length: LABELS }, (_, index) =>
+    new Date(fromMs + ((toMs - fromMs) * index) / (LABELS - 1))
+      .toISOString()
+      .slice(5, digits)
+      .replace('T', ' '),
+  )
+}
+
+const LABELS = 5
 
 /** Times as places from 0 to 1. */
 export const placed = (points: readonly (readonly [ms: number, value: number])[]): ChartLine['points'] => {

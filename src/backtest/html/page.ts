@@ -1,7 +1,7 @@
 import { comparisonOf } from '../comparison.ts'
 import type { BacktestReport } from '../report.ts'
 import { HOLD } from '../strategies.ts'
-import { lineChart, placed, type ChartLine } from './charts.ts'
+import { lineChart, placed, timeLabels, type ChartLine } from './charts.ts'
 import {
   html,
   NOTHING,
@@ -63,7 +63,8 @@ export const reportPage = ({ reports, leftOut }: ReportPage): string => {
         </footer>
       </body>
     </html> `
-  return page.markup
+  // Indentation is for those who read the source; of a large report it would be a third.
+  return page.markup.replaceAll(/\n\s+/g, '\n')
 }
 
 const comparisonSection = (reports: readonly BacktestReport[]): Html => {
@@ -94,7 +95,7 @@ const comparisonSection = (reports: readonly BacktestReport[]): Html => {
     ${lineChart({
       label: 'Equity of all strategies and of holding the market',
       lines: reports.some(({ strategy }) => strategy === HOLD) ? lines : [...lines, hold],
-      xLabels: [timeText(first?.from ?? null), timeText(first?.to ?? null)],
+      xLabels: timeLabels(first?.from ?? null, first?.to ?? null),
       textOf: usdText,
     })}`
 }
