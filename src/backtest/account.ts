@@ -129,7 +129,7 @@ export class AccountTracker {
     this.#market.close(bars, openMs, closeMs)
     this.#hash.add(openMs, bars)
     this.#prices.add(openMs, bars)
-    this.#curve.add([closeMs, equity, this.#market.value, this.#equity.fall])
+    this.#curve.add(closeMs, equity, this.#market.value, this.#equity.fall)
     this.#closes += 1
     if (trading.book.count === 0) return
     const exposure = equity > 0 ? usdNumber(trading.book.exposure) / equity : 0

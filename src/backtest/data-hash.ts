@@ -2,38 +2,36 @@ import { createHash } from 'node:crypto'
 import type { FeedBar } from '../core/market/bar.ts'
 
 /**
- * SHA-256 over all bars that a run read, in their order: for each the symbol as UTF-8 with a zero byte behind it, padded
- * with zero bytes to a multiple of eight, then little-endian doubles: time of the open in milliseconds, length in
- * seconds, open, high, low, close, volume, volume in USD, funding, basis, open interest, depth of bids and asks, fear and
- * greed. What a bar does not have is +infinity.
+ * SHA-256 over all bars that a run read, in their order, as little-endian doubles. A bar is eight of them: number of its
+ * series, time of the open in milliseconds, open, high, low, close, volume, volume in USD. Series are numbered from 0 in
+ * the order of their first bars, and before the first bar of each stand its name (`BTC@900`: symbol and length in
+ * seconds) as UTF-8 and a zero byte, padded with zero bytes to a multiple of eight. A bar that knows more than prices adds
+ * 0.5 to the number of its series and has six more: funding, basis, open interest, depth of bids and of asks, fear and
+ * greed, with +infinity for what it does not have.
  */
 export class DataHash {
   readonly #hash = createHash('sha256')
   readonly #buffer = Buffer.alloc(BUFFER_BYTES)
   readonly #numbers = new DataView(this.#buffer.buffer, this.#buffer.byteOffset, BUFFER_BYTES)
-  readonly #names = new Map<string, Buffer>()
+  readonly #series = new Map<string, { readonly seconds: number; readonly number: number }>()
+  #count = 0
   #length = 0
 
   add(openMs: number, bars: readonly FeedBar[]): void {
     for (const bar of bars) {
-      const name = this.#nameOf(bar.symbol)
-      if (this.#length + name.length + NUMBER_BYTES > BUFFER_BYTES) this.#flush()
-      name.copy(this.#buffer, this.#length)
-      this.#length += name.length
+      let series = this.#series.get(bar.symbol)
+      if (series?.seconds !== bar.resolution_s) series = this.#begin(bar)
+      if (this.#length + BAR_BYTES_MAX > BUFFER_BYTES) this.#flush()
+      const isMore = hasMore(bar)
+      this.#put(isMore ? series.number + 0.5 : series.number)
       this.#put(openMs)
-      this.#put(bar.resolution_s)
       this.#put(bar.open)
       this.#put(bar.high)
       this.#put(bar.low)
       this.#put(bar.close)
       this.#put(bar.volume)
       this.#put(bar.quote_volume)
-      this.#put(bar.funding_annualized)
-      this.#put(bar.basis_annualized)
-      this.#put(bar.open_interest_usd)
-      this.#put(bar.bid_depth_usd)
-      this.#put(bar.ask_depth_usd)
-      this.#put(bar.fear_greed)
+      if (isMore) this.#putMore(bar)
     }
   }
 
@@ -43,25 +41,44 @@ export class DataHash {
     return this.#hash.copy().digest('hex')
   }
 
-  #put(value: number | null): void {
-    this.#numbers.setFloat64(this.#length, value ?? Infinity, true)
+  #putMore(bar: FeedBar): void {
+    this.#put(bar.funding_annualized ?? Infinity)
+    this.#put(bar.basis_annualized ?? Infinity)
+    this.#put(bar.open_interest_usd ?? Infinity)
+    this.#put(bar.bid_depth_usd ?? Infinity)
+    this.#put(bar.ask_depth_usd ?? Infinity)
+    this.#put(bar.fear_greed ?? Infinity)
+  }
+
+  #put(value: number): void {
+    this.#numbers.setFloat64(this.#length, value, true)
     this.#length += 8
   }
 
   #flush(): void {
-    this.#hash.update(this.#buffer.subarray(0, this.#length))
+    if (this.#length > 0) this.#hash.update(this.#buffer.subarray(0, this.#length))
     this.#length = 0
   }
 
-  #nameOf(symbol: string): Buffer {
-    const known = this.#names.get(symbol)
-    if (known !== undefined) return known
-    const text = Buffer.from(`${symbol}\0`, 'utf8')
-    const name = Buffer.concat([text, Buffer.alloc((8 - (text.length % 8)) % 8)])
-    this.#names.set(symbol, name)
-    return name
+  /** A series with bars of another length is another series. */
+  #begin({ symbol, resolution_s: seconds }: FeedBar): { readonly seconds: number; readonly number: number } {
+    this.#flush()
+    const name = Buffer.from(`${symbol}@${seconds}\0`, 'utf8')
+    this.#hash.update(name).update(Buffer.alloc((8 - (name.length % 8)) % 8))
+    const series = { seconds, number: this.#count }
+    this.#count += 1
+    this.#series.set(symbol, series)
+    return series
   }
 }
 
-const NUMBER_BYTES = 14 * 8
+const hasMore = (bar: FeedBar): boolean =>
+  bar.funding_annualized !== null ||
+  bar.basis_annualized !== null ||
+  bar.open_interest_usd !== null ||
+  bar.bid_depth_usd !== null ||
+  bar.ask_depth_usd !== null ||
+  bar.fear_greed !== null
+
+const BAR_BYTES_MAX = 14 * 8
 const BUFFER_BYTES = 64 * 1024

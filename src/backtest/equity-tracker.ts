@@ -23,12 +23,14 @@ export interface TrackedEquity extends EquityCurve {
 /** Follows a value bar by bar: what it was at the end of each day, and how far it fell. */
 export class EquityTracker {
   readonly #start: number
+  /** Of the days that are over. */
   readonly #days: number[] = []
   readonly #dayNumbers: number[] = []
   #value: number
   #peak: number
   #peakMs: number | null = null
-  #closeMs: number | null = null
+  #closeMs = 0
+  #dayEndMs = -Infinity
   #depth = 0
   #deepest: Pick<Drawdown, 'peakMs' | 'troughMs' | 'recoveredMs'> = NO_FALL
   #isBelow = false
@@ -51,29 +53,22 @@ export class EquityTracker {
 
   /** The value after bars that opened and closed at these times. */
   close(value: number, openMs: number, closeMs: number): void {
-    const day = Math.floor(openMs / DAY_MS)
-    const last = this.#dayNumbers.length - 1
     // A late bar of another symbol belongs to a day that is over: its value counts for the present one.
-    if (last < 0 || day > (this.#dayNumbers[last] ?? day)) {
-      this.#dayNumbers.push(day)
-      this.#days.push(value)
-    } else {
-      this.#days[last] = value
-    }
+    if (openMs >= this.#dayEndMs) this.#beginDay(openMs)
     this.#value = value
-    this.#closeMs = Math.max(this.#closeMs ?? closeMs, closeMs)
+    if (closeMs > this.#closeMs) this.#closeMs = closeMs
     this.#peakMs ??= openMs
     if (value >= this.#peak) this.#climb(value, closeMs)
     else this.#fall(closeMs)
   }
 
   tracked(): TrackedEquity {
-    const endMs = this.#closeMs ?? 0
+    const endMs = this.#closeMs
     const { peakMs, troughMs, recoveredMs } = this.#deepest
     const belowMs = this.#isBelow && this.#peakMs !== null ? endMs - this.#peakMs : 0
     return {
       start: this.#start,
-      days: this.#days,
+      days: this.#dayNumbers.length === 0 ? [] : [...this.#days, this.#value],
       dayNumbers: this.#dayNumbers,
       drawdown: {
         depth: this.#depth,
@@ -84,6 +79,13 @@ export class EquityTracker {
         longestMs: Math.max(this.#longestMs, belowMs),
       },
     }
+  }
+
+  #beginDay(openMs: number): void {
+    if (this.#dayNumbers.length > 0) this.#days.push(this.#value)
+    const day = Math.floor(openMs / DAY_MS)
+    this.#dayNumbers.push(day)
+    this.#dayEndMs = (day + 1) * DAY_MS
   }
 
   #climb(value: number, closeMs: number): void {

@@ -33,6 +33,7 @@ export class MarketLineTracker {
   readonly #equity: EquityTracker
   readonly #symbols = new Set<string>()
   readonly #holdings = new Map<string, Holding>()
+  readonly #held: Holding[] = []
   #hasBegun = false
   #cash: number
   #fees = 0
@@ -66,7 +67,7 @@ export class MarketLineTracker {
       else if (this.#symbols.has(symbol)) this.#buy(symbol, open, close)
     }
     let value = this.#cash
-    for (const { quantity, close } of this.#holdings.values()) value += quantity * close
+    for (const { quantity, close } of this.#held) value += quantity * close
     this.#equity.close(value, openMs, closeMs)
   }
 
@@ -87,7 +88,9 @@ export class MarketLineTracker {
     const quantity = cash / (open * (1 + slippage) * (1 + fee))
     // A bar without a price buys nothing; the next one may.
     if (!Number.isFinite(quantity)) return
-    this.#holdings.set(symbol, { quantity, close })
+    const holding = { quantity, close }
+    this.#holdings.set(symbol, holding)
+    this.#held.push(holding)
     this.#cash = this.#holdings.size === this.#symbols.size ? 0 : this.#cash - cash
     this.#bought += quantity * open
     this.#slippage += quantity * open * slippage

@@ -42,44 +42,53 @@ class ThinnedSeries {
 
 /** Candles of a whole run: when there are too many, two become one and new ones are made of twice as many bars. */
 class CandleSeries {
-  #candles: Candle[] = []
+  #candles: MutableCandle[] = []
+  #last: MutableCandle | null = null
   #barsPerCandle = 1
   #barsInLast = 0
 
   add(openMs: number, { open, high, low, close }: FeedBar): void {
-    const last = this.#candles.at(-1)
-    if (last !== undefined && this.#barsInLast < this.#barsPerCandle) {
-      this.#candles[this.#candles.length - 1] = merged(last, [openMs, open, high, low, close])
+    const last = this.#last
+    if (last !== null && this.#barsInLast < this.#barsPerCandle) {
+      if (high > last[2]) last[2] = high
+      if (low < last[3]) last[3] = low
+      last[4] = close
       this.#barsInLast += 1
       return
     }
-    if (this.#candles.length === CANDLES_MAX) this.#halve()
-    this.#candles.push([openMs, open, high, low, close])
+    if (this.#candles.length === CANDLES_MAX) {
+      this.#candles = halved(this.#candles, merged)
+      this.#barsPerCandle *= 2
+    }
+    this.#last = [openMs, open, high, low, close]
+    this.#candles.push(this.#last)
     this.#barsInLast = 1
   }
 
   candles(): readonly Candle[] {
     return this.#candles
   }
-
-  #halve(): void {
-    const halved: Candle[] = []
-    for (let index = 0; index + 1 < this.#candles.length; index += 2) {
-      const [one, other] = [this.#candles[index], this.#candles[index + 1]]
-      if (one !== undefined && other !== undefined) halved.push(merged(one, other))
-    }
-    this.#candles = halved
-    this.#barsPerCandle *= 2
-  }
 }
 
-const merged = (one: Candle, other: Candle): Candle => [
+type MutableCandle = [openMs: number, open: number, high: number, low: number, close: number]
+
+const merged = (one: MutableCandle, other: MutableCandle): MutableCandle => [
   one[0],
   one[1],
   Math.max(one[2], other[2]),
   Math.min(one[3], other[3]),
   other[4],
 ]
+
+/** Each two neighbours as one. */
+const halved = <Item>(items: readonly Item[], join: (one: Item, other: Item) => Item): Item[] => {
+  const joint: Item[] = []
+  for (let index = 0; index + 1 < items.length; index += 2) {
+    const [one, other] = [items[index], items[index + 1]]
+    if (one !== undefined && other !== undefined) joint.push(join(one, other))
+  }
+  return joint
+}
 
 /** Even, so that all pairs are complete. */
 const CANDLES_MAX = 600
@@ -88,32 +97,28 @@ const OPENS_MAX = 2 ** 19
 
 /** Prices of the traded bars, in bounded memory: candles to draw, and opens at which one might have traded. */
 export class PriceHistory {
-  readonly #candles = new Map<string, CandleSeries>()
-  readonly #opens = new Map<string, ThinnedSeries>()
+  readonly #symbols = new Map<string, { readonly candles: CandleSeries; readonly opens: ThinnedSeries }>()
 
   add(openMs: number, bars: readonly FeedBar[]): void {
     for (const bar of bars) {
-      let candles = this.#candles.get(bar.symbol)
-      let opens = this.#opens.get(bar.symbol)
-      if (candles === undefined || opens === undefined) {
-        candles = new CandleSeries()
-        opens = new ThinnedSeries(OPENS_MAX)
-        this.#candles.set(bar.symbol, candles)
-        this.#opens.set(bar.symbol, opens)
+      let series = this.#symbols.get(bar.symbol)
+      if (series === undefined) {
+        series = { candles: new CandleSeries(), opens: new ThinnedSeries(OPENS_MAX) }
+        this.#symbols.set(bar.symbol, series)
       }
-      candles.add(openMs, bar)
-      opens.add(bar.open)
+      series.candles.add(openMs, bar)
+      series.opens.add(bar.open)
     }
   }
 
   candles(): Readonly<Record<string, readonly Candle[]>> {
     return Object.fromEntries(
-      [...this.#candles].map(([symbol, series]) => [canonicalSymbol(symbol), series.candles()]),
+      [...this.#symbols].map(([symbol, { candles }]) => [canonicalSymbol(symbol), candles.candles()]),
     )
   }
 
   paths(): ReadonlyMap<string, PricePath> {
-    return new Map([...this.#opens].map(([symbol, series]) => [canonicalSymbol(symbol), series.path()]))
+    return new Map([...this.#symbols].map(([symbol, { opens }]) => [canonicalSymbol(symbol), opens.path()]))
   }
 }
 
@@ -122,38 +127,38 @@ export type EquityPoint = readonly [closeMs: number, equity: number, hold: numbe
 
 /** Points of a curve, thinned like candles: of each stretch its end, and its deepest fall. */
 export class CurveHistory {
-  #points: EquityPoint[] = []
+  #points: MutablePoint[] = []
+  #last: MutablePoint | null = null
   #barsPerPoint = 1
   #barsInLast = 0
 
-  add(point: EquityPoint): void {
-    const last = this.#points.at(-1)
-    if (last !== undefined && this.#barsInLast < this.#barsPerPoint) {
-      this.#points[this.#points.length - 1] = joined(last, point)
+  add(closeMs: number, equity: number, hold: number, drawdown: number): void {
+    const last = this.#last
+    if (last !== null && this.#barsInLast < this.#barsPerPoint) {
+      last[0] = closeMs
+      last[1] = equity
+      last[2] = hold
+      if (drawdown > last[3]) last[3] = drawdown
       this.#barsInLast += 1
       return
     }
-    if (this.#points.length === POINTS_MAX) this.#halve()
-    this.#points.push(point)
+    if (this.#points.length === POINTS_MAX) {
+      this.#points = halved(this.#points, joined)
+      this.#barsPerPoint *= 2
+    }
+    this.#last = [closeMs, equity, hold, drawdown]
+    this.#points.push(this.#last)
     this.#barsInLast = 1
   }
 
   points(): readonly EquityPoint[] {
     return this.#points
   }
-
-  #halve(): void {
-    const halved: EquityPoint[] = []
-    for (let index = 0; index + 1 < this.#points.length; index += 2) {
-      const [one, other] = [this.#points[index], this.#points[index + 1]]
-      if (one !== undefined && other !== undefined) halved.push(joined(one, other))
-    }
-    this.#points = halved
-    this.#barsPerPoint *= 2
-  }
 }
 
-const joined = (one: EquityPoint, other: EquityPoint): EquityPoint => [
+type MutablePoint = [closeMs: number, equity: number, hold: number, drawdown: number]
+
+const joined = (one: MutablePoint, other: MutablePoint): MutablePoint => [
   other[0],
   other[1],
   other[2],

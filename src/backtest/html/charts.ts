@@ -74,6 +74,7 @@ export const lineChart = ({
 export const timeLabels = (from: string | null, to: string | null): readonly string[] => {
   if (from === null || to === null) return []
   const [fromMs, toMs] = [Date.parse(from), Date.parse(to)]
+  if (!Number.isFinite(toMs - fromMs)) return []
   const digits = toMs - fromMs < LABELS * 2 * DAY_MS ? 16 : 10
   return Array.from({ length: LABELS }, (_, index) =>
     new Date(fromMs + ((toMs - fromMs) * index) / (LABELS - 1))
@@ -151,7 +152,9 @@ const binned = (values: readonly number[]): readonly Bar[] => {
 }
 
 const CANDLES_HEIGHT = 300
-const CANDLES_WIDTH_MIN = 1040
+const CANDLES_WIDTH_MIN = 1028
+/** For the prices, as wide as in the style sheet. */
+const GUTTER_PX = 60
 const TRADES_DRAWN_MAX = 1000
 
 /** Prices with the trades on them. It scrolls where the screen is narrow. */
@@ -173,7 +176,7 @@ export const candleChart = (
   const last = candles.at(-1)
   return html`<figure class="candles">
     <div class="scroll" role="region" aria-label="Trades of ${symbol} on candles" tabindex="0">
-      <div class="canvas" style="width:${width}px">
+      <div class="canvas" style="width:${width + GUTTER_PX}px">
         <svg
           width="${width}"
           height="${CANDLES_HEIGHT}"
@@ -262,11 +265,13 @@ const scaleOf = (values: readonly number[]) => {
     high += room
   }
   const room = (high - low) * 0.04
-  const step = roundStep((high - low) / 4)
+  const step = roundStep((high - low) / TICKS_MAX)
   const ticks: number[] = []
   for (let tick = Math.ceil(low / step); tick * step <= high; tick += 1) ticks.push(tick * step)
   return { low: low - room, high: high + room, ticks }
 }
+
+const TICKS_MAX = 6
 
 /** 1, 2 or 5 times a power of ten, at least as large. */
 const roundStep = (least: number): number => {

@@ -2,17 +2,7 @@ import { comparisonOf } from '../comparison.ts'
 import type { BacktestReport } from '../report.ts'
 import { HOLD } from '../strategies.ts'
 import { lineChart, placed, timeLabels, type ChartLine } from './charts.ts'
-import {
-  html,
-  NOTHING,
-  percentText,
-  tableOf,
-  timeText,
-  toned,
-  usdText,
-  decimalText,
-  type Html,
-} from './markup.ts'
+import { html, NOTHING, percentText, tableOf, timeText, toned, decimalText, type Html } from './markup.ts'
 import { reportSections } from './sections.ts'
 import { STYLE } from './style.ts'
 
@@ -96,7 +86,7 @@ const comparisonSection = (reports: readonly BacktestReport[]): Html => {
       label: 'Equity of all strategies and of holding the market',
       lines: reports.some(({ strategy }) => strategy === HOLD) ? lines : [...lines, hold],
       xLabels: timeLabels(first?.from ?? null, first?.to ?? null),
-      textOf: usdText,
+      textOf: (value) => value.toLocaleString('en-US', { maximumFractionDigits: 2 }),
     })}`
 }
 

@@ -25,17 +25,15 @@ table{border-collapse:collapse;width:100%;font-size:13.5px;font-variant-numeric:
 th,td{padding:5px 9px;text-align:right;white-space:nowrap;border-bottom:1px solid var(--rule)}
 th{color:var(--quiet);font-weight:600}
 .text{text-align:left}
-.months td{text-align:center}
-.months td.gain,.months td.loss{position:relative}
 .columns{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,420px),1fr));gap:0 28px}
 .columns>section{min-width:0}
 figure{margin:0 0 14px}
 .plot{position:relative;height:270px}
 .low .plot{height:140px}
-.plot svg{position:absolute;inset:0;width:100%;height:100%}
-.tick{position:absolute;left:2px;transform:translateY(-50%);font-size:11.5px;color:var(--quiet);background:color-mix(in srgb,var(--paper) 78%,transparent);padding:0 3px;border-radius:3px;pointer-events:none;line-height:1.25}
-.xs{display:flex;justify-content:space-between;gap:8px;margin-top:4px;font-size:12px}
-figcaption{display:flex;flex-wrap:wrap;gap:4px 16px;margin-top:4px}
+.plot svg{position:absolute;inset:0 0 0 60px;width:calc(100% - 60px);height:100%}
+.tick{position:absolute;left:0;width:56px;text-align:right;transform:translateY(-50%);font-size:11.5px;color:var(--quiet);line-height:1.25;pointer-events:none}
+.xs{display:flex;justify-content:space-between;gap:8px;margin:4px 0 0 60px;font-size:12px}
+figcaption{display:flex;flex-wrap:wrap;gap:4px 16px;margin:4px 0 0 60px}
 .key::before{content:"";display:inline-block;width:16px;height:3px;margin-right:6px;vertical-align:middle;background:currentColor}
 .grid{stroke:var(--rule);vector-effect:non-scaling-stroke}
 .base{stroke:var(--quiet);stroke-dasharray:4 3;vector-effect:non-scaling-stroke}
@@ -43,13 +41,12 @@ figcaption{display:flex;flex-wrap:wrap;gap:4px 16px;margin-top:4px}
 .area{fill:currentColor;stroke:none;fill-opacity:var(--area)}
 .bar{fill:currentColor}
 .tone0{color:var(--accent)}.tone1{color:var(--hold)}.tone2{color:var(--gain)}.tone3{color:var(--loss)}.tone4{color:#8c62d3}.tone5{color:#0d8794}
-.canvas{position:relative;min-width:100%}
+.canvas{position:relative;min-width:100%;padding-left:60px}
 .canvas svg{display:block}
-.canvas .tick{left:2px}
 .up{stroke:var(--gain);fill:var(--gain);opacity:.55}.down{stroke:var(--loss);fill:var(--loss);opacity:.55}
 .trade{stroke:var(--ink);stroke-width:.8;fill:currentColor}
 .trade .way{stroke:currentColor;stroke-width:1.6;fill:none}
-code{font-size:12.5px;overflow-wrap:anywhere}
+summary{cursor:pointer;padding:8px 0}
 dl.run{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:2px 16px;font-size:13.5px;margin:0}
 dl.run dt{color:var(--quiet)}
 dl.run dd{margin:0;overflow-wrap:anywhere}

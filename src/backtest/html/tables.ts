@@ -110,12 +110,14 @@ export const intervals = ({ figures: { confidence } }: BacktestReport): Html => 
 }
 
 const TRADES_SHOWN = 1000
+/** More of them are shown on demand. */
+const TRADES_OPEN = 100
 
 export const trades = ({ closed_trades: all }: BacktestReport): Html => {
   if (all.length === 0) return html`<p class="quiet">None was closed.</p>`
   const more =
     all.length > TRADES_SHOWN ? `The first ${TRADES_SHOWN} of ${all.length}; the JSON report has all.` : ''
-  return html`${tableOf('Trades', all.slice(0, TRADES_SHOWN), [
+  const table = html`${tableOf('Trades', all.slice(0, TRADES_SHOWN), [
       { title: 'Opened', cell: ({ opened_at }) => timeText(opened_at), isText: true },
       { title: 'Closed', cell: ({ closed_at }) => timeText(closed_at), isText: true },
       { title: 'Symbol', cell: ({ symbol }) => symbol, isText: true },
@@ -133,6 +135,12 @@ export const trades = ({ closed_trades: all }: BacktestReport): Html => {
       { title: 'Regime', cell: ({ regime }) => regime.toLowerCase(), isText: true },
     ])}
     <p class="quiet">${more}</p>`
+  return all.length <= TRADES_OPEN
+    ? table
+    : html`<details>
+        <summary>${all.length} trades</summary>
+        ${table}
+      </details>`
 }
 
 export const facts = (report: BacktestReport): Html => {
