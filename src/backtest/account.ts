@@ -1,24 +1,48 @@
 import { asKnown, type PayloadOf } from '../core/events/catalogue.ts'
 import type { Stamped } from '../core/log/event.ts'
-import { type State } from '../core/state.ts'
+import type { FeedBar } from '../core/market/bar.ts'
+import type { State } from '../core/state.ts'
 import { equityOf } from '../core/trading/account.ts'
 import { usdNumber } from '../core/shared/money.ts'
-import { DAY_MS } from '../core/shared/time.ts'
-import { meanOf, type EquityCurve } from './statistics.ts'
+import { r9 } from '../core/shared/numbers.ts'
+import { DataHash } from './data-hash.ts'
+import { EquityTracker, type TrackedEquity } from './equity-tracker.ts'
+import { MarketLineTracker, type FillCosts, type MarketLine } from './market-line.ts'
+import { CurveHistory, PriceHistory, type Candle, type EquityPoint, type PricePath } from './price-history.ts'
+import { meanOf } from './statistics.ts'
 
 /** What happened to the account during a run. */
-export interface AccountHistory extends EquityCurve {
+export interface AccountHistory extends TrackedEquity {
   /** In the order in which they ended. */
   readonly trades: readonly ClosedTrade[]
   readonly maxDrawdown: number
   /** Traded volume divided by the mean daily equity. */
   readonly turnover: number
+  readonly tradedUsd: number
   readonly fees: number
   /** Positive: paid. */
   readonly funding: number
   /** Reasons why something was not traded, with their counts. */
   readonly heldBack: Readonly<Record<string, number>>
+  /** Trades that were proposed, by the brain or by a rule. */
+  readonly proposed: number
   readonly killSwitch: KillSwitchHistory
+  readonly exposure: ExposureHistory
+  readonly marketLine: MarketLine
+  /** See `DataHash`. */
+  readonly dataHash: string
+  readonly curve: readonly EquityPoint[]
+  readonly candles: Readonly<Record<string, readonly Candle[]>>
+  readonly prices: ReadonlyMap<string, PricePath>
+}
+
+/** Over all closes; with the names of the report. */
+export interface ExposureHistory {
+  /** Share of the closes at which something was held. */
+  readonly time_share: number
+  /** Value of the positions over equity: mean and largest. */
+  readonly mean: number
+  readonly max: number
 }
 
 /** With the names of the report: how often the kill switch blocked all entries, and when and why it first did. */
@@ -30,88 +54,128 @@ export interface KillSwitchHistory {
 }
 
 /** A trade from its first fill to its last, with the names of the report. */
-export interface ClosedTrade {
+export interface ClosedTrade extends Opening {
+  readonly closed_at: string
+  readonly exit_price: number
+  /** Before fees and funding. */
+  readonly gross_usd: number
+  readonly fees_usd: number
+  /** Positive: paid. */
+  readonly funding_usd: number
+  /** After fees and funding. */
+  readonly net_usd: number
+  /** Of the size. */
+  readonly net_return: number
+  readonly exit_reason: string
+  /** The worst and the best price while it was open, as parts of the entry price. */
+  readonly max_adverse_excursion: number
+  readonly max_favorable_excursion: number
+}
+
+interface Opening {
   readonly symbol: string
   readonly direction: 'long' | 'short'
   readonly opened_at: string
-  readonly closed_at: string
   readonly entry_price: number
-  readonly exit_price: number
+  readonly quantity: number
   readonly size_usd: number
-  /** After fees and funding. */
-  readonly net_usd: number
-  readonly exit_reason: string
+  /** Size over equity. */
+  readonly equity_share: number
+  readonly regime: string
 }
-
-type Opening = Pick<ClosedTrade, 'symbol' | 'direction' | 'opened_at' | 'entry_price' | 'size_usd'>
 
 /** Follows the account through every event and every close. */
 export class AccountTracker {
   readonly #heldBack = new Map<string, number>()
-  readonly #days: number[] = []
   readonly #open = new Map<string, Opening>()
   readonly #trades: ClosedTrade[] = []
-  #day: number | null = null
-  #start = 0
-  #equity = 0
-  #peak = 0
-  #maxDrawdown = 0
+  readonly #hash = new DataHash()
+  readonly #prices = new PriceHistory()
+  readonly #curve = new CurveHistory()
+  #equity = new EquityTracker(0)
+  #market = new MarketLineTracker(0, NO_COSTS)
   #traded = 0
   #fees = 0
   #funding = 0
+  #proposed = 0
+  #closes = 0
+  #closesHeld = 0
+  #exposureSum = 0
+  #exposureMax = 0
   #killSwitch: KillSwitchHistory = { level: 0, stops: 0, first_stop_at: null, first_stop_reason: null }
 
   record(events: readonly Stamped[]): void {
     for (const event of events) this.#recordOne(event)
   }
 
-  /** The state at the beginning. */
-  start(state: State): void {
-    this.#start = usdNumber(equityOf(state.trading))
-    this.#equity = this.#start
-    this.#peak = this.#start
+  /** The state at the beginning, and what fills cost. */
+  start(state: State, costs: FillCosts): void {
+    const startUsd = usdNumber(equityOf(state.trading))
+    this.#equity = new EquityTracker(startUsd)
+    this.#market = new MarketLineTracker(startUsd, costs)
   }
 
-  /** After the bars that opened at `openMs` have closed. */
-  close(state: State, openMs: number): void {
-    const day = Math.floor(openMs / DAY_MS)
-    if (this.#day !== null && day > this.#day) this.#days.push(this.#equity)
-    this.#day = Math.max(this.#day ?? day, day)
-    this.#equity = usdNumber(equityOf(state.trading))
-    this.#peak = Math.max(this.#peak, this.#equity)
-    if (this.#peak > 0) this.#maxDrawdown = Math.max(this.#maxDrawdown, 1 - this.#equity / this.#peak)
+  /** Bars that are not traded. */
+  warmUp(openMs: number, bars: readonly FeedBar[]): void {
+    this.#hash.add(openMs, bars)
+    this.#market.warmUp(bars)
+  }
+
+  /** After the bars that opened at `openMs` have closed. Runs for every bar: it must stay cheap. */
+  close({ trading }: Pick<State, 'trading'>, openMs: number, bars: readonly FeedBar[]): void {
+    const closeMs = openMs + (bars[0]?.resolution_s ?? 0) * 1000
+    const equity = usdNumber(equityOf(trading))
+    this.#equity.close(equity, openMs, closeMs)
+    this.#market.close(bars, openMs, closeMs)
+    this.#hash.add(openMs, bars)
+    this.#prices.add(openMs, bars)
+    this.#curve.add(closeMs, equity, this.#market.value, this.#equity.fall)
+    this.#closes += 1
+    if (trading.book.count === 0) return
+    const exposure = equity > 0 ? usdNumber(trading.book.exposure) / equity : 0
+    this.#closesHeld += 1
+    this.#exposureSum += exposure
+    this.#exposureMax = Math.max(this.#exposureMax, exposure)
   }
 
   history(): AccountHistory {
-    const days = this.#day === null ? [] : [...this.#days, this.#equity]
-    const meanEquity = meanOf(days)
+    const tracked = this.#equity.tracked()
+    const meanEquity = meanOf(tracked.days)
     return {
-      start: this.#start,
-      days,
+      ...tracked,
       trades: this.#trades,
-      maxDrawdown: this.#maxDrawdown,
+      maxDrawdown: tracked.drawdown.depth,
       turnover: meanEquity > 0 ? this.#traded / meanEquity : 0,
+      tradedUsd: this.#traded,
       fees: this.#fees,
       funding: this.#funding,
       heldBack: Object.fromEntries([...this.#heldBack].toSorted(([, one], [, other]) => other - one)),
+      proposed: this.#proposed,
       killSwitch: this.#killSwitch,
+      exposure: {
+        time_share: this.#closes === 0 ? 0 : this.#closesHeld / this.#closes,
+        mean: this.#closes === 0 ? 0 : this.#exposureSum / this.#closes,
+        max: this.#exposureMax,
+      },
+      marketLine: this.#market.line(),
+      dataHash: this.#hash.digest(),
+      curve: this.#curve.points(),
+      candles: this.#prices.candles(),
+      prices: this.#prices.paths(),
     }
   }
 
   #recordOne(event: Stamped): void {
     const known = asKnown(event)
     switch (known?.type) {
-      case 'execution.position_opened.v1': {
-        const { position_id, asset: symbol, direction, entry_price, size_notional: size_usd } = known.payload
-        this.#open.set(position_id, { symbol, direction, opened_at: event.recordedAt, entry_price, size_usd })
+      case 'execution.position_opened.v1':
+        this.#open.set(known.payload.position_id, this.#openingOf(known.payload, event.recordedAt))
         return
-      }
       case 'execution.position_closed.v1': {
-        const { position_id, exit_price, realized_pnl: net_usd, exit_reason } = known.payload
-        const opening = this.#open.get(position_id)
+        const opening = this.#open.get(known.payload.position_id)
         if (opening === undefined) return
-        this.#open.delete(position_id)
-        this.#trades.push({ ...opening, closed_at: event.recordedAt, exit_price, net_usd, exit_reason })
+        this.#open.delete(known.payload.position_id)
+        this.#trades.push(tradeOf(opening, known.payload, event.recordedAt))
         return
       }
       case 'execution.order_filled.v1':
@@ -120,6 +184,9 @@ export class AccountTracker {
         return
       case 'execution.funding_applied.v1':
         this.#funding += known.payload.amount_usd
+        return
+      case 'execution.trade_intent.v1':
+        this.#proposed += 1
         return
       case 'execution.order_failed.v1':
         this.#countReasons(known.payload.reasons)
@@ -134,10 +201,52 @@ export class AccountTracker {
     }
   }
 
+  #openingOf(opened: PayloadOf<'execution.position_opened.v1'>, at: string): Opening {
+    const { asset, direction, entry_price, quantity, size_notional, regime_at_entry } = opened
+    return {
+      symbol: asset,
+      direction,
+      opened_at: at,
+      entry_price,
+      quantity,
+      size_usd: size_notional,
+      equity_share: this.#equity.value > 0 ? r9(size_notional / this.#equity.value) : 0,
+      regime: regime_at_entry,
+    }
+  }
+
   #countReasons(reasons: readonly string[]): void {
     for (const reason of reasons) this.#heldBack.set(reason, (this.#heldBack.get(reason) ?? 0) + 1)
   }
 }
+
+const NO_COSTS: FillCosts = { feeBps: 0, slippageBps: 0 }
+
+const tradeOf = (
+  opening: Opening,
+  closed: PayloadOf<'execution.position_closed.v1'>,
+  closedAt: string,
+): ClosedTrade => ({
+  ...opening,
+  closed_at: closedAt,
+  exit_price: closed.exit_price,
+  gross_usd: closed.gross_pnl,
+  fees_usd: closed.fees_usd,
+  funding_usd: closed.funding_usd,
+  net_usd: closed.realized_pnl,
+  net_return: closed.realized_pnl_pct,
+  exit_reason: closed.exit_reason,
+  // A stop or target ends a trade inside its last bar: what that bar did afterwards is not part of it.
+  max_adverse_excursion: cappedAtExit(closed.max_adverse_pct, opening, closed, 'stop_loss'),
+  max_favorable_excursion: cappedAtExit(closed.max_favorable_pct, opening, closed, 'take_profit'),
+})
+
+const cappedAtExit = (
+  excursion: number,
+  { entry_price: entryPrice }: Opening,
+  { exit_price: exitPrice, exit_reason: reason }: PayloadOf<'execution.position_closed.v1'>,
+  capping: 'stop_loss' | 'take_profit',
+): number => (reason === capping ? Math.min(excursion, r9(Math.abs(exitPrice / entryPrice - 1))) : excursion)
 
 const afterSwitch = (
   before: KillSwitchHistory,

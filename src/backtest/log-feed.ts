@@ -75,15 +75,23 @@ export class LogFeed implements EventFeed {
   }
 
   async #deliver(wanted: ReadonlySet<string>, listener: FeedListener): Promise<void> {
-    for await (const group of this.#groups(wanted)) {
+    const others = new Set<string>()
+    let isEmpty = true
+    for await (const group of this.#groups(wanted, others)) {
       if (this.#abort.signal.aborted) return
+      isEmpty = false
       this.#events = group
       await listener.onBars(group.bars)
+    }
+    if (isEmpty) {
+      this.#error = `the log has no bars of ${[...wanted].join(', ')}; it has ${[...others].join(', ')}`
+      return
     }
     this.#state = 'ended'
   }
 
-  async *#groups(wanted: ReadonlySet<string>): AsyncGenerator<BarGroup> {
+  /** Adds the symbols that are not wanted to `others`. */
+  async *#groups(wanted: ReadonlySet<string>, others: Set<string>): AsyncGenerator<BarGroup> {
     let group: BarGroup | null = null
     let between: Stamped[] = []
     /** Whether the cycle of these bars has run: what follows came too late for it. */
@@ -104,7 +112,11 @@ export class LogFeed implements EventFeed {
         continue
       }
       const bar = barOf(event)
-      if (!wanted.has(canonicalSymbol(bar.symbol))) continue
+      const symbol = canonicalSymbol(bar.symbol)
+      if (!wanted.has(symbol)) {
+        others.add(symbol)
+        continue
+      }
       if (group !== null && group.bars[0]?.close_ts !== bar.close_ts) {
         yield group
         group = null

@@ -53,7 +53,8 @@ export const runBacktest = async (
   const events: Stamped[] = []
   const errors: string[] = []
   const result = await backtest({
-    strategy: 'hold',
+    strategy: 'always_long',
+    parameters: {},
     feed: new RecordedBarsFeed(groups),
     producers: [],
     settings: {

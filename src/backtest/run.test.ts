@@ -45,9 +45,19 @@ describe('a trade', () => {
         closed_at: timeOf(FIRST + 2),
         entry_price: 100.05,
         exit_price: expect.closeTo(95, 1),
+        quantity: 4.99750124,
         size_usd: expect.closeTo(500, 0),
+        equity_share: 0.05,
+        regime: 'TRANSITION',
+        gross_usd: closed?.payload['gross_pnl'],
+        fees_usd: closed?.payload['fees_usd'],
+        funding_usd: 0,
         net_usd: closed?.payload['realized_pnl'],
+        net_return: closed?.payload['realized_pnl_pct'],
         exit_reason: 'stop_loss',
+        // The bar fell to 50 after the stop had ended the trade.
+        max_adverse_excursion: 0.050475,
+        max_favorable_excursion: 0,
       },
     ])
     expect(result.account.fees).toBeGreaterThan(0.5)

@@ -38,8 +38,8 @@ export interface BacktestDependencies {
   readonly resetsDaily: boolean
   /** Errors of the feed, as messages for operators. */
   readonly onError: (message: string) => void
-  /** Progress: the current time of the run. */
-  readonly onTime?: (nowMs: number) => void
+  /** Progress: the current time of the run, and how many bars were processed since the last call. */
+  readonly onTime?: (nowMs: number, bars: number) => void
   readonly onEvents?: (events: readonly Stamped[]) => void
 }
 
@@ -195,12 +195,15 @@ class Run {
     this.#strategy.addBars(bars)
     // A bar of one symbol may come after later ones of others.
     this.#doneUpToMs = Math.max(this.#doneUpToMs, closeMs)
-    this.#dependencies.onTime?.(closeMs)
-    if (isWarmUp) return
+    this.#dependencies.onTime?.(closeMs, bars.length)
+    if (isWarmUp) {
+      this.#account.warmUp(openMs, bars)
+      return
+    }
     this.#bars += bars.length
     this.#firstOpenMs ??= openMs
     this.#lastCloseMs = this.#doneUpToMs
-    this.#account.close(this.#engine.state, openMs)
+    this.#account.close(this.#engine.state, openMs, bars)
   }
 
   async #start(openMs: number, resolutionSeconds: number): Promise<number> {
@@ -218,7 +221,8 @@ class Run {
         folding: foldingOf(this.#settings),
       },
     })
-    this.#account.start(this.#engine.state)
+    const { paper_fee_bps: feeBps, paper_slippage_bps: slippageBps } = this.#settings.execution
+    this.#account.start(this.#engine.state, { feeBps, slippageBps })
     this.#doneUpToMs = openMs
     return Math.max(fromMs ?? 0, openMs + WARM_UP_BARS * this.#settings.ta.bar_seconds * 1000)
   }

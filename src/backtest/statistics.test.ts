@@ -1,20 +1,28 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { statisticsOf, sharpeOf, signFlipPValue } from './statistics.ts'
+import { confidenceIntervalsOf, resampled } from './bootstrap.ts'
+import { normalCdf, normalQuantile } from './normal.ts'
+import { seeded } from './seeded.fixture.ts'
+import {
+  annualGrowthOf,
+  dailyReturnsOf,
+  deflatedSharpeOf,
+  drawdownOf,
+  probabilisticSharpeOf,
+  quantileOf,
+  shapeOf,
+  sharpeOf,
+  signFlipPValue,
+  sortinoOf,
+  statisticsOf,
+  totalReturnOf,
+  volatilityOf,
+} from './statistics.ts'
 
 /** Signs in turn. */
 const inTurn = () => {
   let count = 0
   return () => (count++ % 2) / 2
-}
-
-/** A small generator: what matters is that it repeats itself. */
-const seeded = (seed: number) => {
-  let state = seed >>> 0
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return state / 2 ** 32
-  }
 }
 
 describe('a run in numbers', () => {
@@ -71,5 +79,147 @@ describe('the p-value', () => {
         expect(signFlipPValue(values, seeded(seed))).toBe(value)
       }),
     )
+  })
+})
+
+/**
+ * 40 daily returns, and what Python 3 with numpy 2.4.6 and scipy 1.17.1 makes of them with the formulas of the papers:
+ * r = round(0.01 sin(1.7 i) + 0.002 cos(0.3 i) + 0.0005, 6). Deviations are of the whole (`std()`), `skew`, `kurtosis` with
+ * `fisher=False`, `norm.cdf`, `norm.ppf`, `numpy.quantile`.
+ */
+const RETURNS = [
+  0.0025, 0.012327, -0.000405, -0.007515, 0.006166, 0.008626, -0.006953, -0.006691, 0.007617, 0.002659,
+  -0.011094, -0.002965, 0.008704, -0.002038, -0.010199, 0.003669, 0.009468, -0.0046, -0.005514, 0.009903,
+  0.007711, -0.006597, -0.000546, 0.011987, 0.002124, -0.008768, 0.002768, 0.009417, -0.005122, -0.009221,
+  0.00538, 0.005012, -0.009846, -0.005616, 0.008566, 0.00144, -0.00987, 0.001389, 0.011093, -0.001413,
+] as const
+
+const curveOf = (returns: readonly number[]) => {
+  let equity = 10_000
+  return { start: 10_000, days: returns.map((value) => (equity *= 1 + value)) }
+}
+
+describe('figures that were computed elsewhere, too', () => {
+  it('are those of numpy and scipy', () => {
+    const curve = curveOf(RETURNS)
+    expect(volatilityOf(RETURNS)).toBeCloseTo(0.137_054_001_345_990_88, 12)
+    expect(sharpeOf(RETURNS)).toBeCloseTo(1.568_149_217_748_372_2, 11)
+    expect(sortinoOf(RETURNS)).toBeCloseTo(2.370_003_323_917_289_5, 11)
+    expect(totalReturnOf(curve)).toBeCloseTo(0.022_773_319_027_947_99, 12)
+    expect(annualGrowthOf(totalReturnOf(curve), 40)).toBeCloseTo(0.228_109_058_615_330_7, 12)
+    expect(drawdownOf(curve)).toBeCloseTo(0.020_974_578_929_963_24, 12)
+    expect(shapeOf(RETURNS).skewness).toBeCloseTo(-0.021_940_714_052_948_39, 11)
+    expect(shapeOf(RETURNS).kurtosis).toBeCloseTo(1.682_918_816_713_812_5, 11)
+    expect(probabilisticSharpeOf(RETURNS)).toBeCloseTo(0.695_618_149_909_982_3, 12)
+    expect(deflatedSharpeOf(RETURNS, { count: 10, variance: null })).toBeCloseTo(0.144_472_009_124_116_29, 11)
+    expect(deflatedSharpeOf(RETURNS, { count: 100, variance: 0.004 })).toBeCloseTo(
+      0.313_413_581_751_539_66,
+      11,
+    )
+  })
+
+  it('have the intervals of the same bootstrap in numpy, with the same draws', () => {
+    const { block_days, resamples, cagr, sharpe, max_drawdown } = confidenceIntervalsOf(
+      RETURNS,
+      40,
+      seeded(7),
+    )
+    expect({ block_days, resamples }).toEqual({ block_days: 3, resamples: 1000 })
+    expect(cagr[0]).toBeCloseTo(-0.298_594_430_861_658_43, 10)
+    expect(cagr[1]).toBeCloseTo(1.120_427_051_354_236_3, 10)
+    expect(sharpe[0]).toBeCloseTo(-2.554_585_699_465_828, 10)
+    expect(sharpe[1]).toBeCloseTo(5.662_181_462_466_619, 10)
+    expect(max_drawdown[0]).toBeCloseTo(0.015_260_577_850_449_897, 10)
+    expect(max_drawdown[1]).toBeCloseTo(0.057_284_869_400_543_725, 10)
+  })
+
+  it.each([
+    [-8, 6.220_960_574_271_74e-16],
+    [-4.5, 3.397_673_124_730_054_3e-6],
+    [-3, 0.001_349_898_031_630_093],
+    [-1.96, 0.024_997_895_148_220_435],
+    [-0.5, 0.308_537_538_725_986_9],
+    [0, 0.5],
+    [0.1, 0.539_827_837_277_029],
+    [2.5, 0.993_790_334_674_223_8],
+    [6, 0.999_999_999_013_412_3],
+  ])('normal below %d: %d', (value, probability) => {
+    expect(Math.abs(normalCdf(value) / probability - 1)).toBeLessThan(1e-11)
+  })
+
+  it.each([
+    [1e-10, -6.361_340_902_404_056],
+    [0.001, -3.090_232_306_167_813],
+    [0.025, -1.959_963_984_540_054_5],
+    [0.3, -0.524_400_512_708_040_9],
+    [0.9, 1.281_551_565_544_600_4],
+    [0.999, 3.090_232_306_167_813],
+  ])('normal quantile of %d: %d', (probability, value) => {
+    expect(normalQuantile(probability)).toBeCloseTo(value, 9)
+  })
+
+  it('lie between sorted values', () => {
+    expect([0.025, 0.5, 0.9].map((share) => quantileOf([1, 1, 2, 3, 4, 5, 6, 9], share))).toEqual([
+      1,
+      3.5,
+      expect.closeTo(6.9, 12),
+    ])
+  })
+})
+
+const dayReturns = fc.array(fc.double({ min: -0.3, max: 0.3, noNaN: true }), { minLength: 2, maxLength: 60 })
+
+describe('whatever the returns are', () => {
+  it('a quantile is the inverse of the distribution', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 1e-6, max: 1 - 1e-6, noNaN: true }), (probability) => {
+        expect(normalCdf(normalQuantile(probability))).toBeCloseTo(probability, 10)
+      }),
+    )
+  })
+
+  it('the daily returns lead from the start to the end', () => {
+    fc.assert(
+      fc.property(dayReturns, (returns) => {
+        const curve = curveOf(returns)
+        const product = dailyReturnsOf(curve).reduce((equity, value) => equity * (1 + value), 1)
+        expect(product - 1).toBeCloseTo(totalReturnOf(curve), 9)
+        expect(drawdownOf(curve)).toBeGreaterThanOrEqual(0)
+        expect(drawdownOf(curve)).toBeLessThanOrEqual(1)
+      }),
+    )
+  })
+
+  it('twice the returns have the same Sharpe and Sortino ratios, and more trials never a better one', () => {
+    fc.assert(
+      fc.property(dayReturns, fc.integer({ min: 1, max: 1000 }), (returns, count) => {
+        const sharpe = sharpeOf(returns)
+        expect(sharpeOf(returns.map((value) => 2 * value))).toBeCloseTo(sharpe, 6)
+        const few = deflatedSharpeOf(returns, { count, variance: null })
+        const more = deflatedSharpeOf(returns, { count: 2 * count, variance: null })
+        if (few !== null && more !== null) expect(more).toBeLessThanOrEqual(few + 1e-12)
+        expect(deflatedSharpeOf(returns, { count: 1, variance: null })).toBe(probabilisticSharpeOf(returns))
+      }),
+    )
+  })
+
+  it('a resampled series has as many of the same values, in the order of blocks', () => {
+    fc.assert(
+      fc.property(dayReturns, fc.integer({ min: 1, max: 10 }), fc.nat(), (returns, length, seed) => {
+        const sample = resampled(returns, length, seeded(seed))
+        expect(sample).toHaveLength(returns.length)
+        expect(sample.every((value) => returns.includes(value))).toBe(true)
+      }),
+    )
+    // One block without an end is the series itself, turned.
+    const turned = resampled([1, 2, 3, 4], Infinity, () => 0.5)
+    expect(turned).toEqual([3, 4, 1, 2])
+  })
+
+  it('nothing is said of returns that do not vary', () => {
+    expect(probabilisticSharpeOf([0.01, 0.01, 0.01])).toBeNull()
+    expect(sortinoOf([0.01, 0.02])).toBeNull()
+    expect(annualGrowthOf(-1, 100)).toBe(-1)
+    expect(() => normalQuantile(1)).toThrow('must lie between 0 and 1')
   })
 })

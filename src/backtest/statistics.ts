@@ -1,3 +1,5 @@
+import { normalCdf, normalQuantile } from './normal.ts'
+
 /** Key figures of a run. */
 export interface Statistics {
   readonly totalReturn: number
@@ -12,23 +14,91 @@ export interface EquityCurve {
 }
 
 /** `uniform` draws the signs: from 0, below 1. */
-export const statisticsOf = ({ start, days }: EquityCurve, uniform: () => number): Statistics => {
-  const returns = days.map((equity, day) => returnOf(days[day - 1] ?? start, equity))
+export const statisticsOf = (curve: EquityCurve, uniform: () => number): Statistics => {
+  const returns = dailyReturnsOf(curve)
   return {
-    totalReturn: returnOf(start, days.at(-1) ?? start),
+    totalReturn: totalReturnOf(curve),
     sharpe: sharpeOf(returns),
     pValue: signFlipPValue(returns, uniform),
   }
 }
 
+export const totalReturnOf = ({ start, days }: EquityCurve): number => returnOf(start, days.at(-1) ?? start)
+
+export const dailyReturnsOf = ({ start, days }: EquityCurve): readonly number[] =>
+  days.map((equity, day) => returnOf(days[day - 1] ?? start, equity))
+
 /** 0 for an empty account. */
-const returnOf = (before: number, after: number): number => (before > 0 ? after / before - 1 : 0)
+export const returnOf = (before: number, after: number): number => (before > 0 ? after / before - 1 : 0)
 
 /** Annualised over 365 days; 0 without variance. */
-export const sharpeOf = (returns: readonly number[]): number => {
+export const sharpeOf = (returns: readonly number[]): number =>
+  dailySharpeOf(returns) * Math.sqrt(DAYS_PER_YEAR)
+
+const dailySharpeOf = (returns: readonly number[]): number => {
+  const deviation = deviationOf(returns)
+  return deviation === 0 ? 0 : meanOf(returns) / deviation
+}
+
+/** Mean over the deviation of the losses, annualised; null where no day lost. */
+export const sortinoOf = (returns: readonly number[]): number | null => {
+  const downside = Math.sqrt(meanOf(returns.map((value) => Math.min(0, value) ** 2)))
+  return downside === 0 ? null : (meanOf(returns) / downside) * Math.sqrt(DAYS_PER_YEAR)
+}
+
+export const volatilityOf = (returns: readonly number[]): number =>
+  deviationOf(returns) * Math.sqrt(DAYS_PER_YEAR)
+
+/** The constant growth per year that leads from the first value to the last; -1 where nothing is left. */
+export const annualGrowthOf = (totalReturn: number, days: number): number =>
+  totalReturn <= -1 ? -1 : (1 + totalReturn) ** (DAYS_PER_YEAR / days) - 1
+
+/** The third and fourth standardised moments; 0 and 3 for a normal distribution, and without variance. */
+export const shapeOf = (
+  returns: readonly number[],
+): { readonly skewness: number; readonly kurtosis: number } => {
   const mean = meanOf(returns)
-  const deviation = Math.sqrt(meanOf(returns.map((value) => (value - mean) * (value - mean))))
-  return deviation === 0 ? 0 : (mean / deviation) * Math.sqrt(DAYS_PER_YEAR)
+  const deviation = deviationOf(returns)
+  if (deviation === 0) return { skewness: 0, kurtosis: 3 }
+  const momentOf = (power: number): number =>
+    meanOf(returns.map((value) => ((value - mean) / deviation) ** power))
+  return { skewness: momentOf(3), kurtosis: momentOf(4) }
+}
+
+/**
+ * The probability that the true Sharpe ratio is above `benchmark` (of a day), given length and shape of the returns:
+ * Bailey and López de Prado, The Sharpe Ratio Efficient Frontier (2012). Null where the returns have no variance.
+ */
+export const probabilisticSharpeOf = (returns: readonly number[], benchmark = 0): number | null => {
+  const sharpe = dailySharpeOf(returns)
+  if (deviationOf(returns) === 0) return null
+  const { skewness, kurtosis } = shapeOf(returns)
+  const variance = 1 - skewness * sharpe + ((kurtosis - 1) / 4) * sharpe * sharpe
+  if (variance <= 0) return null
+  return normalCdf(((sharpe - benchmark) * Math.sqrt(returns.length - 1)) / Math.sqrt(variance))
+}
+
+/** Tried variants of a strategy, of which this run is one. */
+export interface Trials {
+  readonly count: number
+  /** Of the daily Sharpe ratios of all trials; null where only their number is known. */
+  readonly variance: number | null
+}
+
+/**
+ * The probabilistic Sharpe ratio against the best that as many trials without any edge would have shown: Bailey and
+ * López de Prado, The Deflated Sharpe Ratio (2014). Without a known variance of the trials that of an estimate over as
+ * many days counts.
+ */
+export const deflatedSharpeOf = (returns: readonly number[], { count, variance }: Trials): number | null =>
+  probabilisticSharpeOf(returns, bestOfTrials(count, variance ?? 1 / Math.max(1, returns.length - 1)))
+
+/** The expected largest of so many normal values. */
+const bestOfTrials = (count: number, variance: number): number => {
+  if (count <= 1) return 0
+  const largest =
+    (1 - EULER_GAMMA) * normalQuantile(1 - 1 / count) + EULER_GAMMA * normalQuantile(1 - 1 / (count * Math.E))
+  return Math.sqrt(variance) * largest
 }
 
 /** Share of random sign flips of the daily returns with at least the same sum. */
@@ -44,11 +114,39 @@ export const signFlipPValue = (returns: readonly number[], uniform: () => number
 }
 
 const DRAWS = 2000
-const DAYS_PER_YEAR = 365
+export const DAYS_PER_YEAR = 365
+const EULER_GAMMA = 0.577_215_664_901_532_9
 /** Sums of the same numbers in another order differ by that much. */
 const ROUNDING = 1e-12
 
-const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
+export const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
 
 export const meanOf = (values: readonly number[]): number =>
   values.length === 0 ? 0 : sumOf(values) / values.length
+
+/** Of the whole, not of a sample. 0 where all values are alike, whatever their sum was rounded to. */
+export const deviationOf = (values: readonly number[]): number => {
+  const [first] = values
+  if (values.every((value) => value === first)) return 0
+  const mean = meanOf(values)
+  return Math.sqrt(meanOf(values.map((value) => (value - mean) * (value - mean))))
+}
+
+/** Between the two nearest of the sorted values, in proportion. */
+export const quantileOf = (sorted: readonly number[], share: number): number => {
+  const place = (sorted.length - 1) * share
+  const below = sorted[Math.floor(place)] ?? Number.NaN
+  const above = sorted[Math.ceil(place)] ?? Number.NaN
+  return below + (above - below) * (place - Math.floor(place))
+}
+
+/** The largest fall from a peak, as a part of it. */
+export const drawdownOf = ({ start, days }: EquityCurve): number => {
+  let peak = start
+  let deepest = 0
+  for (const equity of days) {
+    peak = Math.max(peak, equity)
+    if (peak > 0) deepest = Math.max(deepest, 1 - equity / peak)
+  }
+  return deepest
+}

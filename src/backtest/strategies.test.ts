@@ -3,6 +3,7 @@ import type { Command } from '../core/decide.ts'
 import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
 import { barsFrom } from '../core/market/bars.fixture.ts'
 import { INITIAL_STATE } from '../core/state.ts'
+import type { ParameterValues } from '../core/strategies/strategy.ts'
 import type { Executor } from '../engine/plan.ts'
 import { strategyOf, unknownStrategy, type StrategyName } from './strategies.ts'
 
@@ -10,7 +11,12 @@ const QUARTER_S = 900
 const BEGIN = '2026-01-01T00:00:00.000Z'
 
 /** What a rule asks for after these closes of analysis bars. */
-const askedAfter = async (name: StrategyName, closes: readonly number[], resolutionSeconds = QUARTER_S) => {
+const askedAfter = async (
+  name: StrategyName,
+  closes: readonly number[],
+  resolutionSeconds = QUARTER_S,
+  parameters: ParameterValues = {},
+) => {
   const asked: Command[] = []
   const engine: Executor = {
     state: INITIAL_STATE,
@@ -20,7 +26,7 @@ const askedAfter = async (name: StrategyName, closes: readonly number[], resolut
       return Promise.resolve({ status: 'done', events: [], replayed: false })
     },
   }
-  const strategy = strategyOf(name, { engine, configuration: () => DEFAULT_CONFIGURATION })
+  const strategy = strategyOf(name, { engine, configuration: () => DEFAULT_CONFIGURATION, parameters })
   for (const bar of barsFrom(BEGIN, closes, { resolution_s: resolutionSeconds })) strategy.addBars([bar])
   await strategy.decide(0, 0)
   return { asked, again: async () => (asked.splice(0), await strategy.decide(0, 0), asked) }
@@ -60,15 +66,15 @@ describe('ma_crossover', () => {
 
 describe('a rule', () => {
   it('is as convinced as a position of medium size asks for', async () => {
-    const { asked } = await askedAfter('hold', [100])
-    const proposal = { rule: 'hold', symbol: 'BTC', direction: 'long', conviction: 75 }
+    const { asked } = await askedAfter('always_long', [100])
+    const proposal = { rule: 'always_long', symbol: 'BTC', direction: 'long', conviction: 75 }
     expect(asked).toEqual([{ kind: 'propose-trade', proposal }])
   })
 
   it('looks at analysis bars only, and speaks once about each', async () => {
     // Fourteen minutes: no analysis bar closed.
-    expect((await askedAfter('hold', flat(14), 60)).asked).toEqual([])
-    const { asked, again } = await askedAfter('hold', flat(15), 60)
+    expect((await askedAfter('always_long', flat(14), 60)).asked).toEqual([])
+    const { asked, again } = await askedAfter('always_long', flat(15), 60)
     expect(asked).toHaveLength(1)
     expect(await again()).toEqual([])
   })
@@ -96,23 +102,14 @@ describe('a strategy that is chosen by name', () => {
   })
 
   it('follows its parameters', async () => {
-    const asked: Command[] = []
-    const engine: Executor = {
-      state: INITIAL_STATE,
-      log: { findByDedupeKeys: () => Promise.resolve(new Map()) },
-      execute: (command) => {
-        asked.push(command)
-        return Promise.resolve({ status: 'done', events: [], replayed: false })
-      },
-    }
-    const parameters = { bars: '2', threshold: '0.5' }
-    const strategy = strategyOf('momentum', {
-      engine,
-      configuration: () => DEFAULT_CONFIGURATION,
-      parameters,
-    })
-    for (const bar of barsFrom(BEGIN, [100, 100, 151], { resolution_s: QUARTER_S })) strategy.addBars([bar])
-    await strategy.decide(0, 0)
-    expect(asked).toMatchObject([{ proposal: { direction: 'long' } }])
+    const askedWith = async (name: string, closes: readonly number[], parameters: ParameterValues) =>
+      (await askedAfter(name, closes, QUARTER_S, parameters)).asked.length
+    expect(await askedWith('momentum', [100, 100, 101.5], { bars: 2, threshold: '0.01' })).toBe(1)
+    expect(await askedWith('momentum', [100, 100, 101.5], { bars: 2 })).toBe(0)
+    expect(await askedWith('ma_crossover', [100, 100, 101], { fast: '1', slow: 3 })).toBe(1)
   })
+})
+
+it('holding asks the engine for nothing', async () => {
+  expect((await askedAfter('hold', flat(60))).asked).toEqual([])
 })

@@ -25,7 +25,7 @@ import { StrategyError } from '../core/strategies/strategy.ts'
 import { sha256Hex } from '../engine/sha256.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import { Failure } from '../surfaces/cli/failure.ts'
-import type { BacktestRequest } from '../surfaces/cli/dependencies.ts'
+import type { BacktestCosts, BacktestRequest } from '../surfaces/cli/dependencies.ts'
 import { historyFolder } from './history.ts'
 import { openStrategy } from './strategies.ts'
 
@@ -42,15 +42,16 @@ export const runBacktest = async (
   request: BacktestRequest,
   place: BacktestFolders,
 ): Promise<BacktestReport> => {
-  const { strategy, parameters = {}, symbol, resetsDaily, onError, onProgress } = request
-  const chosen = symbol === undefined ? given : settingsForSymbol(given, symbol)
+  const { strategy, symbol, resetsDaily, onError, onProgress, onEvents } = request
   if (symbol !== undefined) refuseInvented(given, request, symbol)
+  const costed = withCosts(given, request.costs)
+  const chosen = symbol === undefined ? costed : settingsForSymbol(costed, symbol)
   const seed = request.seed ?? given.market.seed
-  const { market, fromMs, toMs, ...input } = await inputOf(chosen, { ...request, seed }, place)
+  const { market, fromMs, toMs, progress, ...input } = await inputOf(chosen, { ...request, seed }, place)
   const own =
     strategy === BRAIN
       ? undefined
-      : await openStrategy(strategy, parameters, {
+      : await openStrategy(strategy, request.parameters, {
           home: place.home,
           blocks: true,
           analysisSeconds: chosen.ta.bar_seconds,
@@ -59,23 +60,65 @@ export const runBacktest = async (
   const course = await backtest({
     ...input,
     strategy,
-    parameters,
+    parameters: request.parameters,
     own,
     version: place.version,
     fromMs,
     toMs,
     resetsDaily,
     onError,
-    onTime: (nowMs) => {
-      if (fromMs !== null && toMs !== null) onProgress(nowMs - fromMs, toMs - fromMs)
+    onTime: (nowMs, bars) => {
+      if (progress === null) onProgress(0, null, bars)
+      else onProgress(nowMs - progress.fromMs, progress.toMs - progress.fromMs, bars)
     },
+    ...(onEvents === undefined ? {} : { onEvents }),
   })
     .catch(explain)
     .finally(() => own?.close())
-  const signs = createDraws(seed, 0, 'backtest:signs', sha256Hex)
-  const { symbols } = input.settings.universe
-  return reportOf({ strategy, market, symbols, seed, resetsDaily }, course, () => signs.uniform())
+  const { execution, universe } = input.settings
+  const subject = {
+    strategy,
+    parameters: own?.parameters ?? {},
+    market,
+    symbols: universe.symbols,
+    seed,
+    resetsDaily,
+    costs: {
+      feeBps: execution.paper_fee_bps,
+      slippageBps: execution.paper_slippage_bps,
+      fundingBps: execution.apply_funding ? execution.paper_funding_bps : ('off' as const),
+    },
+    trials: { count: request.trials ?? 1, variance: null },
+    version: place.version,
+  }
+  return reportOf(subject, course, (stream) => {
+    const draws = createDraws(seed, 0, `backtest:${stream}`, sha256Hex)
+    return () => draws.uniform()
+  })
 }
+
+/** An outcome must be worth more than a round trip costs, as the settings themselves are checked. */
+const withCosts = (
+  given: Configuration,
+  { feeBps, slippageBps, fundingBps }: BacktestCosts,
+): Configuration => {
+  const { execution, settlement } = given
+  const fee = feeBps ?? execution.paper_fee_bps
+  const slippage = slippageBps ?? execution.paper_slippage_bps
+  return {
+    ...given,
+    execution: {
+      ...execution,
+      paper_fee_bps: fee,
+      paper_slippage_bps: slippage,
+      ...(fundingBps === undefined ? {} : fundingSettings(fundingBps)),
+    },
+    settlement: { ...settlement, band_min: Math.max(settlement.band_min, (2 * (fee + slippage)) / 10_000) },
+  }
+}
+
+const fundingSettings = (fundingBps: number | 'off') =>
+  fundingBps === 'off' ? { apply_funding: false } : { apply_funding: true, paper_funding_bps: fundingBps }
 
 /** A simulated market would be made up for any name: only the symbols of the universe are simulated. */
 const refuseInvented = (
@@ -102,6 +145,8 @@ const explain = (error: unknown): never => {
 /** The input of a run: its bars, their range, and the producers. */
 interface Input extends Pick<BacktestDependencies, 'feed' | 'producers' | 'settings' | 'fromMs' | 'toMs'> {
   readonly market: BacktestSubject['market']
+  /** The range that the progress is part of; null where the end is not known before. */
+  readonly progress: { readonly fromMs: number; readonly toMs: number } | null
 }
 
 type SeededRequest = BacktestRequest & { readonly seed: number }
@@ -119,6 +164,7 @@ const inputOf = async (
     return {
       fromMs,
       toMs,
+      progress: rangeOf(fromMs, toMs),
       market: 'log',
       feed: new LogFeed(log, settings.brain.cycle_deadline_seconds * 1000),
       producers: [],
@@ -131,11 +177,15 @@ const inputOf = async (
   return simulatedInput(settings, request)
 }
 
+const rangeOf = (fromMs: number | null, toMs: number | null): Input['progress'] =>
+  fromMs === null || toMs === null ? null : { fromMs, toMs }
+
 const fileInput = (given: Configuration, { fromMs, toMs }: BacktestRequest, file: string): Input => {
   const market = { ...given.market, feed: 'file', file, speed: FASTEST } as const
   return {
     fromMs,
     toMs,
+    progress: rangeOf(fromMs, toMs),
     market: 'file',
     feed: createFileFeed({ settings: market, timer: new RecordedTimer(0) }),
     producers: BUILT_IN_PRODUCERS,
@@ -173,9 +223,14 @@ const historyInput = async (
       ? settingsForSymbol(given, first.symbol)
       : { ...given, universe: { ...given.universe, symbols } }
   const range = { toMs: toMs ?? undefined }
+  const read = stored.filter((one) => series.some(({ source }) => source === one))
   return {
     fromMs,
     toMs,
+    progress: {
+      fromMs: Math.min(...read.map(({ firstOpenMs }) => firstOpenMs)),
+      toMs: toMs ?? Math.max(...read.map(({ lastOpenMs }) => lastOpenMs)),
+    },
     market: 'data',
     feed: createHistoryFeed({
       seconds: first.seconds,
@@ -208,6 +263,7 @@ const simulatedInput = (given: Configuration, request: SeededRequest): Input => 
   return {
     fromMs,
     toMs,
+    progress: { fromMs, toMs },
     market: 'simulated',
     feed: createSimulatedFeed({ settings: market, timer: new RecordedTimer(fromMs), sha256Hex }),
     producers: BUILT_IN_PRODUCERS,

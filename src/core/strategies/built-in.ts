@@ -50,16 +50,28 @@ const maCrossover = defineStrategy({
   },
 })
 
-const hold = defineStrategy({
-  name: 'hold',
-  description: 'is always long',
+const alwaysLong = defineStrategy({
+  name: 'always_long',
+  description: 'is always long, with the sizes, stops and targets of any other',
   parameters: z.object({}),
   warmUpBars: 0,
   create: () => ({ onBar: () => ({ side: 'long' }) }),
 })
 
+/** The name of buying the market once, with the whole account. */
+export const HOLD = 'hold'
+
+/** A backtest computes it beside the engine, whose limits no such position would pass: nothing is decided here. */
+const hold = defineStrategy({
+  name: HOLD,
+  description: 'buys the market once with the whole account, in backtests only',
+  parameters: z.object({}),
+  warmUpBars: 0,
+  create: () => ({ onBar: () => null }),
+})
+
 /** Alphabetical. The brain is no strategy of this form: it decides on signals, not on bars. */
-export const BUILT_IN_STRATEGIES: readonly StrategyDefinition[] = [hold, maCrossover, momentum]
+export const BUILT_IN_STRATEGIES: readonly StrategyDefinition[] = [alwaysLong, hold, maCrossover, momentum]
 
 /** The name of the brain, where a strategy is chosen by name. */
 export const BRAIN = 'brain'

@@ -51,6 +51,7 @@ describe('parameters', () => {
   it('of built-in rules have the defaults that they always had', () => {
     const defaults = BUILT_IN_STRATEGIES.map(({ name, parameters }) => [name, parameters.parse({})])
     expect(Object.fromEntries(defaults)).toEqual({
+      always_long: {},
       hold: {},
       ma_crossover: { fast: 10, slow: 50 },
       momentum: { bars: 20, threshold: 0.02 },

@@ -3,6 +3,7 @@ import { timestampAt } from '../shared/time.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import { openPositionsOf } from './book.ts'
+import { PAPER } from './orders.ts'
 import { isOpen, type Position } from './positions.ts'
 import { VENUE_CLOCK_MS_MAX } from './venue-orders.ts'
 import { accept, type Decision } from '../shared/decision.ts'
@@ -39,12 +40,14 @@ export const applyFunding = (
   { at, reportedBy }: { readonly at: Timestamp; readonly reportedBy?: string | undefined },
   { configuration }: DecisionContext,
 ): Decision => {
-  if (!configuration.execution.apply_funding) return accept()
+  const { apply_funding: isApplied, paper_funding_bps: paperBps } = configuration.execution
+  if (!isApplied) return accept()
   return accept(
     ...openPositionsOf(facts.trading)
       .filter(({ terms }) => terms.openedAt < at && terms.platform !== reportedBy)
       .flatMap((position) => {
-        const rate = rateOf(facts, position, Date.parse(at))
+        const isFixed = paperBps !== null && position.terms.platform === PAPER
+        const rate = isFixed ? annualPercentOf(paperBps) : rateOf(facts, position, Date.parse(at))
         return rate === null ? [] : chargeOf(position, rate, at)
       }),
   )
@@ -96,6 +99,8 @@ const paymentOf = (position: Position, payment: VenueFunding, amount: Usd, venue
     ...(isOpen(position) ? {} : { is_late: true }),
   },
 })
+
+const annualPercentOf = (basisPoints: number): number => (basisPoints / 100) * Number(PERIODS_PER_YEAR)
 
 const rateOf = ({ market }: TradingFacts, { terms }: Position, atMs: number): number | null => {
   const last = market.symbols.get(terms.asset)?.last

@@ -213,6 +213,21 @@ describe('20: funding', () => {
     expect(event?.payload).toMatchObject({ amount_usd })
     expect(usdNumber(scenario.state.trading.ledger.funding)).toBe(amount_usd)
   })
+
+  it.each([
+    ['long', 1, 0.05],
+    ['long', -2.5, -0.125],
+    ['short', 1, -0.05],
+  ] as const)(
+    'of a %s at a fixed %d basis points is %d, whatever the market says',
+    (direction, bps, amount_usd) => {
+      const scenario = opened(direction)
+      scenario.configure({ execution: { paper_funding_bps: bps } })
+      scenario.bar('BTC', direction === 'long' ? 100.05 : 99.95, { funding_annualized: 77 })
+      const [event] = scenario.do({ kind: 'apply-funding', at: timestampOf('2026-02-20T08:00:00.000Z') })
+      expect(event?.payload).toMatchObject({ amount_usd })
+    },
+  )
 })
 
 describe('21: triggers', () => {

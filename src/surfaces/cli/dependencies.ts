@@ -4,6 +4,7 @@ import type { ParameterValues } from '../../core/strategies/strategy.ts'
 import type { StrategyDescription } from '../../ports/strategy.ts'
 import type { EnvironmentVariables } from '../../core/config/environment.ts'
 import type { SeriesSelector } from '../../core/market/history/select.ts'
+import type { Stamped } from '../../core/log/event.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Trust } from '../../engine/integrity/trust.ts'
@@ -74,7 +75,7 @@ export interface CommandDependencies {
 export interface BacktestRequest {
   readonly strategy: StrategyName
   /** Of the strategy, as text or as they are; those that are missing have their defaults. */
-  readonly parameters?: ParameterValues
+  readonly parameters: ParameterValues
   /** Alone; without it the whole universe. */
   readonly symbol?: string | undefined
   readonly fromMs: number | null
@@ -87,9 +88,24 @@ export interface BacktestRequest {
   /** The bars and signals of the log of this home, instead. */
   readonly isFromLog: boolean
   readonly resetsDaily: boolean
+  /** Instead of those of the settings. */
+  readonly costs: BacktestCosts
+  /** How many variants were tried, of which this is one: it deflates the Sharpe ratio. 1 without it. */
+  readonly trials?: number | undefined
   /** What was left out of the bars, for people. */
   readonly onError: (message: string) => void
-  readonly onProgress: (done: number, total: number) => void
+  /** `total` is null where the end is not known; `bars` is how many were processed since the last call. */
+  readonly onProgress: (done: number, total: number | null, bars: number) => void
+  /** Every event of the run, in order. */
+  readonly onEvents?: ((events: readonly Stamped[]) => void) | undefined
+}
+
+/** In basis points. */
+export interface BacktestCosts {
+  readonly feeBps?: number | undefined
+  readonly slippageBps?: number | undefined
+  /** Per 8 hours. */
+  readonly fundingBps?: number | 'off' | undefined
 }
 
 export interface StrategyCommands {

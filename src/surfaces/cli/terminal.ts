@@ -101,8 +101,8 @@ export const expectErrorsOf = (stream: TerminalStream): void => {
 
 /** How far long work has come. */
 export interface Progress {
-  /** `detail` stands behind the bar: a rate, the time that is left. */
-  readonly update: (done: number, total: number, detail?: string) => void
+  /** `detail` stands behind the bar: a rate, the time that is left. Without a known total there is no bar. */
+  readonly update: (done: number, total: number | null, detail?: string) => void
   /** Removes the bar: what remains on the screen is the result. */
   readonly end: () => void
 }
@@ -127,7 +127,8 @@ export const progressOn = (stream: TerminalStream, label: string): Progress => {
   }
 }
 
-const barOf = (label: string, done: number, total: number): string => {
+const barOf = (label: string, done: number, total: number | null): string => {
+  if (total === null) return label
   const share = total <= 0 ? 1 : Math.min(1, Math.max(0, done / total))
   const filled = Math.floor(share * BAR_WIDTH)
   return `${label} [${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}] ${Math.floor(share * 100)}%`

@@ -42,6 +42,13 @@ export const execution = group('Orders and positions', {
   paper_partial_fills: flag(false, 'paper orders fill only with the traded volume'),
   paper_max_volume_share: positiveShare(0.1, "share of a bar's volume that may fill"),
   apply_funding: flag(true, 'charge funding at 00, 08 and 16 UTC'),
+  paper_funding_bps: z
+    .number()
+    .min(-1000)
+    .max(1000)
+    .nullable()
+    .default(null)
+    .describe('funding that longs pay each time on paper (empty = the rate of the market)'),
   venue: plainText(0, 64)
     .regex(/^([a-z0-9_]+(-sandbox)?)?$/, {
       error: 'must be a venue name in lower case, with -sandbox behind it for practice',

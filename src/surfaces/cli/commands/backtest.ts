@@ -1,38 +1,35 @@
 import { resolve } from 'node:path'
 import { Option } from 'commander'
+import { comparisonOf } from '../../../backtest/comparison.ts'
 import type { BacktestReport } from '../../../backtest/report.ts'
 import { STRATEGY_NAMES, type StrategyName } from '../../../backtest/strategies.ts'
 import type { SeriesSelector } from '../../../core/market/history/select.ts'
 import type { ParameterValues } from '../../../core/strategies/strategy.ts'
-import { collectParameters, parseFrom, parser, parseSeries, parseTo } from '../arguments.ts'
+import { numberFrom, parseFrom, parser, parseSeries, parseTo } from '../arguments.ts'
+import { refuseExisting, writePage, writingEvents, type OutputFile } from '../backtest-files.ts'
+import { comparisonText, reportText } from '../backtest-text.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { BacktestCosts, BacktestRequest } from '../dependencies.ts'
 import { Failure, UsageError } from '../failure.ts'
-import { fields, percent, profit, quiet, usd, warning, type Row } from '../table.ts'
-import type { Text } from '../terminal.ts'
 
 export const define: DefineCommand = (command, run) => {
   command
     .description(
-      'Runs the same decisions, producers and limits on recorded bars with paper money; nothing is written. A decision ' +
-        'at the close of a bar is filled at the open of the next, with slippage, fees and funding. The first 200 analysis ' +
-        'bars only warm up the indicators.',
+      'Runs the same decisions, producers and limits on recorded bars with paper money; nothing is written but the files ' +
+        'that are named. A decision at the close of a bar is filled at the open of the next, with slippage, fees and ' +
+        'funding. The first 200 analysis bars only warm up the indicators. Several strategies are compared side by side.',
     )
-    .addOption(
-      new Option(
-        '--strategy <name>',
-        `what decides: ${STRATEGY_NAMES.join(', ')}, or one of "svc strategies"`,
-      ).default('brain'),
+    .argument(
+      '[strategies...]',
+      `what decides: ${STRATEGY_NAMES.join(', ')}, or those of "svc strategies" (default: brain)`,
+      collectStrategies,
     )
-    .addOption(
-      new Option(
-        '--set <key=value>',
-        'a parameter of the strategy, such as fast=5; may be repeated',
-      ).argParser(collectParameters),
-    )
+    .option('--strategy <name>', 'the same, for one')
+    .option('--set <key=value>', 'a parameter of the strategy; may be repeated', collectSettings)
     .option('--symbol <symbol>', 'only this symbol (default: the whole universe)', parseSymbol)
     .option('--from <date>', 'start trading then', parseFrom)
     .option('--to <date>', 'stop trading then; a day is included', parseTo)
-    .option('--seed <number>', 'seed of the simulated market and of the p-value', parseSeed)
+    .option('--seed <number>', 'seed of the simulated market, the p-value and the resampling', parseSeed)
     .option('--file <bars>', 'bars as CSV or JSON lines (default: market.file, else simulated)')
     .addOption(
       new Option('--data <series>', 'recorded bars of "svc data", such as binance:BTC:1m; may be repeated')
@@ -42,15 +39,26 @@ export const define: DefineCommand = (command, run) => {
     .addOption(
       new Option('--recorded', 'the bars and signals in the log of this home').conflicts(['file', 'data']),
     )
+    .option('--fees <bps>', 'fee per fill in basis points', parseBasisPoints)
+    .option('--slippage <bps>', 'slippage per fill in basis points', parseBasisPoints)
+    .option('--funding <bps>', 'what longs pay every 8 hours in basis points, or off', parseFunding)
+    .option(
+      '--trials <count>',
+      'variants tried so far, which deflate the Sharpe ratio',
+      numberFrom(1, 1_000_000),
+    )
     .option('--reset-daily', 'lower the kill switch at every midnight UTC, as an operator might')
+    .option('--html <file>', 'write the report as a page that needs no network')
+    .option('--events <file>', 'write all events of the run, as JSON lines or .parquet')
+    .option('--force', 'replace files that exist')
     .addHelpText(
       'after',
       examples(
         'svc backtest',
-        'svc backtest --strategy momentum --symbol BTC --seed 7 --reset-daily',
-        'svc backtest --strategy ma_crossover --set fast=5 --set slow=20',
+        'svc backtest ma_crossover --set fast=5 --set slow=30 --symbol BTC --html report.html',
+        'svc backtest momentum ma_crossover brain --data binance:BTC:5m --from 2024-02-10',
+        'svc backtest momentum --symbol BTC --seed 7 --reset-daily --fees 10 --slippage 2 --funding off',
         'SVC_BRAIN__MIN_DOMAINS=2 svc backtest --recorded',
-        'svc backtest --data binance:BTC:5m --strategy momentum --from 2024-02-10',
         'svc backtest --file bars.csv --from 2024-02-10 --to 2024-02-20 --json',
       ),
     )
@@ -58,8 +66,8 @@ export const define: DefineCommand = (command, run) => {
 }
 
 interface BacktestOptions {
-  readonly strategy: StrategyName
-  readonly set?: ParameterValues
+  readonly strategy?: StrategyName
+  readonly set?: readonly Setting[]
   readonly symbol?: string
   readonly from?: string
   readonly to?: string
@@ -67,46 +75,136 @@ interface BacktestOptions {
   readonly file?: string
   readonly data?: readonly SeriesSelector[]
   readonly recorded?: true
+  readonly fees?: number
+  readonly slippage?: number
+  readonly funding?: BacktestCosts['fundingBps']
+  readonly trials?: number
   readonly resetDaily?: true
+  readonly html?: string
+  readonly events?: string
+  readonly force?: true
 }
 
-const runBacktest = async (invocation: Invocation, options: BacktestOptions): Promise<Answer> => {
-  const {
-    strategy,
-    set: parameters = {},
-    symbol,
-    from,
-    to,
-    seed,
-    file,
-    data = [],
-    recorded = false,
-    resetDaily = false,
-  } = options
+const runBacktest = async (
+  invocation: Invocation,
+  named: readonly StrategyName[] | undefined,
+  options: BacktestOptions,
+): Promise<Answer> => {
+  const strategies = strategiesOf(named ?? [], options)
+  const request = requestOf(options, strategies.length)
+  const parametersOf = parametersBy(strategies, options.set ?? [])
+  const { html, events } = filesOf(options)
+  await refuseExisting([html, events].filter((file) => file !== null))
+  if (events !== null && strategies.length > 1) {
+    throw new UsageError('--events writes the events of one run: name one strategy')
+  }
+  const skipped: string[] = []
+  const reports: BacktestReport[] = []
+  for (const strategy of strategies) {
+    const run = (onEvents?: BacktestRequest['onEvents']): Promise<BacktestReport> =>
+      runOne(invocation, { ...request, strategy, parameters: parametersOf(strategy), onEvents }, skipped)
+    const report = events === null ? await run() : await writingEvents(invocation, events, run)
+    if (report.bars === 0) throw nothingTraded(skipped)
+    reports.push(report)
+  }
+  if (html !== null) await writePage(html, reports, [...new Set(skipped)])
+  return answerOf(reports, [...new Set(skipped)])
+}
+
+const runOne = async (
+  invocation: Invocation,
+  request: Omit<BacktestRequest, 'onError' | 'onProgress'>,
+  skipped: string[],
+): Promise<BacktestReport> => {
+  const progress = invocation.progress(request.strategy)
+  const speedOf = createSpeedometer(() => invocation.clock.now())
+  return invocation
+    .backtest({
+      ...request,
+      onError: (message) => skipped.push(message),
+      onProgress: (done, total, bars) => {
+        const speed = speedOf(bars)
+        if (speed !== null) progress.update(done, total, speed)
+      },
+    })
+    .finally(progress.end)
+}
+
+const answerOf = (reports: readonly BacktestReport[], skipped: readonly string[]): Answer => {
+  const [first] = reports
+  if (first !== undefined && reports.length === 1) {
+    return { document: { ...first, left_out: skipped }, text: reportText(first, skipped) }
+  }
+  return {
+    document: { comparison: comparisonOf(reports), reports, left_out: skipped },
+    text: comparisonText(reports, skipped),
+  }
+}
+
+const strategiesOf = (
+  named: readonly StrategyName[],
+  { strategy }: BacktestOptions,
+): readonly StrategyName[] => {
+  if (strategy !== undefined && named.length > 0) {
+    throw new UsageError('name strategies as words or with --strategy, not both')
+  }
+  const repeated = named.find((name, index) => named.indexOf(name) !== index)
+  if (repeated !== undefined) throw new UsageError(`${repeated} is named twice`)
+  return named.length > 0 ? named : [strategy ?? 'brain']
+}
+
+/** What all strategies have in common. Those that are compared are trials of one another. */
+const requestOf = (
+  options: BacktestOptions,
+  count: number,
+): Omit<BacktestRequest, 'strategy' | 'parameters' | 'onError' | 'onProgress'> => {
+  const { symbol, from, to, seed, file, data = [], recorded = false, resetDaily = false } = options
   const fromMs = from === undefined ? null : Date.parse(from)
   // A day ends with its last millisecond; its last bar closes with the next one.
   const toMs = to === undefined ? null : Math.ceil(Date.parse(to) / 1000) * 1000
   if (fromMs !== null && toMs !== null && fromMs >= toMs) throw new UsageError('--from comes after --to')
-  const skipped: string[] = []
-  const progress = invocation.progress('running')
-  const report = await invocation
-    .backtest({
-      strategy,
-      parameters,
-      symbol,
-      fromMs,
-      toMs,
-      seed,
-      file: file === undefined ? file : resolve(file),
-      data,
-      isFromLog: recorded,
-      resetsDaily: resetDaily,
-      onError: (message) => skipped.push(message),
-      onProgress: progress.update,
-    })
-    .finally(progress.end)
-  if (report.bars === 0) throw nothingTraded(skipped)
-  return { document: { ...report, left_out: skipped }, text: reportText(report, skipped) }
+  return {
+    symbol,
+    fromMs,
+    toMs,
+    seed,
+    file: file === undefined ? file : resolve(file),
+    data,
+    isFromLog: recorded,
+    resetsDaily: resetDaily,
+    costs: { feeBps: options.fees, slippageBps: options.slippage, fundingBps: options.funding },
+    trials: options.trials ?? count,
+  }
+}
+
+const filesOf = ({ html, events, force }: BacktestOptions) => {
+  const fileOf = (path: string | undefined): OutputFile | null =>
+    path === undefined ? null : { path: resolve(path), force: force === true }
+  const files = { html: fileOf(html), events: fileOf(events) }
+  if (files.html !== null && files.html.path === files.events?.path) {
+    throw new UsageError('--html and --events name the same file')
+  }
+  return files
+}
+
+/** `fast=5` is for every strategy of the run, `ma_crossover.fast=5` for one of them. */
+const parametersBy = (
+  strategies: readonly StrategyName[],
+  settings: readonly Setting[],
+): ((strategy: StrategyName) => ParameterValues) => {
+  const unknown = settings.find(({ of }) => of !== null && !strategies.some((name) => name === of))
+  if (unknown !== undefined)
+    throw new UsageError(`--set ${unknown.of}.${unknown.key}: ${unknown.of} is not run`)
+  return (strategy) => {
+    const own = settings.filter(({ of }) => of === null || of === strategy)
+    const twice = own.find(
+      ({ key, of }, index) => own.findIndex((one) => one.key === key && one.of === of) !== index,
+    )
+    if (twice !== undefined) throw new UsageError(`--set names ${twice.key} twice`)
+    // What is meant for this strategy alone wins.
+    const sorted = own.toSorted((one, other) => Number(one.of !== null) - Number(other.of !== null))
+    return Object.fromEntries(sorted.map(({ key, value }) => [key, value]))
+  }
 }
 
 const nothingTraded = (skipped: readonly string[]): Failure =>
@@ -114,76 +212,58 @@ const nothingTraded = (skipped: readonly string[]): Failure =>
     advice: 'The first 200 analysis bars (ta.bar_seconds each) are not traded: give it more.',
   })
 
-const reportText = (report: BacktestReport, skipped: readonly string[]): Text => {
-  const stillOpen = report.open_positions === 0 ? '' : `, ${report.open_positions} still open`
-  const totalReturn = percent(report.total_return)
-  return fields([
-    ['Strategy', report.strategy],
-    ['Market', marketText(report)],
-    ['Traded', `${report.from?.slice(0, 16)} to ${report.to?.slice(0, 16)} UTC`],
-    ['Bars', `${report.bars} of ${report.bar_seconds} seconds`],
-    ['Trades', `${report.trades}${stillOpen}`],
-    ['Equity', `${usd(report.start_equity_usd)} to ${usd(report.end_equity_usd)}`],
-    ['By day', sparkline([report.start_equity_usd, ...report.equity_usd_by_day], SPARKLINE_WIDTH)],
-    ['Return', report.total_return < 0 ? warning(totalReturn) : totalReturn],
-    ['Drawdown', `${percent(report.max_drawdown)} at most`],
-    ['Sharpe', report.sharpe.toFixed(2)],
-    ['Chance', `${percent(report.p_value)} that days without direction would do as well`],
-    ['Hit rate', report.hit_rate === null ? quiet('no closed trade') : percent(report.hit_rate)],
-    ['Turnover', `${report.turnover.toFixed(2)} times the equity`],
-    ['Fees', usd(report.fees_usd)],
-    ['Funding', profit(-report.funding_usd)],
-    ...notesOf(report),
-    ...skipped.map((message): Row => ['Skipped', warning(message)]),
-  ])
+/** How fast bars go by, now and then: most of the time null, since looking at the clock costs more than a bar. */
+const createSpeedometer = (now: () => number): ((bars: number) => string | null) => {
+  const startedMs = now()
+  let bars = 0
+  let shown = 0
+  return (more) => {
+    bars += more
+    if (bars - shown < BARS_PER_UPDATE) return null
+    shown = bars
+    const seconds = Math.max(0.001, (now() - startedMs) / 1000)
+    return `${bars} bars, ${Math.round(bars / seconds)} bars/s`
+  }
 }
 
-const marketText = ({ market, seed, symbols }: BacktestReport): string => {
-  const sources = {
-    simulated: `simulated with seed ${seed}`,
-    file: 'from a file',
-    data: 'recorded bars',
-    log: 'from the log',
-  }
-  return `${symbols.join(', ')}, ${sources[market]}`
+const BARS_PER_UPDATE = 256
+
+const collectStrategies = (text: string, before: readonly StrategyName[] = []): readonly StrategyName[] => [
+  ...before,
+  text,
+]
+
+interface Setting {
+  /** Null: of every strategy. */
+  readonly of: string | null
+  readonly key: string
+  readonly value: string | number | boolean
 }
 
-/** What the figures alone would hide. */
-const notesOf = (report: BacktestReport): readonly Row[] => {
-  const {
-    kill_switch: { stops, first_stop_at: at, first_stop_reason: reason },
-    held_back: heldBack,
-  } = report
-  const notes: Row[] = []
-  if (stops > 0) {
-    const times = stops === 1 ? 'once' : `${stops} times`
-    const advice = report.resets_daily ? '' : '; --reset-daily lowers it every midnight'
-    notes.push([
-      'Kill switch',
-      warning(`stopped entries ${times}, first ${at?.slice(0, 16)}: ${reason}${advice}`),
-    ])
-  }
-  const [why] = Object.entries(heldBack)
-  if (report.trades + report.open_positions === 0 && why !== undefined) {
-    notes.push(['Held back', warning(`${why[1]} times by ${why[0]}${ADVICE[why[0]] ?? ''}`)])
-  }
-  if (report.days < DAYS_MIN) {
-    notes.push(['Note', warning(`${report.days} days are too few for Sharpe and chance to be meaningful`)])
-  }
-  return notes
+const parseSetting = parser((text): Setting | null => {
+  const [, of = null, key = '', value = ''] = /^(?:([\w-]+)\.)?(\w+)=(.+)$/s.exec(text) ?? []
+  return key === '' ? null : { of, key, value: valueOf(value) }
+}, 'It must be a name and a value, such as fast=10.')
+
+const valueOf = (text: string): Setting['value'] => {
+  if (text === 'true' || text === 'false') return text === 'true'
+  return /^-?(\d+\.?\d*|\.\d+)(e-?\d+)?$/i.test(text) ? Number(text) : text
 }
 
-const DAYS_MIN = 30
-const SPARKLINE_WIDTH = 60
-
-const ADVICE: Readonly<Record<string, string>> = {
-  coverage: '; prices alone are one domain: try SVC_BRAIN__MIN_DOMAINS=1',
-}
+const collectSettings = (text: string, before: readonly Setting[] = []): readonly Setting[] => [
+  ...before,
+  parseSetting(text),
+]
 
 const collectSeries = (text: string, before: readonly SeriesSelector[] = []): readonly SeriesSelector[] => [
   ...before,
   parseSeries(text),
 ]
+
+const parseBasisPoints = numberFrom(0, 1000, /^\d+(\.\d+)?$/)
+
+const parseFunding = (text: string): number | 'off' =>
+  text === 'off' ? text : numberFrom(-1000, 1000, /^-?\d+(\.\d+)?$/)(text)
 
 const parseSymbol = parser(
   (text) => (/^[\w/:.-]{1,32}$/.test(text) ? text : null),
@@ -194,24 +274,3 @@ const parseSeed = parser((text) => {
   const seed = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
   return Number.isSafeInteger(seed) ? seed : null
 }, 'It must be a whole number, 0 or larger.')
-
-/** Values in one line of text: eight heights, from the lowest to the highest of them. */
-export const sparkline = (values: readonly number[], widthMax: number): string => {
-  const shown = thinned(values, widthMax)
-  const lowest = Math.min(...shown)
-  const span = Math.max(...shown) - lowest
-  return shown
-    .map((value) => HEIGHTS[span === 0 ? 0 : Math.round(((value - lowest) / span) * (HEIGHTS.length - 1))])
-    .join('')
-}
-
-const HEIGHTS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
-
-/** The last value of each part, so that the line ends with the last value. */
-const thinned = (values: readonly number[], countMax: number): readonly number[] => {
-  if (values.length <= countMax) return values
-  return Array.from(
-    { length: countMax },
-    (_, part) => values[Math.ceil(((part + 1) * values.length) / countMax) - 1] ?? Number.NaN,
-  )
-}

@@ -1,0 +1,76 @@
+import { annualGrowthOf, drawdownOf, quantileOf, sharpeOf, totalReturnOf } from './statistics.ts'
+
+export type Interval = readonly [low: number, high: number]
+
+/** What the same days in another order, with others of them repeated, would have shown in 95 of 100 cases. */
+export interface ConfidenceIntervals {
+  readonly level: number
+  readonly resamples: number
+  /** Mean length of the blocks. */
+  readonly block_days: number
+  readonly cagr: Interval
+  readonly sharpe: Interval
+  readonly max_drawdown: Interval
+}
+
+/**
+ * The stationary bootstrap of Politis and Romano (1994): blocks of days that follow one another, of random length, so
+ * that what holds on from day to day stays in the resampled series. `days` is the length of the run in days.
+ */
+export const confidenceIntervalsOf = (
+  returns: readonly number[],
+  days: number,
+  uniform: () => number,
+): ConfidenceIntervals => {
+  const blockDays = blockLengthOf(returns.length)
+  const cagr: number[] = []
+  const sharpe: number[] = []
+  const maxDrawdown: number[] = []
+  for (let count = 0; count < RESAMPLES; count += 1) {
+    const sample = resampled(returns, blockDays, uniform)
+    const curve = curveOf(sample)
+    cagr.push(annualGrowthOf(totalReturnOf(curve), days))
+    sharpe.push(sharpeOf(sample))
+    maxDrawdown.push(drawdownOf(curve))
+  }
+  return {
+    level: LEVEL,
+    resamples: RESAMPLES,
+    block_days: blockDays,
+    cagr: intervalOf(cagr),
+    sharpe: intervalOf(sharpe),
+    max_drawdown: intervalOf(maxDrawdown),
+  }
+}
+
+const RESAMPLES = 1000
+const LEVEL = 0.95
+
+/** The cube root of the length: the rate at which the best length grows. */
+export const blockLengthOf = (count: number): number => Math.max(1, Math.round(Math.cbrt(count)))
+
+/** As many values, in blocks whose lengths are geometric with this mean; the series is a circle. */
+export const resampled = (
+  values: readonly number[],
+  blockLength: number,
+  uniform: () => number,
+): readonly number[] => {
+  const sample: number[] = []
+  let place = 0
+  while (sample.length < values.length) {
+    const isNewBlock = sample.length === 0 || uniform() < 1 / blockLength
+    place = isNewBlock ? Math.floor(uniform() * values.length) : (place + 1) % values.length
+    sample.push(values[place] ?? 0)
+  }
+  return sample
+}
+
+const curveOf = (returns: readonly number[]) => {
+  let equity = 1
+  return { start: 1, days: returns.map((value) => (equity *= 1 + value)) }
+}
+
+const intervalOf = (values: readonly number[]): Interval => {
+  const sorted = values.toSorted((one, other) => one - other)
+  return [quantileOf(sorted, (1 - LEVEL) / 2), quantileOf(sorted, (1 + LEVEL) / 2)]
+}

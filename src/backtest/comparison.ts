@@ -1,0 +1,58 @@
+import type { BacktestReport } from './report.ts'
+import { HOLD } from '../core/strategies/built-in.ts'
+
+/** One line of a comparison, with the names of the wire. */
+export interface Compared {
+  readonly strategy: string
+  readonly total_return: number
+  readonly cagr: number | null
+  readonly sharpe: number | null
+  readonly max_drawdown: number | null
+  readonly trades: number | null
+  /** Share of the random runs that did worse. */
+  readonly beats_random: number | null
+}
+
+/** Each strategy, the market line, and what entries at random times would have brought. */
+export const comparisonOf = (reports: readonly BacktestReport[]): readonly Compared[] => {
+  const strategies = reports.map((report) => ({
+    strategy: report.strategy,
+    total_return: report.total_return,
+    cagr: report.figures.cagr,
+    sharpe: report.figures.sharpe,
+    max_drawdown: report.max_drawdown,
+    trades: report.trades,
+    beats_random: report.random_entries?.percentile ?? null,
+  }))
+  const [first] = reports
+  const market =
+    first === undefined || reports.some(({ strategy }) => strategy === HOLD)
+      ? []
+      : [
+          {
+            strategy: HOLD,
+            total_return: first.hold.total_return,
+            cagr: first.hold.cagr,
+            sharpe: first.figures.sharpe === null ? null : first.hold.sharpe,
+            max_drawdown: first.hold.max_drawdown,
+            trades: 0,
+            beats_random: null,
+          },
+        ]
+  const random = reports.flatMap(({ strategy, random_entries: entries }) =>
+    entries === null
+      ? []
+      : [
+          {
+            strategy: `random ${strategy}`,
+            total_return: entries.median_return,
+            cagr: null,
+            sharpe: null,
+            max_drawdown: null,
+            trades: null,
+            beats_random: 0.5,
+          },
+        ],
+  )
+  return [...strategies, ...market, ...random]
+}

@@ -1,0 +1,110 @@
+import { DAY_MS } from '../core/shared/time.ts'
+import type { EquityCurve } from './statistics.ts'
+
+/** The deepest fall of a curve; times are null where it never fell. */
+export interface Drawdown {
+  readonly depth: number
+  readonly peakMs: number | null
+  readonly troughMs: number | null
+  /** Null: not by the end. */
+  readonly recoveredMs: number | null
+  /** From that peak until it was reached again, or to the end. */
+  readonly lengthMs: number
+  /** The longest time below a peak, of any fall. */
+  readonly longestMs: number
+}
+
+export interface TrackedEquity extends EquityCurve {
+  /** The UTC days of the values, as days since 1970. */
+  readonly dayNumbers: readonly number[]
+  readonly drawdown: Drawdown
+}
+
+/** Follows a value bar by bar: what it was at the end of each day, and how far it fell. */
+export class EquityTracker {
+  readonly #start: number
+  /** Of the days that are over. */
+  readonly #days: number[] = []
+  readonly #dayNumbers: number[] = []
+  #value: number
+  #peak: number
+  #peakMs: number | null = null
+  #closeMs = 0
+  #dayEndMs = -Infinity
+  #depth = 0
+  #deepest: Pick<Drawdown, 'peakMs' | 'troughMs' | 'recoveredMs'> = NO_FALL
+  #isBelow = false
+  #longestMs = 0
+
+  constructor(start: number) {
+    this.#start = start
+    this.#value = start
+    this.#peak = start
+  }
+
+  get value(): number {
+    return this.#value
+  }
+
+  /** The fall from the peak by now. */
+  get fall(): number {
+    return this.#peak > 0 ? 1 - this.#value / this.#peak : 0
+  }
+
+  /** The value after bars that opened and closed at these times. */
+  close(value: number, openMs: number, closeMs: number): void {
+    // A late bar of another symbol belongs to a day that is over: its value counts for the present one.
+    if (openMs >= this.#dayEndMs) this.#beginDay(openMs)
+    this.#value = value
+    if (closeMs > this.#closeMs) this.#closeMs = closeMs
+    this.#peakMs ??= openMs
+    if (value >= this.#peak) this.#climb(value, closeMs)
+    else this.#fall(closeMs)
+  }
+
+  tracked(): TrackedEquity {
+    const endMs = this.#closeMs
+    const { peakMs, troughMs, recoveredMs } = this.#deepest
+    const belowMs = this.#isBelow && this.#peakMs !== null ? endMs - this.#peakMs : 0
+    return {
+      start: this.#start,
+      days: this.#dayNumbers.length === 0 ? [] : [...this.#days, this.#value],
+      dayNumbers: this.#dayNumbers,
+      drawdown: {
+        depth: this.#depth,
+        peakMs,
+        troughMs,
+        recoveredMs,
+        lengthMs: peakMs === null ? 0 : (recoveredMs ?? endMs) - peakMs,
+        longestMs: Math.max(this.#longestMs, belowMs),
+      },
+    }
+  }
+
+  #beginDay(openMs: number): void {
+    if (this.#dayNumbers.length > 0) this.#days.push(this.#value)
+    const day = Math.floor(openMs / DAY_MS)
+    this.#dayNumbers.push(day)
+    this.#dayEndMs = (day + 1) * DAY_MS
+  }
+
+  #climb(value: number, closeMs: number): void {
+    if (this.#isBelow) {
+      this.#isBelow = false
+      this.#longestMs = Math.max(this.#longestMs, closeMs - (this.#peakMs ?? closeMs))
+      if (this.#deepest.peakMs === this.#peakMs) this.#deepest = { ...this.#deepest, recoveredMs: closeMs }
+    }
+    this.#peak = value
+    this.#peakMs = closeMs
+  }
+
+  #fall(closeMs: number): void {
+    this.#isBelow = true
+    const { fall } = this
+    if (fall <= this.#depth) return
+    this.#depth = fall
+    this.#deepest = { peakMs: this.#peakMs, troughMs: closeMs, recoveredMs: null }
+  }
+}
+
+const NO_FALL = { peakMs: null, troughMs: null, recoveredMs: null } as const

@@ -1,0 +1,101 @@
+import type { BacktestReport } from '../../backtest/report.ts'
+import type { Stamped } from '../../core/log/event.ts'
+import type { TableCell, TableColumn } from '../../ports/bar-history.ts'
+import type { Invocation } from './command.ts'
+import { exists, fileExists, writeWholeFile } from './exporting.ts'
+
+/** A file that a run writes; one that exists stays as it is without `force`. */
+export interface OutputFile {
+  readonly path: string
+  readonly force: boolean
+}
+
+/** Before the work, not only after it. */
+export const refuseExisting = async (files: readonly OutputFile[]): Promise<void> => {
+  for (const { path, force } of files) if (!force && (await exists(path))) throw fileExists(path)
+}
+
+/** The report as a page. */
+export const writePage = async (
+  { path, force }: OutputFile,
+  reports: readonly BacktestReport[],
+  leftOut: readonly string[],
+): Promise<void> => {
+  const { reportPage } = await import('../../backtest/html/page.ts')
+  await writeWholeFile(path, { force }, (write) => write(reportPage({ reports, leftOut })))
+}
+
+/** Runs and writes every event of the run, as JSON lines or as Parquet, whichever the name says. */
+export const writingEvents = <Result>(
+  invocation: Invocation,
+  { path, force }: OutputFile,
+  run: (onEvents: (events: readonly Stamped[]) => void) => Promise<Result>,
+): Promise<Result> =>
+  writeWholeFile(path, { force }, async (write) => {
+    const encoder = path.toLowerCase().endsWith('.parquet') ? await tableOf(invocation) : LINES
+    let held: Stamped[] = []
+    let written: Promise<void> = Promise.resolve()
+    const flush = (): void => {
+      const events = held
+      held = []
+      written = written.then(async () => write(await encoder.add(events)))
+      // Reported where it is awaited, after the run.
+      written.catch(() => undefined)
+    }
+    const result = await run((events) => {
+      held.push(...events)
+      if (held.length >= GROUP_EVENTS) flush()
+    })
+    flush()
+    await written
+    await write(await encoder.end())
+    return result
+  })
+
+const GROUP_EVENTS = 10_000
+
+interface EventEncoder {
+  add(events: readonly Stamped[]): Promise<string | Uint8Array>
+  end(): Promise<string | Uint8Array>
+}
+
+const LINES: EventEncoder = {
+  add: async (events) => events.map((event) => `${JSON.stringify(recordOf(event))}\n`).join(''),
+  end: async () => '',
+}
+
+const tableOf = async (invocation: Invocation): Promise<EventEncoder> => {
+  const table = (await invocation.history()).tableEncoder(COLUMNS)
+  return {
+    add: (events) => table.add(events.map(cellsOf)),
+    end: () => table.end(),
+  }
+}
+
+/** With the names of `svc export events`; a run has no chain and no signatures. */
+const recordOf = (event: Stamped) => ({
+  seq: event.seq,
+  id: event.id,
+  type: event.type,
+  ts: event.ts,
+  source: event.source,
+  trace_id: event.traceId,
+  dedupe_key: event.dedupeKey,
+  payload: event.payload,
+  recorded_at: event.recordedAt,
+})
+
+const COLUMNS: readonly TableColumn[] = [
+  { name: 'seq', type: 'integer' },
+  { name: 'id', type: 'text' },
+  { name: 'type', type: 'text' },
+  { name: 'ts', type: 'time' },
+  { name: 'source', type: 'text' },
+  { name: 'trace_id', type: 'text' },
+  { name: 'dedupe_key', type: 'text' },
+  { name: 'payload', type: 'text' },
+  { name: 'recorded_at', type: 'time' },
+]
+
+const cellsOf = (event: Stamped): readonly TableCell[] =>
+  Object.values({ ...recordOf(event), payload: JSON.stringify(event.payload) })

@@ -1,0 +1,197 @@
+import { comparisonOf } from '../../backtest/comparison.ts'
+import { DAYS_MIN } from '../../backtest/figures.ts'
+import type { BacktestReport } from '../../backtest/report.ts'
+import { HOLD } from '../../core/strategies/built-in.ts'
+import { fields, left, paragraphs, percent, profit, quiet, right, table, usd, warning } from './table.ts'
+import type { Cell, Row } from './table.ts'
+import type { Text } from './terminal.ts'
+
+/** A run as people read it. */
+export const reportText = (report: BacktestReport, skipped: readonly string[]): Text => {
+  const { figures, drawdown, hold, exposure, costs } = report
+  const stillOpen = report.open_positions === 0 ? '' : `, ${report.open_positions} still open`
+  return fields([
+    ['Strategy', `${report.strategy}${parametersText(report)}`],
+    ['Market', marketText(report)],
+    ['Traded', `${report.from?.slice(0, 16)} to ${report.to?.slice(0, 16)} UTC`],
+    ['Bars', `${report.bars} of ${report.bar_seconds} seconds`],
+    ['Trades', `${report.trades}${stillOpen}`],
+    ['Equity', `${usd(report.start_equity_usd)} to ${usd(report.end_equity_usd)}`],
+    ['By day', sparkline([report.start_equity_usd, ...report.equity_usd_by_day], SPARKLINE_WIDTH)],
+    ['Return', signedCell(report.total_return)],
+    ['Hold', `${percent(hold.total_return)}, the whole account in ${hold.symbols.join(', ') || 'nothing'}`],
+    ['Random', randomText(report)],
+    ['CAGR', withInterval(share(figures.cagr), figures.confidence?.cagr, percent)],
+    ['Volatility', share(figures.volatility)],
+    [
+      'Sharpe',
+      withInterval(decimal(figures.sharpe), figures.confidence?.sharpe, (value) => value.toFixed(2)),
+    ],
+    ['Sharpe > 0', trialsText(report)],
+    ['Sortino', decimal(figures.sortino)],
+    ['Calmar', decimal(figures.calmar)],
+    ['Drawdown', `${percent(report.max_drawdown)} at most${lengthText(drawdown)}`],
+    ['Chance', `${percent(report.p_value)} that days without direction would do as well`],
+    ['Hit rate', report.hit_rate === null ? quiet('no closed trade') : percent(report.hit_rate)],
+    ['Profit factor', decimal(figures.profit_factor)],
+    [
+      'Expectancy',
+      figures.expectancy_usd === null ? NOT_AVAILABLE : `${usd(figures.expectancy_usd)} per trade`,
+    ],
+    ['Turnover', `${report.turnover.toFixed(2)} times the equity`],
+    ['Exposure', `${percent(exposure.mean)} of equity, ${percent(exposure.time_share)} of the time`],
+    ['Fees', usd(report.fees_usd)],
+    ['Slippage', usd(costs.slippage_usd)],
+    ['Funding', profit(-report.funding_usd)],
+    ['Data', quiet(`sha256:${report.data_hash}`)],
+    ...notesOf(report),
+    ...skipped.map((message): Row => ['Skipped', warning(message)]),
+  ])
+}
+
+/** Strategies side by side, always with the market line and what random entries would have brought. */
+export const comparisonText = (reports: readonly BacktestReport[], skipped: readonly string[]): Text => {
+  const [first] = reports
+  return paragraphs(
+    first === undefined
+      ? null
+      : fields([
+          ['Market', marketText(first)],
+          ['Traded', `${first.from?.slice(0, 16)} to ${first.to?.slice(0, 16)} UTC`],
+          ['Bars', `${first.bars} of ${first.bar_seconds} seconds`],
+        ]),
+    table(comparisonOf(reports), [
+      left('Strategy', ({ strategy }) => strategy),
+      right('Return', ({ total_return }) => signedCell(total_return)),
+      right('CAGR', ({ cagr }) => share(cagr)),
+      right('Sharpe', ({ sharpe }) => decimal(sharpe)),
+      right('Drawdown', ({ max_drawdown }) => share(max_drawdown)),
+      right('Trades', ({ trades }) => trades ?? ''),
+      right('Beats random', ({ beats_random }) =>
+        beats_random === null ? quiet('') : percent(beats_random),
+      ),
+    ]),
+    fields([
+      ...reports.flatMap((report) =>
+        notesOf(report).map(([name, cell]): Row => [`${report.strategy}: ${name.toLowerCase()}`, cell]),
+      ),
+      ...skipped.map((message): Row => ['Skipped', warning(message)]),
+    ]),
+  )
+}
+
+const NOT_AVAILABLE: Cell = quiet('N/A')
+
+const share = (value: number | null): Cell => (value === null ? NOT_AVAILABLE : percent(value))
+
+const decimal = (value: number | null): Cell => (value === null ? NOT_AVAILABLE : value.toFixed(2))
+
+const signedCell = (value: number): Cell => (value < 0 ? warning(percent(value)) : percent(value))
+
+const withInterval = (
+  cell: Cell,
+  interval: readonly [number, number] | undefined,
+  textOf: (value: number) => string,
+): Cell =>
+  interval === undefined || typeof cell !== 'string'
+    ? cell
+    : `${cell} (95 %: ${textOf(interval[0])} to ${textOf(interval[1])})`
+
+const parametersText = ({ parameters }: BacktestReport): string => {
+  const given = Object.entries(parameters)
+  return given.length === 0 ? '' : ` (${given.map(([name, value]) => `${name}=${value}`).join(', ')})`
+}
+
+export const marketText = ({ market, seed, symbols }: BacktestReport): string => {
+  const sources = {
+    simulated: `simulated with seed ${seed}`,
+    file: 'from a file',
+    data: 'recorded bars',
+    log: 'from the log',
+  }
+  return `${symbols.join(', ')}, ${sources[market]}`
+}
+
+const randomText = ({ random_entries: entries }: BacktestReport): Cell => {
+  if (entries === null) return NOT_AVAILABLE
+  const { percentile, runs, median_return: median } = entries
+  const text = `better than ${percent(percentile)} of ${runs} runs with random entries, which made ${percent(median)}`
+  return percentile < 0.5 ? warning(text) : text
+}
+
+const trialsText = ({ figures }: BacktestReport): Cell => {
+  const { probabilistic_sharpe: probability, deflated_sharpe: deflated, trials } = figures
+  if (probability === null) return NOT_AVAILABLE
+  const best =
+    trials > 1 && deflated !== null ? `; ${percent(deflated)} that it beats the best of ${trials} trials` : ''
+  return `${percent(probability)} likely${best}`
+}
+
+const lengthText = ({ days, recovered_at: recoveredAt }: BacktestReport['drawdown']): string =>
+  days === 0 ? '' : `, ${days.toFixed(1)} days long${recoveredAt === null ? ', not recovered' : ''}`
+
+/** What the figures alone would hide. */
+const notesOf = (report: BacktestReport): readonly Row[] => {
+  const { stops, first_stop_at: at, first_stop_reason: reason } = report.kill_switch
+  const notes: Row[] = [...activityOf(report)]
+  if (stops > 0) {
+    const times = stops === 1 ? 'once' : `${stops} times`
+    const advice = report.resets_daily ? '' : '; --reset-daily lowers it every midnight'
+    notes.push([
+      'Kill switch',
+      warning(`stopped entries ${times}, first ${at?.slice(0, 16)}: ${reason}${advice}`),
+    ])
+  }
+  if (report.days < DAYS_MIN) {
+    notes.push(['Note', warning(`${report.days} days are too few for Sharpe and chance to be meaningful`)])
+  }
+  return notes
+}
+
+/** Why so much was traded and not more, whether that is much or nothing. */
+const activityOf = (report: BacktestReport): readonly Row[] => {
+  if (report.strategy === HOLD) return [['Proposed', 'nothing: it buys once with the whole account']]
+  const opened = report.trades + report.open_positions
+  const proposed: Row = ['Proposed', `${report.proposed_trades} trades, of which ${opened} were opened`]
+  const reasons = Object.entries(report.held_back)
+  const shown = reasons.slice(0, REASONS_SHOWN)
+  const rest = reasons.slice(REASONS_SHOWN)
+  const isQuiet = opened > 0
+  const cellOf = (text: string): Cell => (isQuiet ? quiet(text) : warning(text))
+  const held = shown.map(([reason, count]): Row => [
+    'Held back',
+    cellOf(`${count} times by ${reason}${ADVICE[reason] ?? ''}`),
+  ])
+  if (rest.length > 0) held.push(['Held back', quiet(`and by ${rest.map(([reason]) => reason).join(', ')}`)])
+  if (held.length > 0) return [proposed, ...held]
+  const none = report.proposed_trades === 0 ? 'the strategy asked for no trade' : 'no proposed trade'
+  return [proposed, ['Held back', cellOf(none)]]
+}
+
+const REASONS_SHOWN = 5
+const SPARKLINE_WIDTH = 60
+
+const ADVICE: Readonly<Record<string, string>> = {
+  coverage: '; prices alone are one domain: try SVC_BRAIN__MIN_DOMAINS=1',
+}
+
+/** Values in one line of text: eight heights, from the lowest to the highest of them. */
+export const sparkline = (values: readonly number[], widthMax: number): string => {
+  const shown = thinned(values, widthMax)
+  const lowest = Math.min(...shown)
+  const span = Math.max(...shown) - lowest
+  return shown
+    .map((value) => HEIGHTS[span === 0 ? 0 : Math.round(((value - lowest) / span) * (HEIGHTS.length - 1))])
+    .join('')
+}
+
+const HEIGHTS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
+
+/** The last value of each part, so that the line ends with the last value. */
+const thinned = (values: readonly number[], countMax: number): readonly number[] => {
+  if (values.length <= countMax) return values
+  return Array.from(
+    { length: countMax },
+    (_, part) => values[Math.ceil(((part + 1) * values.length) / countMax) - 1] ?? Number.NaN,
+  )
+}
