@@ -8,6 +8,7 @@ import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
 import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
 import { stampedFrom } from '../core/log/event.ts'
 import { Engine } from '../engine/engine.ts'
+import { ReplayTime } from '../engine/replay-time.ts'
 import { createManualTimer } from '../ports/manual-timer.fixture.ts'
 import { openMarket } from './market.ts'
 import { environmentOf } from './environment.ts'
@@ -121,4 +122,37 @@ it('records that an address of the own network was not polled', async () => {
     expect(runs[name]).toMatchObject({ health: 'degraded', error: 'endpoint blocked: loopback address' })
   }
   expect(signals).toEqual([])
+})
+
+it('does not replay a file by the clock of the machine: it asks for a restart', async () => {
+  const said: string[] = []
+  const timer = createManualTimer(BEGIN_MS)
+  const clock = createSystemClock(() => timer.now())
+  const engine = await Engine.open({
+    log: new MemoryLog(),
+    signer: testSigner(),
+    clock,
+    snapshotEveryEvents: 1000,
+    onError: NOTHING,
+  })
+  const openWith = (feed: 'file' | 'none', replay: ReplayTime | null) =>
+    openMarket({
+      environment: { ...environmentOf(tmpdir(), {}, 'test'), clock },
+      engine,
+      configuration: () => ({
+        ...DEFAULT_CONFIGURATION,
+        market: { ...DEFAULT_CONFIGURATION.market, feed, file: 'bars.csv' },
+      }),
+      logger: { ...LOGGER, error: (message) => void said.push(message) },
+      timer,
+      replay,
+    })
+  for (const market of [await openWith('file', null), await openWith('none', new ReplayTime(0))]) {
+    expect(market.feedStatus()).toBeNull()
+    await market.close()
+  }
+  expect(said).toEqual(
+    Array.from({ length: 2 }, () => expect.stringContaining('restart the service') as string),
+  )
+  await engine.close()
 })

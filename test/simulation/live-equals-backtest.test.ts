@@ -18,7 +18,7 @@ import { builtInRun } from '../given.fixture.ts'
 import { runService, type RecordedRun, type ServiceRun } from './service-loop.fixture.ts'
 
 const FROM_MS = Date.UTC(2026, 0, 5)
-const TO_MS = FROM_MS + DAY_MS
+const TO_MS = FROM_MS + DAY_MS / 2
 const BAR_SECONDS = 300
 const DEADLINE_MS = DEFAULT_CONFIGURATION.brain.cycle_deadline_seconds * 1000
 
@@ -142,11 +142,14 @@ const payloadsOf = (events: readonly Stamped[], type: string, keep: (payload: Js
   ofType(events, type).map(({ payload }) => keep(payload))
 
 /**
- * A backtest does not decide at the close of its last bar: it has no next open. So the decisions up to then are
- * compared.
+ * A service does not decide at the time at which it starts, and a backtest not at the close of its last bar, which has no
+ * next open: the decisions between are compared.
  */
+const between = (events: readonly Stamped[]): readonly Stamped[] =>
+  events.filter(({ ts }) => Date.parse(ts) > FROM_MS && Date.parse(ts) < TO_MS)
+
 const decisionsIn = (events: readonly Stamped[]) => {
-  const decided = events.filter(({ ts }) => Date.parse(ts) < TO_MS)
+  const decided = between(events)
   return {
     convictions: payloadsOf(decided, 'brain.conviction.v1', withoutIds),
     intents: payloadsOf(decided, 'execution.trade_intent.v1', withoutIds),
@@ -156,6 +159,26 @@ const decisionsIn = (events: readonly Stamped[]) => {
       side: side ?? null,
     })),
     closes: payloadsOf(decided, 'execution.position_closed.v1', withoutIds),
+  }
+}
+
+/** The members in which two lists differ, with both values: short enough to read. */
+const differences = (ones: readonly JsonObject[], others: readonly JsonObject[]): readonly string[] => {
+  const found = ones.length === others.length ? [] : [`${ones.length} and ${others.length}`]
+  for (const [index, one] of ones.entries()) {
+    const other = others[index] ?? {}
+    for (const name of Object.keys({ ...one, ...other })) {
+      const [value, otherValue] = [JSON.stringify(one[name]), JSON.stringify(other[name])]
+      if (value !== otherValue) found.push(`${index} ${name}: ${value} and ${otherValue}`)
+    }
+  }
+  return found.slice(0, 12)
+}
+
+const expectSameDecisions = (events: readonly Stamped[], expected: readonly Stamped[]): void => {
+  const [these, those] = [decisionsIn(events), decisionsIn(expected)]
+  for (const kind of ['convictions', 'intents', 'fills', 'closes'] as const) {
+    expect(differences(these[kind], those[kind])).toEqual([])
   }
 }
 
@@ -181,9 +204,9 @@ describe('a service and a backtest on the same bars', { timeout: 600_000 }, () =
     const { events, warnings } = await live(delayMsOf)
     expect(warnings).toEqual([])
     const expected = decisionsIn(fromBacktest)
-    expect(expected.convictions.length).toBeGreaterThan(500)
+    expect(expected.convictions.length).toBeGreaterThan(270)
     expect(expected.fills.length).toBeGreaterThan(4)
-    expect(decisionsIn(events)).toEqual(expected)
+    expectSameDecisions(events, fromBacktest)
     const awaited = cyclesIn(events).map((cycle) => cycle['awaited'] as JsonObject)
     expect(
       awaited.every(({ bar, late_producers }) => bar === 'stored' && String(late_producers) === ''),
@@ -203,14 +226,11 @@ describe('a run through the log of a service', { timeout: 600_000 }, () => {
     const { events, log } = await live(() => 2300, { onOpened: sayBetweenBars, parties: 3 })
     const again = await replayed(new LogFeed(log, DEADLINE_MS))
     const [recorded, repeated] = [events, again].map((all) =>
-      ofType(
-        all.filter(({ ts }) => Date.parse(ts) < TO_MS),
-        'brain.conviction.v1',
-      ).map(({ payload }) => JSON.stringify(payload)),
+      ofType(between(all), 'brain.conviction.v1').map(({ payload }) => payload),
     )
-    expect(recorded?.length).toBeGreaterThan(500)
-    expect(repeated).toEqual(recorded)
-    expect(decisionsIn(again)).toEqual(decisionsIn(events))
+    expect(recorded?.length).toBeGreaterThan(270)
+    expect(differences(repeated ?? [], recorded ?? [])).toEqual([])
+    expectSameDecisions(again, events)
     const spoken = ofType(events, 'signal.social.v1').filter(({ source }) => source === 'market-sentiment')
     expect(spoken.some(({ ts }) => Date.parse(ts) % 300_000 > 0 && Date.parse(ts) % 300_000 < 2300)).toBe(
       true,
@@ -222,13 +242,13 @@ describe('a run through the log of a service', { timeout: 600_000 }, () => {
     const { events } = await live((closeMs) => (isLate(closeMs) ? 20_000 : 0))
     const cycles = cyclesIn(events)
     const late = cycles.filter((cycle) => (cycle['awaited'] as JsonObject)['bar'] === 'late')
-    expect(late.length).toBeGreaterThan(20)
+    expect(late.length).toBeGreaterThan(10)
     for (const cycle of late) {
       const asOfMs = Date.parse(String(cycle['as_of']))
       expect(isLate(asOfMs)).toBe(true)
       expect(Date.parse(String(cycle['started_at']))).toBe(asOfMs + DEADLINE_MS)
       expect((cycle['awaited'] as JsonObject)['late_producers']).toContain('technical-analysis')
     }
-    expect(cycles.length).toBeGreaterThan(280)
+    expect(cycles.length).toBeGreaterThan(140)
   })
 })
