@@ -62,7 +62,7 @@ const brain = (dependencies: StrategyDependencies): Strategy => ({
   decide: (beforeMs, nowMs) => runDueCycle(dependencies, beforeMs, nowMs, { trigger: 'backtest' }),
 })
 
-const traded = (strategy: RunningStrategy, { engine }: StrategyDependencies): Strategy => ({
+const traded = (strategy: Omit<RunningStrategy, 'close'>, { engine }: StrategyDependencies): Strategy => ({
   addBars: (bars) => strategy.add(bars),
   decide: async (_, nowMs) => {
     if (!strategy.isDue) return

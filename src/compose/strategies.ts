@@ -32,7 +32,9 @@ export const strategyNamed = async (name: string, settings: OwnCodeSettings): Pr
   if (definition !== undefined) {
     return {
       ...descriptionOf(definition),
-      open: async (parameters, options) => openDirectly(definition, parameters, options),
+      // It runs in the thread of its caller: nothing is to be ended.
+      open: async (parameters, options) =>
+        Object.assign(openDirectly(definition, parameters, options), { close: () => Promise.resolve() }),
     }
   }
   const files = await findOwnFiles(strategiesFolder(settings.home))

@@ -44,7 +44,6 @@ export const openDirectly = (
       for (const bar of bars) run.add(seriesBar(bar), NO_FACTS)
     },
     decide: (facts: () => AccountFacts): readonly StrategyProposal[] => run.decide(facts),
-    close: (): Promise<void> => Promise.resolve(),
   }
 }
 

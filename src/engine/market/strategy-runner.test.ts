@@ -83,18 +83,17 @@ class Service {
   }
 }
 
-const opened = (name: string, onBar: OnBar): OpenedStrategy =>
-  openDirectly(
-    defineStrategy({
-      name,
-      parameters: z.object({}),
-      timeframes: ['1m'],
-      warmUpBars: 0,
-      create: () => ({ onBar }),
-    }),
-    {},
-    { analysisSeconds: () => 900 },
-  )
+const opened = (name: string, onBar: OnBar): OpenedStrategy => {
+  const definition = defineStrategy({
+    name,
+    parameters: z.object({}),
+    timeframes: ['1m'],
+    warmUpBars: 0,
+    create: () => ({ onBar }),
+  })
+  const running = openDirectly(definition, {}, { analysisSeconds: () => 900 })
+  return Object.assign(running, { close: () => Promise.resolve() })
+}
 
 const minutes = (closes: readonly number[], from = BEGIN) => barsFrom(from, closes)
 
@@ -104,7 +103,7 @@ describe('a strategy of the settings', () => {
   it('trades through the intents, under its own name, and its trade is a call', async () => {
     const service = new Service({ eager: always })
     await service.bars(minutes([100]))
-    const [signal] = service.events.filter(({ type }) => type === 'signal.strategy.v1')
+    const signal = service.events.find(({ type }) => type === 'signal.strategy.v1')
     expect(signal).toMatchObject({ source: 'eager', payload: { direction: 'bullish', conviction: 75 } })
     expect(service.payloadsOf('execution.trade_intent.v1')).toMatchObject([
       { rationale: 'eager: long BTC, why not', signal_ids: [signal?.id] },

@@ -30,12 +30,12 @@ export interface StrategyRunnerDependencies {
 export const proposalOf = (
   rule: string,
   { side, ...wanted }: StrategyProposal,
-  signalId?: SignalId,
+  call?: SignalId,
 ): Proposal => ({
   rule,
   direction: side,
   ...wanted,
-  ...(signalId === undefined ? {} : { signalId }),
+  ...(call === undefined ? {} : { signalId: call }),
 })
 
 /**
@@ -215,9 +215,11 @@ class StrategyTask {
       rejected: [],
       durationMs: clock.now() - startedMs,
     })
-    for (const { type, id, payload } of events)
-      if (type === STRATEGY_TYPE)
-        this.#calls.set(`${String(payload['symbol'])}|${String(payload['direction'])}`, signalId(id))
+    for (const { type, id, payload } of events) {
+      const { symbol, direction } = payload
+      if (type === STRATEGY_TYPE && typeof symbol === 'string' && typeof direction === 'string')
+        this.#calls.set(`${symbol}|${direction}`, signalId(id))
+    }
     for (const proposal of proposals) {
       const call = this.#calls.get(`${proposal.symbol}|${directionOf(proposal)}`)
       await engine.execute({ kind: 'propose-trade', proposal: proposalOf(this.#name, proposal, call) })

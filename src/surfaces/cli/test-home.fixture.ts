@@ -200,9 +200,9 @@ export const openTestHome = async () => {
           list: () => listStrategies({ home, blocks: false, onOutput: () => undefined }),
           check: async (name, parameters) => {
             const settings = { home, blocks: false, onOutput: () => undefined }
-            const opened = await openStrategy(name, parameters, settings)
-            await opened.close()
-            return opened.parameters
+            const strategy = await openStrategy(name, parameters, settings)
+            await strategy.close()
+            return strategy.parameters
           },
           create: (name, kind) => createOwnFiles(home, name, kind),
           test: (name) => testStrategies(home, name),

@@ -14,8 +14,8 @@ const SETTINGS = ['.yaml', '.yml', '.json']
 
 /** Files of the user in a folder of the home, by name. Tests, declarations and settings of editors are none. */
 export const findOwnFiles = async (folder: string): Promise<readonly OwnFile[]> => {
-  const entries = await readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return []
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw error
   })
   const files = entries

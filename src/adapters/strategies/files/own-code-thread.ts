@@ -83,8 +83,9 @@ const messageOf = (error: unknown): string => {
     : `${text} (${basename(file)}:${line})`
 }
 
+const failed = (error: unknown): void => send({ status: 'error', message: messageOf(error) })
+
 port.on('message', (request: ThreadRequest) => {
-  const failed = (error: unknown): void => send({ status: 'error', message: messageOf(error) })
   try {
     const answer = answerTo(request)
     if (answer instanceof Promise)

@@ -31,7 +31,7 @@ export class OwnCode {
   constructor(file: string, name: string, options: OwnCodeOptions) {
     this.#options = options
     const { port1, port2 } = this.#channel
-    const data: ThreadData = { file, name, port: port2, answered: this.#answered.buffer as SharedArrayBuffer }
+    const data: ThreadData = { file, name, port: port2, answered: this.#answered.buffer }
     this.#worker = new Worker(new URL('./own-code-thread.ts', import.meta.url), {
       workerData: data,
       transferList: [port2],

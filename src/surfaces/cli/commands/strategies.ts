@@ -62,12 +62,12 @@ interface Line {
 const list = async (invocation: Invocation): Promise<Answer> => {
   const [found, state, settings] = [
     await invocation.strategies.list(),
-    await stateOrNull(invocation),
+    await readState(invocation),
     await settingsOf(invocation),
   ]
   const lines = found.map(({ name, path, description, error }): Line => {
     const wanted = settings.strategies[name]
-    const record = state?.signals.producers.runs.get(name)
+    const record = state.signals.producers.runs.get(name)
     const isTrading = wanted?.enabled === true
     const health = isTrading && record !== undefined ? HEALTH[record.health] : undefined
     return {
@@ -149,12 +149,6 @@ const disable = async (invocation: Invocation, name: string): Promise<Answer> =>
 
 const setStrategy = (invocation: Invocation, name: string, settings: object): Promise<Answer> =>
   setKey(invocation, { path: ['strategies'] }, JSON.stringify({ [name]: settings }))
-
-/** A home may have no log yet. */
-const stateOrNull = async (invocation: Invocation) => {
-  await using store = await invocation.openExistingStore()
-  return store === null ? null : readState(invocation)
-}
 
 const test = async (invocation: Invocation, name: string | undefined): Promise<void> => {
   await invocation.strategies.test(name ?? null)
