@@ -47,7 +47,7 @@ const RESAMPLES = 1000
 const LEVEL = 0.95
 
 /** The cube root of the length: the rate at which the best length grows. */
-export const blockLengthOf = (count: number): number => Math.max(1, Math.round(Math.cbrt(count)))
+const blockLengthOf = (count: number): number => Math.max(1, Math.round(Math.cbrt(count)))
 
 /** As many values, in blocks whose lengths are geometric with this mean; the series is a circle. */
 export const resampled = (

@@ -29,7 +29,7 @@ export const dailyReturnsOf = ({ start, days }: EquityCurve): readonly number[] 
   days.map((equity, day) => returnOf(days[day - 1] ?? start, equity))
 
 /** 0 for an empty account. */
-export const returnOf = (before: number, after: number): number => (before > 0 ? after / before - 1 : 0)
+const returnOf = (before: number, after: number): number => (before > 0 ? after / before - 1 : 0)
 
 /** Annualised over 365 days; 0 without variance. */
 export const sharpeOf = (returns: readonly number[]): number =>
@@ -60,9 +60,9 @@ export const shapeOf = (
   const mean = meanOf(returns)
   const deviation = deviationOf(returns)
   if (deviation === 0) return { skewness: 0, kurtosis: 3 }
-  const momentOf = (power: number): number =>
+  const standardised = (power: number): number =>
     meanOf(returns.map((value) => ((value - mean) / deviation) ** power))
-  return { skewness: momentOf(3), kurtosis: momentOf(4) }
+  return { skewness: standardised(3), kurtosis: standardised(4) }
 }
 
 /**
@@ -114,7 +114,7 @@ export const signFlipPValue = (returns: readonly number[], uniform: () => number
 }
 
 const DRAWS = 2000
-export const DAYS_PER_YEAR = 365
+const DAYS_PER_YEAR = 365
 const EULER_GAMMA = 0.577_215_664_901_532_9
 /** Sums of the same numbers in another order differ by that much. */
 const ROUNDING = 1e-12
@@ -125,7 +125,7 @@ export const meanOf = (values: readonly number[]): number =>
   values.length === 0 ? 0 : sumOf(values) / values.length
 
 /** Of the whole, not of a sample. 0 where all values are alike, whatever their sum was rounded to. */
-export const deviationOf = (values: readonly number[]): number => {
+const deviationOf = (values: readonly number[]): number => {
   const [first] = values
   if (values.every((value) => value === first)) return 0
   const mean = meanOf(values)

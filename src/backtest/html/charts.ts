@@ -260,15 +260,15 @@ const scaleOf = (values: readonly number[]) => {
     high = Math.max(high, value)
   }
   if (low === high) {
-    const room = Math.abs(low) * 0.01 || 0.01
-    low -= room
-    high += room
+    const margin = Math.abs(low) * 0.01 || 0.01
+    low -= margin
+    high += margin
   }
-  const room = (high - low) * 0.04
+  const margin = (high - low) * 0.04
   const step = roundStep((high - low) / TICKS_MAX)
   const ticks: number[] = []
   for (let tick = Math.ceil(low / step); tick * step <= high; tick += 1) ticks.push(tick * step)
-  return { low: low - room, high: high + room, ticks }
+  return { low: low - margin, high: high + margin, ticks }
 }
 
 const TICKS_MAX = 6

@@ -102,7 +102,7 @@ const parametersText = ({ parameters }: BacktestReport): string => {
   return given.length === 0 ? '' : ` (${given.map(([name, value]) => `${name}=${value}`).join(', ')})`
 }
 
-export const marketText = ({ market, seed, symbols }: BacktestReport): string => {
+const marketText = ({ market, seed, symbols }: BacktestReport): string => {
   const sources = {
     simulated: `simulated with seed ${seed}`,
     file: 'from a file',

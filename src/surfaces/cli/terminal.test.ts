@@ -105,6 +105,12 @@ describe('a progress bar', () => {
     ])
   })
 
+  it('has no bar where the end is not known', () => {
+    const { stream, written } = watched(true)
+    progressOn(stream, 'momentum').update(0, null, '512 bars, 9000 bars/s')
+    expect(written).toEqual(['\rmomentum  512 bars, 9000 bars/s\u001b[K'])
+  })
+
   it('draws only what looks different', () => {
     const { stream, written } = watched(true)
     const progress = progressOn(stream, 'x')
