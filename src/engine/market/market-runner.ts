@@ -48,7 +48,7 @@ export class MarketRunner {
       onError: (message) => onError(`feed ${feed.name}: ${message}`),
     })
     // Producers of the feed begin with its first bars: after a short stop there are none yet.
-    await this.#produce(this.#hasBars ? this.#producers : this.#dependencies.producers)
+    await this.produce(this.#hasBars ? this.#producers : this.#dependencies.producers)
   }
 
   status(): FeedStatus & { readonly feed: string } {
@@ -88,14 +88,16 @@ export class MarketRunner {
     }
     this.#hasBars = true
     if (isPast(bars)) return
-    const closeMs = Math.max(...bars.map(({ close_ts }) => Date.parse(close_ts)))
-    const before = this.#producedUpToMs
-    await this.#produce(
-      this.#producers.filter(({ name }) => {
-        const schedule = BUILTIN_PRODUCERS[name]?.schedule ?? null
-        return schedule !== null && firesBetween(schedule, before, closeMs)
-      }),
-    )
+    await this.produce(this.dueUpTo(Math.max(...bars.map(({ close_ts }) => Date.parse(close_ts)))))
+  }
+
+  /** The producers that run on bars that close then. */
+  dueUpTo(closeMs: number): readonly Producer[] {
+    if (this.#producers.length === 0) return []
+    return this.#producers.filter(({ name }) => {
+      const schedule = BUILTIN_PRODUCERS[name]?.schedule ?? null
+      return schedule !== null && firesBetween(schedule, this.#producedUpToMs, closeMs)
+    })
   }
 
   /** A bar may settle more calls than one batch holds. They do not wait for the next bar. */
@@ -111,7 +113,9 @@ export class MarketRunner {
     }
   }
 
-  async #produce(due: readonly Producer[]): Promise<void> {
+  async produce(due: readonly Producer[]): Promise<void> {
+    // Without one there is nobody to look at the market.
+    if (due.length === 0) return
     const { engine, producerRunner, configuration } = this.#dependencies
     const view = marketView(engine.state.market, configuration().universe.symbols, producerRunner.now())
     if (view.symbols.length === 0) return
