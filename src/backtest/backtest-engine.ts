@@ -1,4 +1,8 @@
-import { type CanonicalSymbol, nodeId } from '../core/shared/brand.ts'
+import { type CanonicalSymbol, nodeId, type Timestamp } from '../core/shared/brand.ts'
+import { priceFrom, type Direction, type Usd } from '../core/shared/money.ts'
+import type { FeedBar } from '../core/market/bar.ts'
+import { canonicalSymbol } from '../core/shared/symbol.ts'
+import { equityOf } from '../core/trading/account.ts'
 import { timestampAt } from '../core/shared/time.ts'
 import { yieldToEventLoop } from '../ports/yield-to-event-loop.ts'
 import type { Command } from '../core/decide.ts'
@@ -11,16 +15,34 @@ import type { ExecuteOptions, Executor } from '../engine/plan.ts'
 import type { Outcome } from '../engine/plan.ts'
 import { sha256Hex } from '../engine/sha256.ts'
 import type { Timer } from '../ports/timer.ts'
+import { DueTimes } from './due-times.ts'
+import { QuietBars, type BarGroup } from './quiet-bars.ts'
 
 export interface BacktestEngineDependencies {
   readonly configuration: () => Configuration
   readonly version: string
-  /** All events of a command, in order. */
+  /** The name of the feed. */
+  readonly feed: string
+  /** All events of a command, in order. Quiet bars have none. */
   readonly onEvents: (events: readonly Stamped[]) => void
 }
 
 /** Prices at which orders can be filled now; null where a symbol has none. */
 export type Prices = ReadonlyMap<CanonicalSymbol, Quote | null>
+
+/** A symbol without a bar now cannot be traded now. */
+export const pricesAtOpen = (
+  symbols: readonly string[],
+  bars: readonly FeedBar[],
+  openMs: number,
+): Prices => {
+  const prices = new Map<CanonicalSymbol, Quote | null>(
+    symbols.map((symbol) => [canonicalSymbol(symbol), null]),
+  )
+  for (const { symbol, open } of bars)
+    prices.set(canonicalSymbol(symbol), { price: priceFrom(open), atMs: openMs })
+  return prices
+}
 
 /**
  * The deciders of the engine at recorded time. Nothing is stored or signed, and only the fold is kept, so the memory of
@@ -34,9 +56,14 @@ export class BacktestEngine implements Executor {
   #nowMs = 0
   #prices: Prices | null = null
   #ids = 0
+  #now: Timestamp | null = null
+  readonly #quiet: QuietBars
+  readonly #due: DueTimes
 
   constructor(dependencies: BacktestEngineDependencies) {
     this.#dependencies = dependencies
+    this.#quiet = new QuietBars(dependencies.feed, dependencies.configuration)
+    this.#due = new DueTimes(dependencies.configuration)
   }
 
   readonly log = {
@@ -45,7 +72,41 @@ export class BacktestEngine implements Executor {
   }
 
   get state(): State {
+    if (this.#quiet.count > 0) {
+      // In the order of the events: each bar would have had an id.
+      this.#ids += this.#quiet.count
+      this.#state = this.#quiet.foldInto(this.#state)
+    }
     return this.#state
+  }
+
+  /** After the last bars. */
+  get equity(): Usd {
+    return this.#quiet.count > 0 ? this.#quiet.equity : equityOf(this.#state.trading)
+  }
+
+  /** Whether neither the clock up to now nor these bars can make anything happen, as far as it can be told without them. */
+  isIdle(beforeMs: number, nowMs: number, group: BarGroup): boolean {
+    return (
+      this.#quiet.prepare(this.#state, group) &&
+      this.#quiet.areMarksFresh(nowMs) &&
+      this.#due.isNoCallDue(this.#state, group.closeMs) &&
+      this.#due.isNothingDue(this.#state, beforeMs, nowMs, this.#quiet.isHolding)
+    )
+  }
+
+  /** Whether a proposal would change nothing now. To be asked after `isIdle`. */
+  ignores(symbol: string, direction: Direction): boolean {
+    return this.#quiet.ignores(symbol, direction)
+  }
+
+  /** Takes bars at which nothing happens, without events. False if they have to be observed. */
+  takeQuietly(group: BarGroup): boolean {
+    if (group.closeMs < this.#nowMs || !this.#quiet.prepare(this.#state, group)) return false
+    if (!group.backfill && !this.#due.isNoCallDue(this.#state, group.closeMs)) return false
+    if (!this.#quiet.take(group)) return false
+    this.moveTo(group.closeMs)
+    return true
   }
 
   now(): number {
@@ -60,13 +121,17 @@ export class BacktestEngine implements Executor {
 
   /** Moves the time on, never back. Without prices, those of the last bars count. */
   moveTo(ms: number, prices: Prices | null = null): void {
-    this.#nowMs = Math.max(this.#nowMs, ms)
+    if (ms > this.#nowMs) {
+      this.#nowMs = ms
+      this.#now = null
+    }
     this.#prices = prices
   }
 
   execute(command: Command, { traceId = null }: ExecuteOptions = {}): Promise<Outcome> {
-    const result = run(this.#state, command, {
-      now: timestampAt(this.#nowMs),
+    this.#now ??= timestampAt(this.#nowMs)
+    const result = run(this.state, command, {
+      now: this.#now,
       newId: () => this.newId(),
       traceId,
       configuration: this.#dependencies.configuration(),
@@ -80,15 +145,19 @@ export class BacktestEngine implements Executor {
     })
     if (result.status === 'refused') return Promise.resolve(result)
     this.#state = result.state
-    for (const { dedupeKey } of result.events) if (dedupeKey !== null) this.#remember(dedupeKey)
+    for (const { dedupeKey, type } of result.events) {
+      // Nobody asks for those of bars.
+      if (dedupeKey !== null && type !== 'market.bar.v1') this.#remember(dedupeKey)
+    }
     this.#dependencies.onEvents(result.events)
     return Promise.resolve({ status: 'done', events: result.events, replayed: false })
   }
 
   /** Folds an event of the log at the current time; no decision follows from it at once. */
   replay(event: Stamped): void {
-    const replayed = { ...event, seq: this.#state.seq + 1, recordedAt: timestampAt(this.#nowMs) }
-    this.#state = evolve(this.#state, replayed)
+    const { state } = this
+    const replayed = { ...event, seq: state.seq + 1, recordedAt: timestampAt(this.#nowMs) }
+    this.#state = evolve(state, replayed)
     this.#dependencies.onEvents([replayed])
   }
 

@@ -1,12 +1,9 @@
-import type { CanonicalSymbol } from '../core/shared/brand.ts'
-import { priceFrom } from '../core/shared/money.ts'
+import type { Direction } from '../core/shared/money.ts'
 import { yieldToEventLoop } from '../ports/yield-to-event-loop.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { foldingOf } from '../core/operations/decide.ts'
 import type { Stamped } from '../core/log/event.ts'
 import type { FeedBar } from '../core/market/bar.ts'
-import type { Quote } from '../core/shared/quote.ts'
-import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { DAY_MS } from '../core/shared/time.ts'
 import { MarketRunner } from '../engine/market/market-runner.ts'
 import { ProducerRunner } from '../engine/market/producer-runner.ts'
@@ -14,8 +11,11 @@ import { runDueTasks } from '../engine/market/schedule.ts'
 import type { FeedListener, MarketFeed } from '../ports/market-feed.ts'
 import type { Producer } from '../ports/producer.ts'
 import { AccountTracker, type AccountHistory } from './account.ts'
-import { BACKTEST_NODE, BacktestEngine, type Prices } from './backtest-engine.ts'
+import { BACKTEST_NODE, BacktestEngine, pricesAtOpen, type Prices } from './backtest-engine.ts'
+import { BarTimes } from './bar-times.ts'
+import type { BarGroup } from './quiet-bars.ts'
 import type { EventFeed, SurroundingEvents } from './log-feed.ts'
+import { runSettings } from './run-settings.ts'
 import { strategyOf, type Strategy, type StrategyName } from './strategies.ts'
 
 export interface BacktestDependencies {
@@ -34,7 +34,10 @@ export interface BacktestDependencies {
   readonly onError: (message: string) => void
   /** Progress: the current time of the run. */
   readonly onTime?: (nowMs: number) => void
+  /** With all events, also those of bars at which nothing happens: every bar then takes the long way. */
   readonly onEvents?: (events: readonly Stamped[]) => void
+  /** Takes the long way with every bar, to compare. */
+  readonly isThorough?: boolean
 }
 
 export interface BacktestResult {
@@ -76,6 +79,7 @@ class Run {
   readonly #account = new AccountTracker()
   #settings: Configuration
   #isStarted: Promise<void> = Promise.resolve()
+  #isRunning = false
   #failure: { readonly error: unknown } | null = null
   #isPastEnd = false
   /** Trading starts here; null before the first bar. */
@@ -85,15 +89,21 @@ class Run {
   #firstOpenMs: number | null = null
   #lastCloseMs: number | null = null
   #bars = 0
+  readonly #times = new BarTimes()
+  readonly #mayBeQuiet: boolean
+  readonly #ignores = (symbol: string, direction: Direction): boolean =>
+    this.#engine.ignores(symbol, direction)
 
   constructor(dependencies: BacktestDependencies) {
     this.#dependencies = dependencies
     this.#settings = dependencies.settings
+    this.#mayBeQuiet = dependencies.onEvents === undefined && dependencies.isThorough !== true
     const configuration = (): Configuration => this.#settings
     const onError = (what: string, error?: unknown): void => this.#report(what, error)
     this.#engine = new BacktestEngine({
       configuration,
       version: dependencies.version,
+      feed: dependencies.feed.name,
       onEvents: (events) => {
         this.#account.record(events)
         dependencies.onEvents?.(events)
@@ -144,19 +154,78 @@ class Run {
   /** Trades at the open of bars before the market runner receives them. */
   #tradingFirst(listener: FeedListener): FeedListener {
     return {
-      onBars: async (bars) => {
-        if (this.#isPastEnd || this.#failure !== null) return
-        try {
-          await this.#process(bars, listener)
-        } catch (error) {
-          // An incomplete run is worthless: it ends, instead of taking the bars again.
-          this.#failure = { error }
-        }
-      },
+      onBars: (bars) => this.#takeQuietly(bars) ?? this.#take(bars, listener),
       // Only bars count, so that a file and a simulated market are traded alike.
       onTick: () => undefined,
       onError: (message) => this.#dependencies.onError(message),
     }
+  }
+
+  async #take(bars: readonly FeedBar[], listener: FeedListener): Promise<void> {
+    if (this.#isPastEnd || this.#failure !== null) return
+    try {
+      await this.#process(bars, listener)
+    } catch (error) {
+      // An incomplete run is worthless: it ends, instead of taking the bars again.
+      this.#failure = { error }
+    }
+  }
+
+  /** Most bars change nothing but prices. Null if these may do more. */
+  #takeQuietly(bars: readonly FeedBar[]): Promise<void> | null {
+    const [first] = bars
+    if (!this.#mayBeQuiet || !this.#isRunning || first === undefined || this.#tradedFromMs === null)
+      return null
+    if (this.#isPastEnd || this.#failure !== null || first.backfill) return null
+    const openMs = this.#times.msOf(first.open_ts)
+    const closeMs = this.#times.msOf(first.close_ts)
+    // Also if one of them is no time.
+    if (!(closeMs > openMs && closeMs <= (this.#dependencies.toMs ?? Infinity))) return null
+    if (first.resolution_s !== this.#settings.market.bar_seconds || this.#hasEvents()) return null
+    const group = { bars, openMs, closeMs, backfill: openMs < this.#tradedFromMs }
+    if (group.backfill ? !this.#engine.takeQuietly(group) : !this.#decidesNothing(group)) return null
+    const due = group.backfill ? [] : this.#market.dueUpTo(closeMs)
+    if (due.length > 0) return this.#finishWith(due, group)
+    this.#finish(group)
+    return DONE
+  }
+
+  #decidesNothing(group: BarGroup): boolean {
+    const [beforeMs, openMs] = [this.#decidedMs, group.openMs]
+    if (beforeMs === null || openMs !== this.#doneUpToMs || openMs <= beforeMs) return false
+    if (dayNumberOf(openMs) > dayNumberOf(beforeMs) || !this.#engine.isIdle(beforeMs, openMs, group))
+      return false
+    if (!this.#strategy.isIdle(beforeMs, openMs, this.#ignores) || !this.#engine.takeQuietly(group))
+      return false
+    this.#strategy.skip()
+    this.#decidedMs = openMs
+    return true
+  }
+
+  async #finishWith(due: readonly Producer[], group: BarGroup): Promise<void> {
+    try {
+      await this.#market.produce(due)
+      this.#finish(group)
+    } catch (error) {
+      this.#failure = { error }
+    }
+  }
+
+  #hasEvents(): boolean {
+    const events = this.#dependencies.feed.surroundingEvents?.()
+    return events !== undefined && (events.before.length > 0 || events.after.length > 0)
+  }
+
+  #finish({ bars, openMs, closeMs, backfill }: BarGroup): void {
+    this.#strategy.addBars(bars)
+    // A bar of one symbol may come after later ones of others.
+    this.#doneUpToMs = Math.max(this.#doneUpToMs, closeMs)
+    this.#dependencies.onTime?.(closeMs)
+    if (backfill) return
+    this.#bars += bars.length
+    this.#firstOpenMs ??= openMs
+    this.#lastCloseMs = this.#doneUpToMs
+    this.#account.close(this.#engine.equity, openMs)
   }
 
   async #process(bars: readonly FeedBar[], listener: FeedListener): Promise<void> {
@@ -170,25 +239,23 @@ class Run {
       return
     }
     // Backfill arrives before the start is complete.
-    if (!first.backfill) await this.#isStarted
+    if (!first.backfill) {
+      await this.#isStarted
+      this.#isRunning = true
+    }
     this.#tradedFromMs ??= await this.#start(openMs, first.resolution_s)
     this.#adaptTo(first.resolution_s)
     const isWarmUp = openMs < this.#tradedFromMs || first.backfill
-    if (!isWarmUp) await this.#trade(bars, openMs)
+    const group = { bars, openMs, closeMs, backfill: isWarmUp }
+    if (!isWarmUp) await this.#trade(group)
     const events = this.#dependencies.feed.surroundingEvents?.() ?? NO_EVENTS
     this.#replay(events.before, closeMs)
     this.#engine.moveTo(closeMs)
-    await listener.onBars(bars.map((bar) => ({ ...bar, backfill: isWarmUp })))
+    if (this.#mayBeQuiet && !isWarmUp && !this.#hasEvents() && this.#engine.takeQuietly(group))
+      await this.#market.produce(this.#market.dueUpTo(closeMs))
+    else await listener.onBars(bars.map((bar) => ({ ...bar, backfill: isWarmUp })))
     this.#replay(events.after, closeMs)
-    this.#strategy.addBars(bars)
-    // A bar of one symbol may come after later ones of others.
-    this.#doneUpToMs = Math.max(this.#doneUpToMs, closeMs)
-    this.#dependencies.onTime?.(closeMs)
-    if (isWarmUp) return
-    this.#bars += bars.length
-    this.#firstOpenMs ??= openMs
-    this.#lastCloseMs = this.#doneUpToMs
-    this.#account.close(this.#engine.state, openMs)
+    this.#finish(group)
   }
 
   async #start(openMs: number, resolutionSeconds: number): Promise<number> {
@@ -227,21 +294,25 @@ class Run {
   }
 
   /** From the last close to the next open: the same time, unless there is a gap. */
-  async #trade(bars: readonly FeedBar[], openMs: number): Promise<void> {
+  async #trade({ bars, openMs, closeMs, backfill }: BarGroup): Promise<void> {
     const { universe, market } = this.#settings
     const stepMs = market.bar_seconds * 1000
     const noPrices = pricesAtOpen(universe.symbols, [], openMs)
     for (let nowMs = this.#doneUpToMs; nowMs < openMs; nowMs += stepMs) await this.#decide(nowMs, noPrices)
-    if (openMs >= this.#doneUpToMs) await this.#decide(openMs, pricesAtOpen(universe.symbols, bars, openMs))
+    if (openMs >= this.#doneUpToMs) {
+      const group = openMs === this.#doneUpToMs ? { bars, openMs, closeMs, backfill } : null
+      await this.#decide(openMs, pricesAtOpen(universe.symbols, bars, openMs), group)
+    }
   }
 
-  /** Scheduled work, then the strategy. */
-  async #decide(nowMs: number, prices: Prices): Promise<void> {
+  /** Scheduled work, then the strategy. `group`: the bars that open now. */
+  async #decide(nowMs: number, prices: Prices, group: BarGroup | null = null): Promise<void> {
     const dependencies = { engine: this.#engine, configuration: () => this.#settings }
     const beforeMs = this.#decidedMs ?? nowMs - this.#settings.market.bar_seconds * 1000
     this.#engine.moveTo(nowMs, prices)
     if (dayNumberOf(nowMs) > dayNumberOf(beforeMs)) await this.#startDay()
-    await runDueTasks(dependencies, beforeMs, nowMs)
+    const isIdle = this.#mayBeQuiet && group !== null && this.#engine.isIdle(beforeMs, nowMs, group)
+    if (!isIdle) await runDueTasks(dependencies, beforeMs, nowMs)
     await this.#strategy.decide(beforeMs, nowMs)
     this.#decidedMs = nowMs
   }
@@ -258,17 +329,9 @@ class Run {
   }
 }
 
-const NO_EVENTS: SurroundingEvents = { before: [], after: [] }
+const DONE = Promise.resolve()
 
-/** A symbol without a bar now cannot be traded now. */
-const pricesAtOpen = (symbols: readonly string[], bars: readonly FeedBar[], openMs: number): Prices => {
-  const prices = new Map<CanonicalSymbol, Quote | null>(
-    symbols.map((symbol) => [canonicalSymbol(symbol), null]),
-  )
-  for (const { symbol, open } of bars)
-    prices.set(canonicalSymbol(symbol), { price: priceFrom(open), atMs: openMs })
-  return prices
-}
+const NO_EVENTS: SurroundingEvents = { before: [], after: [] }
 
 const dayNumberOf = (ms: number): number => Math.floor(ms / DAY_MS)
 
@@ -282,29 +345,3 @@ const withProducersFor = (feed: MarketFeed, strategy: StrategyName): Omit<Market
 
 /** Analysis bars before the first trade. */
 export const WARM_UP_BARS = 200
-
-/**
- * The operator's settings, with what a backtest needs: paper trading without approval and partial fills, and prices as
- * old as a bar.
- */
-const runSettings = (given: Configuration, resolutionSeconds: number): Configuration => ({
-  ...given,
-  market: {
-    ...given.market,
-    bar_seconds: resolutionSeconds,
-    max_mark_age_seconds: Math.max(given.market.max_mark_age_seconds, 2 * resolutionSeconds),
-  },
-  ta: { ...given.ta, bar_seconds: Math.max(given.ta.bar_seconds, resolutionSeconds) },
-  settlement: {
-    ...given.settlement,
-    grace_seconds: Math.max(given.settlement.grace_seconds, resolutionSeconds),
-  },
-  execution: { ...given.execution, mode: 'paper', require_approval: false, paper_partial_fills: false },
-})
-
-/** The operator's settings for one symbol, whose own data then decide the regime. */
-export const settingsForSymbol = (given: Configuration, symbol: string): Configuration => ({
-  ...given,
-  universe: { ...given.universe, symbols: [canonicalSymbol(symbol)] },
-  brain: { ...given.brain, regime_symbol: canonicalSymbol(symbol) },
-})

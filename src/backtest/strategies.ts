@@ -3,7 +3,8 @@ import type { FeedBar } from '../core/market/bar.ts'
 import type { Direction } from '../core/shared/money.ts'
 import type { Executor } from '../engine/plan.ts'
 import { runDueCycle } from '../engine/market/schedule.ts'
-import { meanOf } from './statistics.ts'
+import { BarTimes } from './bar-times.ts'
+import { isStepBetween } from './due-times.ts'
 
 /** Decides what is traded. */
 export interface Strategy {
@@ -11,7 +12,13 @@ export interface Strategy {
   addBars(bars: readonly FeedBar[]): void
   /** After all bars that closed by now were added. */
   decide(beforeMs: number, nowMs: number): Promise<void>
+  /** Whether `decide` would change nothing, given which proposals would not. */
+  isIdle(beforeMs: number, nowMs: number, ignores: IgnoresProposal): boolean
+  /** Instead of `decide`, where that would change nothing. */
+  skip(): void
 }
+
+type IgnoresProposal = (symbol: string, direction: Direction) => boolean
 
 export const STRATEGY_NAMES = ['brain', 'momentum', 'ma_crossover', 'hold'] as const
 
@@ -28,6 +35,9 @@ export const strategyOf = (name: StrategyName, dependencies: StrategyDependencie
 const brain = (dependencies: StrategyDependencies): Strategy => ({
   addBars: () => undefined,
   decide: (beforeMs, nowMs) => runDueCycle(dependencies, beforeMs, nowMs, 'backtest'),
+  isIdle: (beforeMs, nowMs) =>
+    !isStepBetween(dependencies.configuration().brain.cycle_interval_seconds * 1000, beforeMs, nowMs),
+  skip: () => undefined,
 })
 
 /** The direction for these closes, newest last; null for no trade. */
@@ -49,12 +59,19 @@ const RULES: Readonly<Record<Exclude<StrategyName, 'brain'>, Rule>> = {
   },
   ma_crossover: (closes) => {
     if (closes.length < SLOW_BARS) return null
-    const fast = meanOf(closes.slice(-FAST_BARS))
-    const slow = meanOf(closes.slice(-SLOW_BARS))
+    const fast = meanOfLast(closes, FAST_BARS)
+    const slow = meanOfLast(closes, SLOW_BARS)
     if (fast === slow) return null
     return fast > slow ? 'long' : 'short'
   },
   hold: () => 'long',
+}
+
+/** In the order of time, so that every run rounds alike. */
+const meanOfLast = (values: readonly number[], count: number): number => {
+  let sum = 0
+  for (let index = values.length - count; index < values.length; index += 1) sum += values[index] ?? 0
+  return sum / count
 }
 
 const CLOSES_KEPT = Math.max(MOMENTUM_BARS + 1, SLOW_BARS)
@@ -66,15 +83,29 @@ const RULE_CONVICTION = 75
 const rule = (name: string, apply: Rule, { engine, configuration }: StrategyDependencies): Strategy => {
   const closes = new Map<string, number[]>()
   const fresh = new Set<string>()
+  const times = new BarTimes()
   return {
     addBars: (bars) => {
       const barMs = configuration().ta.bar_seconds * 1000
       for (const { symbol, close, close_ts: closeTs } of bars) {
-        if (Date.parse(closeTs) % barMs !== 0) continue
-        closes.set(symbol, [...(closes.get(symbol) ?? []), close].slice(-CLOSES_KEPT))
+        if (times.msOf(closeTs) % barMs !== 0) continue
+        const known = closes.get(symbol)
+        if (known === undefined) closes.set(symbol, [close])
+        else known.push(close)
+        // Many at a time: taking away the first one moves all others.
+        if (known !== undefined && known.length >= 4 * CLOSES_KEPT)
+          known.splice(0, known.length - CLOSES_KEPT)
         fresh.add(symbol)
       }
     },
+    isIdle: (_beforeMs, _nowMs, ignores) => {
+      for (const symbol of fresh) {
+        const direction = apply(closes.get(symbol) ?? [])
+        if (direction !== null && !ignores(symbol, direction)) return false
+      }
+      return true
+    },
+    skip: () => fresh.clear(),
     decide: async () => {
       for (const symbol of fresh) {
         const direction = apply(closes.get(symbol) ?? [])
