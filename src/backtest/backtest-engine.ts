@@ -5,6 +5,7 @@ import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { equityOf } from '../core/trading/account.ts'
 import { timestampAt } from '../core/shared/time.ts'
 import { yieldToEventLoop } from '../ports/yield-to-event-loop.ts'
+import { withoutClosed } from '../core/brain/trades.ts'
 import type { Command } from '../core/decide.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import type { Stamped } from '../core/log/event.ts'
@@ -16,6 +17,9 @@ import type { Outcome } from '../engine/plan.ts'
 import { sha256Hex } from '../engine/sha256.ts'
 import type { Timer } from '../ports/timer.ts'
 import { DueTimes } from './due-times.ts'
+import { marketView, type MarketView, type SymbolView } from '../core/market/readings.ts'
+import type { Producer } from '../ports/producer.ts'
+import { QuietRuns, QuietSymbolView } from './quiet-producers.ts'
 import { QuietBars, type BarGroup } from './quiet-bars.ts'
 
 export interface BacktestEngineDependencies {
@@ -58,12 +62,13 @@ export class BacktestEngine implements Executor {
   #ids = 0
   #now: Timestamp | null = null
   readonly #quiet: QuietBars
+  readonly #runs = new QuietRuns()
   readonly #due: DueTimes
 
   constructor(dependencies: BacktestEngineDependencies) {
     this.#dependencies = dependencies
     this.#quiet = new QuietBars(dependencies.feed, dependencies.configuration)
-    this.#due = new DueTimes(dependencies.configuration)
+    this.#due = new DueTimes(dependencies.configuration, (name) => this.#runs.lastRunAt(name))
   }
 
   readonly log = {
@@ -72,10 +77,17 @@ export class BacktestEngine implements Executor {
   }
 
   get state(): State {
+    // Each of the events that were not made would have had an id.
     if (this.#quiet.count > 0) {
-      // In the order of the events: each bar would have had an id.
       this.#ids += this.#quiet.count
       this.#state = this.#quiet.foldInto(this.#state)
+    }
+    if (this.#runs.count > 0) {
+      this.#ids += this.#runs.count
+      const { seq, signals } = this.#state
+      const after = seq + this.#runs.count
+      const producers = this.#runs.foldInto(signals.producers)
+      this.#state = { ...this.#state, seq: after, signals: { ...signals, producers } }
     }
     return this.#state
   }
@@ -98,6 +110,26 @@ export class BacktestEngine implements Executor {
   /** Whether a proposal would change nothing now. To be asked after `isIdle`. */
   ignores(symbol: string, direction: Direction): boolean {
     return this.#quiet.ignores(symbol, direction)
+  }
+
+  /** Runs a producer on bars that were taken quietly. False if it has to be run in the ordinary way. */
+  runsQuietly(producer: Producer): boolean {
+    const { symbols } = this.#dependencies.configuration().universe
+    const lengthMs = this.#state.market.rules.barSeconds * 1000
+    let whole: MarketView | null = null
+    const wholeOf = (symbol: string): SymbolView => {
+      whole ??= marketView(this.state.market, symbols, this.#nowMs)
+      return whole.symbols.find((view) => view.symbol === symbol) as SymbolView
+    }
+    const views: SymbolView[] = []
+    for (const symbol of symbols) {
+      const hour = this.#quiet.hourOf(symbol, lengthMs, this.#nowMs)
+      if (hour === null) return false
+      views.push(new QuietSymbolView(symbol, hour, () => wholeOf(symbol)))
+    }
+    const view = { asOfMs: this.#nowMs, analysisBarSeconds: lengthMs / 1000, symbols: views }
+    this.#now ??= timestampAt(this.#nowMs)
+    return this.#runs.take(producer, this.#state.signals.producers, view, this.#now)
   }
 
   /** Takes bars at which nothing happens, without events. False if they have to be observed. */
@@ -144,7 +176,7 @@ export class BacktestEngine implements Executor {
       ...(this.#prices === null ? {} : { prices: this.#prices }),
     })
     if (result.status === 'refused') return Promise.resolve(result)
-    this.#state = result.state
+    this.#state = this.#withoutClosed(result.state)
     for (const { dedupeKey, type } of result.events) {
       // Nobody asks for those of bars.
       if (dedupeKey !== null && type !== 'market.bar.v1') this.#remember(dedupeKey)
@@ -159,6 +191,14 @@ export class BacktestEngine implements Executor {
     const replayed = { ...event, seq: state.seq + 1, recordedAt: timestampAt(this.#nowMs) }
     this.#state = evolve(state, replayed)
     this.#dependencies.onEvents([replayed])
+  }
+
+  /** A cycle of the brain would do it; rules have none, and what has ended would pile up. */
+  #withoutClosed(state: State): State {
+    const { learning } = state.brain
+    if (learning.trades.closed.length < CLOSED_MAX) return state
+    const trades = withoutClosed(learning.trades)
+    return { ...state, brain: { ...state.brain, learning: { ...learning, trades } } }
   }
 
   /** Only recent events can be repeated, so old keys are dropped, many at a time. */
@@ -176,6 +216,8 @@ export class BacktestEngine implements Executor {
 }
 
 export const BACKTEST_NODE = nodeId('backtest')
+
+const CLOSED_MAX = 100
 
 const KEYS_KEPT = 10_000
 

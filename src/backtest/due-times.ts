@@ -1,6 +1,7 @@
 import type { Configuration } from '../core/config/schema.ts'
 import { symbolQueue, horizonQueue, type Calls } from '../core/reputation/calls.ts'
 import { waitingIn } from '../core/reputation/due-queues.ts'
+import type { Timestamp } from '../core/shared/brand.ts'
 import { intervalMsOf } from '../core/shared/cron.ts'
 import { HORIZONS } from '../core/shared/time.ts'
 import { builtinOf, type Producers } from '../core/signals/producers.ts'
@@ -12,6 +13,7 @@ const FUNDING_PERIOD_MS = 28_800_000
 /** When time alone makes something happen, from the state as it is. */
 export class DueTimes {
   readonly #configuration: () => Configuration
+  readonly #lastRunAt: LastRunAt
   #calls: Calls | null = null
   #firstDueMs = 0
   #learning: State['brain']['learning'] | null = null
@@ -20,8 +22,9 @@ export class DueTimes {
   #registered: Producers['registered'] | null = null
   #staleMs = 0
 
-  constructor(configuration: () => Configuration) {
+  constructor(configuration: () => Configuration, lastRunAt: LastRunAt) {
     this.#configuration = configuration
+    this.#lastRunAt = lastRunAt
   }
 
   /** Whether no call is decided by a bar that closes then, or by its absence. */
@@ -60,11 +63,29 @@ export class DueTimes {
     if (runs.size === 0 || (isSame && nowMs < this.#staleMs)) return false
     this.#runs = runs.size
     this.#registered = registered
-    const staleMs = firstStaleMs(producers, nowMs, this.#configuration().producers.stale_intervals)
+    const staleMs = this.#firstStaleMs(producers, nowMs)
     this.#staleMs = staleMs
     return nowMs >= staleMs
   }
+
+  /** Also a producer that runs again from now on is not stale before that. */
+  #firstStaleMs({ registered, runs }: Producers, nowMs: number): number {
+    const intervals = this.#configuration().producers.stale_intervals
+    let first = Infinity
+    runs.forEach(({ health, lastRunAt }, name) => {
+      const schedule = registered.get(name)?.schedule ?? builtinOf(name)?.schedule ?? null
+      const intervalMs = schedule === null ? null : intervalMsOf(schedule)
+      if (intervalMs === null) return
+      const isCounted = health === 'ok' || health === 'degraded'
+      const ranMs = isCounted ? Date.parse(this.#lastRunAt(name) ?? lastRunAt) : nowMs
+      first = Math.min(first, ranMs + intervals * intervalMs)
+    })
+    return first
+  }
 }
+
+/** Of runs that are not folded yet. */
+type LastRunAt = (name: string) => Timestamp | undefined
 
 /** Whether a step of this length ends behind the first time and up to the second. */
 export const isStepBetween = (stepMs: number, afterMs: number, upToMs: number): boolean =>
@@ -83,18 +104,5 @@ const firstDueMs = ({ reputation: { calls }, market }: State): number => {
     look(horizonQueue(horizon))
     for (const symbol of market.symbols.keys()) look(symbolQueue(horizon, symbol))
   }
-  return first
-}
-
-/** Also a producer that runs again from now on is not stale before that. */
-const firstStaleMs = ({ registered, runs }: Producers, nowMs: number, intervals: number): number => {
-  let first = Infinity
-  runs.forEach(({ health, lastRunAt }, name) => {
-    const schedule = registered.get(name)?.schedule ?? builtinOf(name)?.schedule ?? null
-    const intervalMs = schedule === null ? null : intervalMsOf(schedule)
-    if (intervalMs === null) return
-    const isCounted = health === 'ok' || health === 'degraded'
-    first = Math.min(first, (isCounted ? Date.parse(lastRunAt) : nowMs) + intervals * intervalMs)
-  })
   return first
 }

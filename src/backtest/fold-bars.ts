@@ -59,6 +59,33 @@ const hourBefore = ({ closes }: SymbolMarket, { bars, openMs }: BarRun, nowMs: n
   return [...closes.slice(Math.max(0, from)), ...earlier]
 }
 
+/** Against the last close that is an hour old, as producers see it; `closes` are those before the bars. */
+export const hourReturn = (
+  closes: readonly Quote[],
+  bars: readonly FeedBar[],
+  openMs: readonly number[],
+  nowMs: number,
+  lastClose: number,
+): number | null => {
+  const oldestMs = nowMs - HOUR_MS
+  let [price, atMs] = [Number.NaN, Number.NaN]
+  const ofBars = openMs.findLastIndex((ms, index) => ms + (bars[index]?.resolution_s ?? 0) * 1000 <= oldestMs)
+  if (ofBars >= 0) {
+    const bar = bars[ofBars] as FeedBar
+    price = rounded(bar.close)
+    atMs = (openMs[ofBars] ?? 0) + bar.resolution_s * 1000
+  } else {
+    const oldest = closes.findLast((close) => close.atMs <= oldestMs) ?? closes[0]
+    if (oldest === undefined) return null
+    price = priceNumber(oldest.price)
+    atMs = oldest.atMs
+  }
+  const ageMs = nowMs - atMs
+  return ageMs >= HOUR_MS && ageMs <= HOUR_MS * HOUR_TOLERANCE ? rounded(lastClose) / price - 1 : null
+}
+
+const HOUR_TOLERANCE = 1.5
+
 const FEAR_GREED_DAYS = 8
 
 const withFearGreed = (

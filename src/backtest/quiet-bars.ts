@@ -18,8 +18,10 @@ import { equityOf } from '../core/trading/account.ts'
 import { positionsOf, withMarks } from '../core/trading/book.ts'
 import { liveIntentsOf } from '../core/trading/intents.ts'
 import { isSettlementDue } from '../core/treasury/settle.ts'
-import { afterBars } from './fold-bars.ts'
+import type { SymbolMarket } from '../core/market/evolve.ts'
+import { afterBars, hourReturn } from './fold-bars.ts'
 import { isPlainBar } from './plain-bar.ts'
+import type { PriceView } from './quiet-producers.ts'
 import {
   isQuietFor,
   markedTo,
@@ -33,6 +35,8 @@ import { equityBand, isRiskNews, type EquityBand } from './quiet-risk.ts'
 interface Track {
   readonly key: CanonicalSymbol
   readonly positions: readonly WatchedPosition[]
+  /** What was folded of it. */
+  known: SymbolMarket
   lastCloseMs: number
   lastClose: number
   bars: FeedBar[]
@@ -137,6 +141,21 @@ export class QuietBars {
     return this.#isAnyQuiet
   }
 
+  /** What these symbols did in the last hour, without folding; null where that is not known. */
+  hourOf(symbol: string, lengthMs: number, nowMs: number): PriceView | null {
+    const track = this.#tracks.get(symbol)
+    if (track === undefined || track.lastCloseMs !== nowMs) return null
+    const { known, bars, openMs, lastClose } = track
+    const foldedMs = openMs[0] ?? nowMs
+    // A bar that closes an analysis bar changes the variance.
+    if (Math.floor(foldedMs / lengthMs) !== Math.floor(nowMs / lengthMs)) return null
+    return {
+      close: priceFrom(lastClose),
+      return1h: hourReturn(known.closes, bars, openMs, nowMs, lastClose),
+      variance: known.analysis.variance,
+    }
+  }
+
   /** Takes the bars if all of them are quiet. To be called after `prepare`. */
   take(group: BarGroup): boolean {
     const { bars, openMs, closeMs, backfill } = group
@@ -177,7 +196,8 @@ export class QuietBars {
         const before = known.get(track.key)
         if (track.bars.length === 0 || before === undefined) continue
         const run = { bars: track.bars, openMs: track.openMs, feed: this.#feed, backfill: this.#isBackfill }
-        known.set(track.key, afterBars(before, run, rules))
+        track.known = afterBars(before, run, rules)
+        known.set(track.key, track.known)
       }
     })
     const after: State = {
@@ -257,6 +277,7 @@ export class QuietBars {
       this.#tracks.set(spelling, {
         key,
         positions,
+        known,
         lastCloseMs: Date.parse(known.last.close_ts),
         lastClose: priceNumber(known.last.close),
         bars: [],

@@ -185,7 +185,9 @@ class Run {
     const group = { bars, openMs, closeMs, backfill: openMs < this.#tradedFromMs }
     if (group.backfill ? !this.#engine.takeQuietly(group) : !this.#decidesNothing(group)) return null
     const due = group.backfill ? [] : this.#market.dueUpTo(closeMs)
-    if (due.length > 0) return this.#finishWith(due, group)
+    const [only] = due
+    const isRun = only !== undefined && due.length === 1 && this.#engine.runsQuietly(only)
+    if (due.length > 0 && !isRun) return this.#finishWith(due, group)
     this.#finish(group)
     return DONE
   }
