@@ -3,7 +3,7 @@ import type { Stamped } from '../core/log/event.ts'
 import type { FeedBar } from '../core/market/bar.ts'
 import type { State } from '../core/state.ts'
 import { equityOf } from '../core/trading/account.ts'
-import { usdNumber } from '../core/shared/money.ts'
+import { usdNumber, type Usd } from '../core/shared/money.ts'
 import { r9 } from '../core/shared/numbers.ts'
 import { DataHash } from './data-hash.ts'
 import { EquityTracker, type TrackedEquity } from './equity-tracker.ts'
@@ -84,6 +84,14 @@ interface Opening {
   readonly regime: string
 }
 
+/** The account after bars have closed. */
+export interface AccountAtClose {
+  readonly equity: Usd
+  /** At the last prices. */
+  readonly exposure: Usd
+  readonly isHolding: boolean
+}
+
 /** Follows the account through every event and every close. */
 export class AccountTracker {
   readonly #heldBack = new Map<string, number>()
@@ -122,17 +130,17 @@ export class AccountTracker {
   }
 
   /** After the bars that opened at `openMs` have closed. Runs for every bar: it must stay cheap. */
-  close({ trading }: Pick<State, 'trading'>, openMs: number, bars: readonly FeedBar[]): void {
+  close(account: AccountAtClose, openMs: number, bars: readonly FeedBar[]): void {
     const closeMs = openMs + (bars[0]?.resolution_s ?? 0) * 1000
-    const equity = usdNumber(equityOf(trading))
+    const equity = usdNumber(account.equity)
     this.#equity.close(equity, openMs, closeMs)
     this.#market.close(bars, openMs, closeMs)
     this.#hash.add(openMs, bars)
     this.#prices.add(openMs, bars)
     this.#curve.add(closeMs, equity, this.#market.value, this.#equity.fall)
     this.#closes += 1
-    if (trading.book.count === 0) return
-    const exposure = equity > 0 ? usdNumber(trading.book.exposure) / equity : 0
+    if (!account.isHolding) return
+    const exposure = equity > 0 ? usdNumber(account.exposure) / equity : 0
     this.#closesHeld += 1
     this.#exposureSum += exposure
     this.#exposureMax = Math.max(this.#exposureMax, exposure)

@@ -1,9 +1,15 @@
-import { type CanonicalSymbol, nodeId } from '../core/shared/brand.ts'
+import { type CanonicalSymbol, nodeId, type Timestamp } from '../core/shared/brand.ts'
+import { priceFrom, type Direction } from '../core/shared/money.ts'
+import type { FeedBar } from '../core/market/bar.ts'
+import { canonicalSymbol } from '../core/shared/symbol.ts'
+import { equityOf } from '../core/trading/account.ts'
 import { timestampAt } from '../core/shared/time.ts'
 import { yieldToEventLoop } from '../ports/yield-to-event-loop.ts'
+import { withoutClosed } from '../core/brain/trades.ts'
 import type { Command } from '../core/decide.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import type { Stamped } from '../core/log/event.ts'
+import type { AccountAtClose } from './account.ts'
 import type { Quote } from '../core/shared/quote.ts'
 import { run } from '../core/run.ts'
 import { evolve, INITIAL_STATE, type State } from '../core/state.ts'
@@ -11,16 +17,37 @@ import type { ExecuteOptions, Executor } from '../engine/plan.ts'
 import type { Outcome } from '../engine/plan.ts'
 import { sha256Hex } from '../engine/sha256.ts'
 import type { Timer } from '../ports/timer.ts'
+import { DueTimes } from './due-times.ts'
+import { marketView, type MarketView, type SymbolView } from '../core/market/readings.ts'
+import type { Producer } from '../ports/producer.ts'
+import { QuietRuns, QuietSymbolView } from './quiet-producers.ts'
+import { QuietBars, type BarGroup } from './quiet-bars.ts'
 
 export interface BacktestEngineDependencies {
   readonly configuration: () => Configuration
   readonly version: string
-  /** All events of a command, in order. */
+  /** The name of the feed. */
+  readonly feed: string
+  /** All events of a command, in order. Quiet bars have none. */
   readonly onEvents: (events: readonly Stamped[]) => void
 }
 
 /** Prices at which orders can be filled now; null where a symbol has none. */
 export type Prices = ReadonlyMap<CanonicalSymbol, Quote | null>
+
+/** A symbol without a bar now cannot be traded now. */
+export const pricesAtOpen = (
+  symbols: readonly string[],
+  bars: readonly FeedBar[],
+  openMs: number,
+): Prices => {
+  const prices = new Map<CanonicalSymbol, Quote | null>(
+    symbols.map((symbol) => [canonicalSymbol(symbol), null]),
+  )
+  for (const { symbol, open } of bars)
+    prices.set(canonicalSymbol(symbol), { price: priceFrom(open), atMs: openMs })
+  return prices
+}
 
 /**
  * The deciders of the engine at recorded time. Nothing is stored or signed, and only the fold is kept, so the memory of
@@ -34,9 +61,15 @@ export class BacktestEngine implements Executor {
   #nowMs = 0
   #prices: Prices | null = null
   #ids = 0
+  #now: Timestamp | null = null
+  readonly #quiet: QuietBars
+  readonly #runs = new QuietRuns()
+  readonly #due: DueTimes
 
   constructor(dependencies: BacktestEngineDependencies) {
     this.#dependencies = dependencies
+    this.#quiet = new QuietBars(dependencies.feed, dependencies.configuration)
+    this.#due = new DueTimes(dependencies.configuration, (name) => this.#runs.lastRunAt(name))
   }
 
   readonly log = {
@@ -45,7 +78,70 @@ export class BacktestEngine implements Executor {
   }
 
   get state(): State {
+    // Each of the events that were not made would have had an id.
+    if (this.#quiet.count > 0) {
+      this.#ids += this.#quiet.count
+      this.#state = this.#quiet.foldInto(this.#state)
+    }
+    if (this.#runs.count > 0) {
+      this.#ids += this.#runs.count
+      const { seq, signals } = this.#state
+      const after = seq + this.#runs.count
+      const producers = this.#runs.foldInto(signals.producers)
+      this.#state = { ...this.#state, seq: after, signals: { ...signals, producers } }
+    }
     return this.#state
+  }
+
+  /** After the last bars. */
+  get account(): AccountAtClose {
+    if (this.#quiet.count > 0) return this.#quiet
+    const { trading } = this.#state
+    return { equity: equityOf(trading), exposure: trading.book.exposure, isHolding: trading.book.count > 0 }
+  }
+
+  /** Whether neither the clock up to now nor these bars can make anything happen, as far as it can be told without them. */
+  isIdle(beforeMs: number, nowMs: number, group: BarGroup): boolean {
+    return (
+      this.#quiet.prepare(this.#state, group) &&
+      this.#quiet.areMarksFresh(nowMs) &&
+      this.#due.isNoCallDue(this.#state, group.closeMs) &&
+      this.#due.isNothingDue(this.#state, beforeMs, nowMs, this.#quiet.isHolding)
+    )
+  }
+
+  /** Whether a proposal would change nothing now. To be asked after `isIdle`. */
+  ignores(symbol: string, direction: Direction | 'flat'): boolean {
+    return this.#quiet.ignores(symbol, direction)
+  }
+
+  /** Runs a producer on bars that were taken quietly. False if it has to be run in the ordinary way. */
+  runsQuietly(producer: Producer): boolean {
+    const { symbols } = this.#dependencies.configuration().universe
+    const lengthMs = this.#state.market.rules.barSeconds * 1000
+    let whole: MarketView | null = null
+    const wholeOf = (symbol: string): SymbolView => {
+      whole ??= marketView(this.state.market, symbols, this.#nowMs)
+      return whole.symbols.find((view) => view.symbol === symbol) as SymbolView
+    }
+    const views: SymbolView[] = []
+    for (const symbol of symbols) {
+      const hour = this.#quiet.hourOf(symbol, lengthMs, this.#nowMs)
+      if (hour === null) return false
+      views.push(new QuietSymbolView(symbol, hour, () => wholeOf(symbol)))
+    }
+    const view = { asOfMs: this.#nowMs, analysisBarSeconds: lengthMs / 1000, symbols: views }
+    this.#now ??= timestampAt(this.#nowMs)
+    return this.#runs.take(producer, this.#state.signals.producers, view, this.#now)
+  }
+
+  /** Takes bars at which nothing happens, without events. False if they have to be observed. */
+  takeQuietly(group: BarGroup): boolean {
+    if (group.closeMs < this.#nowMs || !this.#quiet.prepare(this.#state, group)) return false
+    if (!group.backfill && !this.#due.isNoCallDue(this.#state, group.closeMs)) return false
+    if (!this.#quiet.take(group)) return false
+    this.moveTo(group.closeMs)
+    return true
   }
 
   now(): number {
@@ -60,13 +156,17 @@ export class BacktestEngine implements Executor {
 
   /** Moves the time on, never back. Without prices, those of the last bars count. */
   moveTo(ms: number, prices: Prices | null = null): void {
-    this.#nowMs = Math.max(this.#nowMs, ms)
+    if (ms > this.#nowMs) {
+      this.#nowMs = ms
+      this.#now = null
+    }
     this.#prices = prices
   }
 
   execute(command: Command, { traceId = null }: ExecuteOptions = {}): Promise<Outcome> {
-    const result = run(this.#state, command, {
-      now: timestampAt(this.#nowMs),
+    this.#now ??= timestampAt(this.#nowMs)
+    const result = run(this.state, command, {
+      now: this.#now,
       newId: () => this.newId(),
       traceId,
       configuration: this.#dependencies.configuration(),
@@ -79,17 +179,29 @@ export class BacktestEngine implements Executor {
       ...(this.#prices === null ? {} : { prices: this.#prices }),
     })
     if (result.status === 'refused') return Promise.resolve(result)
-    this.#state = result.state
-    for (const { dedupeKey } of result.events) if (dedupeKey !== null) this.#remember(dedupeKey)
+    this.#state = this.#withoutClosed(result.state)
+    for (const { dedupeKey, type } of result.events) {
+      // Nobody asks for those of bars.
+      if (dedupeKey !== null && type !== 'market.bar.v1') this.#remember(dedupeKey)
+    }
     this.#dependencies.onEvents(result.events)
     return Promise.resolve({ status: 'done', events: result.events, replayed: false })
   }
 
   /** Folds an event of the log at the current time; no decision follows from it at once. */
   replay(event: Stamped): void {
-    const replayed = { ...event, seq: this.#state.seq + 1, recordedAt: timestampAt(this.#nowMs) }
-    this.#state = evolve(this.#state, replayed)
+    const { state } = this
+    const replayed = { ...event, seq: state.seq + 1, recordedAt: timestampAt(this.#nowMs) }
+    this.#state = evolve(state, replayed)
     this.#dependencies.onEvents([replayed])
+  }
+
+  /** A cycle of the brain would do it; rules have none, and what has ended would pile up. */
+  #withoutClosed(state: State): State {
+    const { learning } = state.brain
+    if (learning.trades.closed.length < CLOSED_MAX) return state
+    const trades = withoutClosed(learning.trades)
+    return { ...state, brain: { ...state.brain, learning: { ...learning, trades } } }
   }
 
   /** Only recent events can be repeated, so old keys are dropped, many at a time. */
@@ -107,6 +219,8 @@ export class BacktestEngine implements Executor {
 }
 
 export const BACKTEST_NODE = nodeId('backtest')
+
+const CLOSED_MAX = 100
 
 const KEYS_KEPT = 10_000
 

@@ -13,7 +13,8 @@ import { sha256Hex } from '../engine/sha256.ts'
 import type { MarketFeed } from '../ports/market-feed.ts'
 import { LogFeed } from './log-feed.ts'
 import { RecordedTimer } from './backtest-engine.ts'
-import { backtest, NoBarsError, type BacktestDependencies } from './run.ts'
+import { backtest, NoBarsError } from './run.ts'
+import type { BacktestDependencies } from './run-dependencies.ts'
 
 const FROM_MS = Date.UTC(2026, 0, 5)
 

@@ -4,7 +4,8 @@ import type { Stamped } from '../core/log/event.ts'
 import type { FeedBar } from '../core/market/bar.ts'
 import type { FeedListener, FeedStart, FeedStatus, MarketFeed } from '../ports/market-feed.ts'
 import type { Producer } from '../ports/producer.ts'
-import { backtest, type BacktestDependencies } from './run.ts'
+import { backtest } from './run.ts'
+import type { BacktestDependencies } from './run-dependencies.ts'
 
 /** A feed with these groups of bars, which then ends. */
 export class RecordedBarsFeed implements MarketFeed {

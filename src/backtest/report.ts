@@ -21,7 +21,7 @@ import {
   totalReturnOf,
   type Trials,
 } from './statistics.ts'
-import type { BacktestResult } from './run.ts'
+import type { BacktestResult } from './run-dependencies.ts'
 import { HOLD } from '../core/strategies/built-in.ts'
 import type { ParameterValues } from '../core/strategies/strategy.ts'
 import type { StrategyName } from './strategies.ts'

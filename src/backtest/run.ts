@@ -1,58 +1,23 @@
-import type { CanonicalSymbol } from '../core/shared/brand.ts'
-import { priceFrom } from '../core/shared/money.ts'
+import type { Direction } from '../core/shared/money.ts'
 import { yieldToEventLoop } from '../ports/yield-to-event-loop.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { foldingOf } from '../core/operations/decide.ts'
 import type { Stamped } from '../core/log/event.ts'
 import type { FeedBar } from '../core/market/bar.ts'
-import type { Quote } from '../core/shared/quote.ts'
-import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { DAY_MS } from '../core/shared/time.ts'
 import { MarketRunner } from '../engine/market/market-runner.ts'
 import { ProducerRunner } from '../engine/market/producer-runner.ts'
 import { runDueTasks } from '../engine/market/schedule.ts'
 import type { FeedListener, MarketFeed } from '../ports/market-feed.ts'
 import type { Producer } from '../ports/producer.ts'
-import { AccountTracker, type AccountHistory } from './account.ts'
-import { BACKTEST_NODE, BacktestEngine, type Prices } from './backtest-engine.ts'
-import type { EventFeed, SurroundingEvents } from './log-feed.ts'
-import type { ParameterValues } from '../core/strategies/strategy.ts'
-import type { RunningStrategy } from '../ports/strategy.ts'
+import { AccountTracker } from './account.ts'
+import { BACKTEST_NODE, BacktestEngine, pricesAtOpen, type Prices } from './backtest-engine.ts'
+import { BarTimes } from './bar-times.ts'
+import type { BarGroup } from './quiet-bars.ts'
+import type { SurroundingEvents } from './log-feed.ts'
+import type { BacktestDependencies, BacktestResult } from './run-dependencies.ts'
+import { runSettings } from './run-settings.ts'
 import { strategyOf, type Strategy, type StrategyName } from './strategies.ts'
-
-export interface BacktestDependencies {
-  readonly strategy: StrategyName
-  /** Of a built-in rule. */
-  readonly parameters?: ParameterValues
-  /** A strategy of the user, which has its parameters already. */
-  readonly own?: RunningStrategy | undefined
-  /** Recorded bars, as fast as they are processed; a log has the events between them too. */
-  readonly feed: MarketFeed & Partial<Pick<EventFeed, 'surroundingEvents'>>
-  readonly producers: readonly Producer[]
-  readonly settings: Configuration
-  readonly version: string
-  /** Trades only within this range; null for no limit. */
-  readonly fromMs: number | null
-  readonly toMs: number | null
-  /** Whether the kill switch is reset at every midnight. */
-  readonly resetsDaily: boolean
-  /** Errors of the feed, as messages for operators. */
-  readonly onError: (message: string) => void
-  /** Progress: the current time of the run, and how many bars were processed since the last call. */
-  readonly onTime?: (nowMs: number, bars: number) => void
-  readonly onEvents?: (events: readonly Stamped[]) => void
-}
-
-export interface BacktestResult {
-  /** Of the traded range. */
-  readonly firstOpenMs: number | null
-  readonly lastCloseMs: number | null
-  /** One per symbol and time. */
-  readonly bars: number
-  readonly resolutionSeconds: number | null
-  readonly openPositions: number
-  readonly account: AccountHistory
-}
 
 /**
  * The engine's own deciders, producers and schedule on recorded time. Decisions at the close of a bar are traded at the
@@ -82,6 +47,7 @@ class Run {
   readonly #account = new AccountTracker()
   #settings: Configuration
   #isStarted: Promise<void> = Promise.resolve()
+  #isRunning = false
   #failure: { readonly error: unknown } | null = null
   #isPastEnd = false
   /** Trading starts here; null before the first bar. */
@@ -91,15 +57,21 @@ class Run {
   #firstOpenMs: number | null = null
   #lastCloseMs: number | null = null
   #bars = 0
+  readonly #times = new BarTimes()
+  readonly #mayBeQuiet: boolean
+  readonly #ignores = (symbol: string, direction: Direction | 'flat'): boolean =>
+    this.#engine.ignores(symbol, direction)
 
   constructor(dependencies: BacktestDependencies) {
     this.#dependencies = dependencies
     this.#settings = dependencies.settings
+    this.#mayBeQuiet = dependencies.onEvents === undefined && dependencies.isThorough !== true
     const configuration = (): Configuration => this.#settings
     const onError = (what: string, error?: unknown): void => this.#report(what, error)
     this.#engine = new BacktestEngine({
       configuration,
       version: dependencies.version,
+      feed: dependencies.feed.name,
       onEvents: (events) => {
         this.#account.record(events)
         dependencies.onEvents?.(events)
@@ -156,19 +128,80 @@ class Run {
   /** Trades at the open of bars before the market runner receives them. */
   #tradingFirst(listener: FeedListener): FeedListener {
     return {
-      onBars: async (bars) => {
-        if (this.#isPastEnd || this.#failure !== null) return
-        try {
-          await this.#process(bars, listener)
-        } catch (error) {
-          // An incomplete run is worthless: it ends, instead of taking the bars again.
-          this.#failure = { error }
-        }
-      },
+      onBars: (bars) => this.#takeQuietly(bars) ?? this.#take(bars, listener),
       // Only bars count, so that a file and a simulated market are traded alike.
       onTick: () => undefined,
       onError: (message) => this.#dependencies.onError(message),
     }
+  }
+
+  async #take(bars: readonly FeedBar[], listener: FeedListener): Promise<void> {
+    if (this.#isPastEnd || this.#failure !== null) return
+    try {
+      await this.#process(bars, listener)
+    } catch (error) {
+      // An incomplete run is worthless: it ends, instead of taking the bars again.
+      this.#failure = { error }
+    }
+  }
+
+  /** Most bars change nothing but prices. Null if these may do more. */
+  #takeQuietly(bars: readonly FeedBar[]): Promise<void> | null {
+    const [first] = bars
+    if (!this.#mayBeQuiet || !this.#isRunning || first === undefined || this.#tradedFromMs === null)
+      return null
+    if (this.#isPastEnd || this.#failure !== null || first.backfill) return null
+    const openMs = this.#times.msOf(first.open_ts)
+    const closeMs = this.#times.msOf(first.close_ts)
+    // Also if one of them is no time.
+    if (!(closeMs > openMs && closeMs <= (this.#dependencies.toMs ?? Infinity))) return null
+    if (first.resolution_s !== this.#settings.market.bar_seconds || this.#hasEvents()) return null
+    const group = { bars, openMs, closeMs, backfill: openMs < this.#tradedFromMs }
+    if (group.backfill ? !this.#engine.takeQuietly(group) : !this.#decidesNothing(group)) return null
+    const due = group.backfill ? [] : this.#market.dueUpTo(closeMs)
+    const [only] = due
+    const isRun = only !== undefined && due.length === 1 && this.#engine.runsQuietly(only)
+    if (due.length > 0 && !isRun) return this.#finishWith(due, group)
+    this.#finish(group)
+    return DONE
+  }
+
+  #decidesNothing(group: BarGroup): boolean {
+    const [beforeMs, openMs] = [this.#decidedMs, group.openMs]
+    if (beforeMs === null || openMs !== this.#doneUpToMs || openMs <= beforeMs) return false
+    if (dayNumberOf(openMs) > dayNumberOf(beforeMs) || !this.#engine.isIdle(beforeMs, openMs, group))
+      return false
+    if (!this.#strategy.isIdle(beforeMs, openMs, this.#ignores) || !this.#engine.takeQuietly(group))
+      return false
+    this.#strategy.skip()
+    this.#decidedMs = openMs
+    return true
+  }
+
+  async #finishWith(due: readonly Producer[], group: BarGroup): Promise<void> {
+    try {
+      await this.#market.produce(due)
+      this.#finish(group)
+    } catch (error) {
+      this.#failure = { error }
+    }
+  }
+
+  #hasEvents(): boolean {
+    const events = this.#dependencies.feed.surroundingEvents?.()
+    return events !== undefined && (events.before.length > 0 || events.after.length > 0)
+  }
+
+  #finish({ bars, openMs, closeMs, backfill }: BarGroup): void {
+    this.#strategy.addBars(bars)
+    // A bar of one symbol may come after later ones of others.
+    this.#doneUpToMs = Math.max(this.#doneUpToMs, closeMs)
+    this.#dependencies.onTime?.(closeMs, bars.length)
+    if (backfill) return this.#account.warmUp(openMs, bars)
+    this.#bars += bars.length
+    this.#firstOpenMs ??= openMs
+    this.#lastCloseMs = this.#doneUpToMs
+    this.#account.close(this.#engine.account, openMs, bars)
   }
 
   async #process(bars: readonly FeedBar[], listener: FeedListener): Promise<void> {
@@ -182,28 +215,23 @@ class Run {
       return
     }
     // Backfill arrives before the start is complete.
-    if (!first.backfill) await this.#isStarted
+    if (!first.backfill) {
+      await this.#isStarted
+      this.#isRunning = true
+    }
     this.#tradedFromMs ??= await this.#start(openMs, first.resolution_s)
     this.#adaptTo(first.resolution_s)
     const isWarmUp = openMs < this.#tradedFromMs || first.backfill
-    if (!isWarmUp) await this.#trade(bars, openMs)
+    const group = { bars, openMs, closeMs, backfill: isWarmUp }
+    if (!isWarmUp) await this.#trade(group)
     const events = this.#dependencies.feed.surroundingEvents?.() ?? NO_EVENTS
     this.#replay(events.before, closeMs)
     this.#engine.moveTo(closeMs)
-    await listener.onBars(bars.map((bar) => ({ ...bar, backfill: isWarmUp })))
+    if (this.#mayBeQuiet && !isWarmUp && !this.#hasEvents() && this.#engine.takeQuietly(group))
+      await this.#market.produce(this.#market.dueUpTo(closeMs))
+    else await listener.onBars(bars.map((bar) => ({ ...bar, backfill: isWarmUp })))
     this.#replay(events.after, closeMs)
-    this.#strategy.addBars(bars)
-    // A bar of one symbol may come after later ones of others.
-    this.#doneUpToMs = Math.max(this.#doneUpToMs, closeMs)
-    this.#dependencies.onTime?.(closeMs, bars.length)
-    if (isWarmUp) {
-      this.#account.warmUp(openMs, bars)
-      return
-    }
-    this.#bars += bars.length
-    this.#firstOpenMs ??= openMs
-    this.#lastCloseMs = this.#doneUpToMs
-    this.#account.close(this.#engine.state, openMs, bars)
+    this.#finish(group)
   }
 
   async #start(openMs: number, resolutionSeconds: number): Promise<number> {
@@ -244,21 +272,25 @@ class Run {
   }
 
   /** From the last close to the next open: the same time, unless there is a gap. */
-  async #trade(bars: readonly FeedBar[], openMs: number): Promise<void> {
+  async #trade({ bars, openMs, closeMs, backfill }: BarGroup): Promise<void> {
     const { universe, market } = this.#settings
     const stepMs = market.bar_seconds * 1000
     const noPrices = pricesAtOpen(universe.symbols, [], openMs)
     for (let nowMs = this.#doneUpToMs; nowMs < openMs; nowMs += stepMs) await this.#decide(nowMs, noPrices)
-    if (openMs >= this.#doneUpToMs) await this.#decide(openMs, pricesAtOpen(universe.symbols, bars, openMs))
+    if (openMs >= this.#doneUpToMs) {
+      const group = openMs === this.#doneUpToMs ? { bars, openMs, closeMs, backfill } : null
+      await this.#decide(openMs, pricesAtOpen(universe.symbols, bars, openMs), group)
+    }
   }
 
-  /** Scheduled work, then the strategy. */
-  async #decide(nowMs: number, prices: Prices): Promise<void> {
+  /** Scheduled work, then the strategy. `group`: the bars that open now. */
+  async #decide(nowMs: number, prices: Prices, group: BarGroup | null = null): Promise<void> {
     const dependencies = { engine: this.#engine, configuration: () => this.#settings }
     const beforeMs = this.#decidedMs ?? nowMs - this.#settings.market.bar_seconds * 1000
     this.#engine.moveTo(nowMs, prices)
     if (dayNumberOf(nowMs) > dayNumberOf(beforeMs)) await this.#startDay()
-    await runDueTasks(dependencies, beforeMs, nowMs)
+    const isIdle = this.#mayBeQuiet && group !== null && this.#engine.isIdle(beforeMs, nowMs, group)
+    if (!isIdle) await runDueTasks(dependencies, beforeMs, nowMs)
     await this.#strategy.decide(beforeMs, nowMs)
     this.#decidedMs = nowMs
   }
@@ -275,17 +307,9 @@ class Run {
   }
 }
 
-const NO_EVENTS: SurroundingEvents = { before: [], after: [] }
+const DONE = Promise.resolve()
 
-/** A symbol without a bar now cannot be traded now. */
-const pricesAtOpen = (symbols: readonly string[], bars: readonly FeedBar[], openMs: number): Prices => {
-  const prices = new Map<CanonicalSymbol, Quote | null>(
-    symbols.map((symbol) => [canonicalSymbol(symbol), null]),
-  )
-  for (const { symbol, open } of bars)
-    prices.set(canonicalSymbol(symbol), { price: priceFrom(open), atMs: openMs })
-  return prices
-}
+const NO_EVENTS: SurroundingEvents = { before: [], after: [] }
 
 const dayNumberOf = (ms: number): number => Math.floor(ms / DAY_MS)
 
@@ -299,31 +323,3 @@ const withProducersFor = (feed: MarketFeed, strategy: StrategyName): Omit<Market
 
 /** Analysis bars before the first trade. */
 export const WARM_UP_BARS = 200
-
-/** The operator's settings, with what a backtest needs: paper trading without approval and partial fills. */
-const runSettings = (given: Configuration, resolutionSeconds: number): Configuration => ({
-  ...settingsForBars(given, resolutionSeconds),
-  execution: { ...given.execution, mode: 'paper', require_approval: false, paper_partial_fills: false },
-})
-
-/** With recorded bars a price is as old as a bar, and no analysis is shorter than one. */
-export const settingsForBars = (given: Configuration, resolutionSeconds: number): Configuration => ({
-  ...given,
-  market: {
-    ...given.market,
-    bar_seconds: resolutionSeconds,
-    max_mark_age_seconds: Math.max(given.market.max_mark_age_seconds, 2 * resolutionSeconds),
-  },
-  ta: { ...given.ta, bar_seconds: Math.max(given.ta.bar_seconds, resolutionSeconds) },
-  settlement: {
-    ...given.settlement,
-    grace_seconds: Math.max(given.settlement.grace_seconds, resolutionSeconds),
-  },
-})
-
-/** The operator's settings for one symbol, whose own data then decide the regime. */
-export const settingsForSymbol = (given: Configuration, symbol: string): Configuration => ({
-  ...given,
-  universe: { ...given.universe, symbols: [canonicalSymbol(symbol)] },
-  brain: { ...given.brain, regime_symbol: canonicalSymbol(symbol) },
-})

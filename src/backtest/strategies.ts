@@ -1,15 +1,17 @@
 import type { Configuration } from '../core/config/schema.ts'
 import type { FeedBar } from '../core/market/bar.ts'
 import { nearest } from '../core/config/keys.ts'
+import type { Direction } from '../core/shared/money.ts'
 import { timestampAt } from '../core/shared/time.ts'
 import { BRAIN, BUILT_IN_STRATEGIES, builtInStrategy } from '../core/strategies/built-in.ts'
 import { openDirectly } from '../core/strategies/direct.ts'
 import { accountFacts } from '../core/strategies/facts.ts'
-import { StrategyError, type ParameterValues } from '../core/strategies/strategy.ts'
+import { StrategyError, type ParameterValues, type StrategyProposal } from '../core/strategies/strategy.ts'
 import type { Executor } from '../engine/plan.ts'
 import { proposalOf } from '../engine/market/strategy-runner.ts'
 import { runDueCycle } from '../engine/market/schedule.ts'
 import type { RunningStrategy } from '../ports/strategy.ts'
+import { isStepBetween } from './due-times.ts'
 
 /** Decides what is traded. */
 export interface Strategy {
@@ -17,7 +19,14 @@ export interface Strategy {
   addBars(bars: readonly FeedBar[]): void
   /** After all bars that closed by now were added. */
   decide(beforeMs: number, nowMs: number): Promise<void>
+  /** Whether `decide` would change nothing, given which proposals would not. */
+  isIdle(beforeMs: number, nowMs: number, ignores: IgnoresProposal): boolean
+  /** Instead of `decide`, where that would change nothing. */
+  skip(): void
 }
+
+/** Whether a proposal would change nothing. */
+type IgnoresProposal = (symbol: string, side: Direction | 'flat') => boolean
 
 /** Of the brain, a rule, or a strategy of the user. */
 export type StrategyName = string
@@ -60,16 +69,35 @@ export const unknownStrategy = (name: string, known: readonly string[]): string 
 const brain = (dependencies: StrategyDependencies): Strategy => ({
   addBars: () => undefined,
   decide: (beforeMs, nowMs) => runDueCycle(dependencies, beforeMs, nowMs, { trigger: 'backtest' }),
+  isIdle: (beforeMs, nowMs) =>
+    !isStepBetween(dependencies.configuration().brain.cycle_interval_seconds * 1000, beforeMs, nowMs),
+  skip: () => undefined,
 })
 
-const traded = (strategy: Omit<RunningStrategy, 'close'>, { engine }: StrategyDependencies): Strategy => ({
-  addBars: (bars) => strategy.add(bars),
-  decide: async (_, nowMs) => {
+/** A strategy is asked once for each bar: what it said to `isIdle` is what `decide` carries out. */
+const traded = (strategy: Omit<RunningStrategy, 'close'>, { engine }: StrategyDependencies): Strategy => {
+  let said: readonly StrategyProposal[] | Promise<readonly StrategyProposal[]> = NOTHING
+  const ask = (nowMs: number): void => {
     if (!strategy.isDue) return
-    const facts = () => accountFacts(engine.state.trading, timestampAt(nowMs), strategy.name)
-    const decided = strategy.decide(facts)
-    const proposals = decided instanceof Promise ? await decided : decided
-    for (const proposal of proposals)
-      await engine.execute({ kind: 'propose-trade', proposal: proposalOf(strategy.name, proposal) })
-  },
-})
+    said = strategy.decide(() => accountFacts(engine.state.trading, timestampAt(nowMs), strategy.name))
+  }
+  return {
+    addBars: (bars) => strategy.add(bars),
+    isIdle: (_, nowMs, ignores) => {
+      ask(nowMs)
+      return !(said instanceof Promise) && said.every(({ symbol, side }) => ignores(symbol, side))
+    },
+    skip: () => {
+      said = NOTHING
+    },
+    decide: async (_, nowMs) => {
+      ask(nowMs)
+      const proposals = said instanceof Promise ? await said : said
+      said = NOTHING
+      for (const proposal of proposals)
+        await engine.execute({ kind: 'propose-trade', proposal: proposalOf(strategy.name, proposal) })
+    },
+  }
+}
+
+const NOTHING: readonly StrategyProposal[] = []

@@ -8,13 +8,9 @@ import { BUILT_IN_PRODUCERS } from '../adapters/producers/all.ts'
 import { RecordedTimer } from '../backtest/backtest-engine.ts'
 import { LogFeed } from '../backtest/log-feed.ts'
 import { reportOf, type BacktestReport, type BacktestSubject } from '../backtest/report.ts'
-import {
-  backtest,
-  NoBarsError,
-  settingsForSymbol,
-  WARM_UP_BARS,
-  type BacktestDependencies,
-} from '../backtest/run.ts'
+import { backtest, NoBarsError, WARM_UP_BARS } from '../backtest/run.ts'
+import type { BacktestDependencies } from '../backtest/run-dependencies.ts'
+import { settingsForSymbol } from '../backtest/run-settings.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { nearest } from '../core/config/keys.ts'
 import { selectSeries } from '../core/market/history/select.ts'

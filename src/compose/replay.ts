@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { describeFile } from '../adapters/feeds/file/file-feed.ts'
 import { createSystemClock } from '../adapters/platform/clock/system-clock.ts'
-import { settingsForBars } from '../backtest/run.ts'
+import { settingsForBars } from '../backtest/run-settings.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { timestampAt } from '../core/shared/time.ts'
 import { ReplayTime } from '../engine/replay-time.ts'

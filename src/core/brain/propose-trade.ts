@@ -6,7 +6,7 @@ import type { NewEvent } from '../events/catalogue.ts'
 import { exitSymbol } from '../trading/exits.ts'
 import { markNow } from '../signals/prices.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
-import { isLive } from '../trading/intents.ts'
+import { liveIntentsOf } from '../trading/intents.ts'
 import { positionsOf } from '../trading/book.ts'
 import { isOpenedBy } from '../trading/positions.ts'
 import { accept, type Decision } from '../shared/decision.ts'
@@ -54,7 +54,7 @@ export const proposeTrade = (state: BrainFacts, proposal: Proposal, context: Dec
 }
 
 const hasLiveIntent = ({ trading: { intents } }: BrainFacts, symbol: CanonicalSymbol): boolean =>
-  intents.some(({ status, intent }) => isLive(status) && canonicalSymbol(intent.symbol) === symbol)
+  liveIntentsOf(intents).some(({ intent }) => canonicalSymbol(intent.symbol) === symbol)
 
 const intentEvent = (
   state: BrainFacts,

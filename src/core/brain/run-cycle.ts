@@ -1,6 +1,6 @@
 import { canonicalSymbol } from '../shared/symbol.ts'
 import { nodeId, type SignalId, type Timestamp } from '../shared/brand.ts'
-import { configurationHashInput } from '../config/secrets.ts'
+import { configurationHash } from '../config/secrets.ts'
 import type { Configuration } from '../config/schema.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { dayFactsOf } from '../market/readings.ts'
@@ -13,7 +13,7 @@ import type { LatestSignal } from '../signals/latest-signals.ts'
 import { markReader } from '../signals/prices.ts'
 import { isBuiltin } from '../signals/producers.ts'
 import { openPositionsOf } from '../trading/book.ts'
-import { isLive } from '../trading/intents.ts'
+import { liveIntentsOf } from '../trading/intents.ts'
 import { type Author, type AuthorSignals, type Worth, UNPROVEN } from './authors.ts'
 import { type CycleInputs, type DecidedIntent, runCycle, watchRegime } from './cycle.ts'
 import type { Holding } from './decision.ts'
@@ -91,7 +91,7 @@ export const runBrainCycle = (
         trigger,
         startedAt: now,
         weightsVersion: weightsInForce(facts.brain.learning, configuration).version,
-        configHash: sha256Hex(configurationHashInput(configuration)),
+        configHash: configurationHash(configuration, sha256Hex),
         engineVersion: version,
         durationMs: elapsedMs(),
         asOf,
@@ -242,12 +242,10 @@ const holdingsOf = ({ trading }: BrainFacts): readonly Holding[] => [
     symbol: terms.asset,
     side: terms.direction,
   })),
-  ...[...trading.intents.values()]
-    .filter(({ status }) => isLive(status))
-    .map(({ id, intent }) => ({
-      kind: 'intent' as const,
-      id,
-      symbol: canonicalSymbol(intent.symbol),
-      side: intent.direction,
-    })),
+  ...liveIntentsOf(trading.intents).map(({ id, intent }) => ({
+    kind: 'intent' as const,
+    id,
+    symbol: canonicalSymbol(intent.symbol),
+    side: intent.direction,
+  })),
 ]

@@ -109,6 +109,13 @@ const opened = (trades: Trades, position: PayloadOf<'execution.position_opened.v
 /** An order in status UNKNOWN may still fill after it expired. */
 const GRACE_MS = DAY_MS
 
+/** Without what is known of closed positions: whatever followed from their closing has followed. */
+export const withoutClosed = (trades: Trades): Trades => ({
+  ...trades,
+  held: trades.held.deleteAll(trades.closed),
+  closed: [],
+})
+
 const swept = (trades: Trades, now: Timestamp): Trades => {
   const overdue = timestampAt(Date.parse(now) - GRACE_MS)
   const expired = [...trades.wanted].flatMap(([id, { validUntil }]) => (validUntil < overdue ? [id] : []))

@@ -1,4 +1,5 @@
 import { canonicalJson } from '../log/canonical-json.ts'
+import type { Sha256Hex } from '../log/hash-chain.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
 import type { Configuration } from './schema.ts'
 import type { KeyPath } from './values.ts'
@@ -16,6 +17,17 @@ export const redactedConfiguration = (configuration: Configuration): Configurati
 /** The text whose SHA-256 is `config_hash`. */
 export const configurationHashInput = (configuration: Configuration): string =>
   canonicalJson(redactedConfiguration(configuration))
+
+/** `config_hash`. A changed configuration is another object, and every cycle asks: it is computed once for each. */
+export const configurationHash = (configuration: Configuration, sha256Hex: Sha256Hex): string => {
+  const known = hashes.get(configuration)
+  if (known !== undefined) return known
+  const hash = sha256Hex(configurationHashInput(configuration))
+  hashes.set(configuration, hash)
+  return hash
+}
+
+const hashes = new WeakMap<Configuration, string>()
 
 export const isSecret = (path: KeyPath): boolean =>
   SECRET_NAME.test(path.at(-1) ?? '') || path.join('.') === 'store.url'

@@ -159,6 +159,7 @@ export const isAnyOverdue = (
   now: Timestamp,
   rules: Pick<SettlementRules, 'grace_seconds'>,
 ): boolean => {
+  if (calls.open.size === 0) return false
   const latest = timestampAt(Date.parse(now) - rules.grace_seconds * 1000)
   return HORIZONS.some((horizon) => {
     const [first] = waitingIn(calls.due, horizonQueue(horizon))

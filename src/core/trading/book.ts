@@ -126,8 +126,9 @@ const trimmed = (positions: Positions, openCount: number): Positions => {
   const closedOnes = [...positions.values()].filter(
     (position): position is ClosedPosition => !isOpen(position),
   )
-  const oldestFirst = closedOnes.toSorted((one, other) =>
-    `${one.end.closedAt}|${one.id}` < `${other.end.closedAt}|${other.id}` ? -1 : 1,
-  )
+  const oldestFirst = closedOnes.toSorted((one, other) => {
+    const [before, after] = [one.end.closedAt, other.end.closedAt]
+    return (before === after ? one.id < other.id : before < after) ? -1 : 1
+  })
   return positions.deleteAll(oldestFirst.slice(0, -CLOSED_KEPT).map(({ id }) => id))
 }

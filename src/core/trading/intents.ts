@@ -71,7 +71,7 @@ export const expireIntents = (
   orders: Orders,
   { now, sha256Hex }: { readonly now: Timestamp; readonly sha256Hex: Sha256Hex },
 ): Decision => {
-  const overdue = [...intents.values()].filter(({ intent }) => isOver(intent, now))
+  const overdue = liveIntentsOf(intents).filter(({ intent }) => isOver(intent, now))
   return accept(
     ...overdue
       .filter(({ status }) => status === 'ready' || status === 'awaiting_approval')
@@ -98,10 +98,37 @@ const TTL_MS_MAX = 604_800_000
 export const isLive = (status: IntentStatus): boolean =>
   status === 'ready' || status === 'awaiting_approval' || status === 'executing'
 
+/** Few are live, of many that have ended: every second of the clock and every bar asks for them. */
+export const liveIntentsOf = (intents: Intents): readonly Intent[] => {
+  const ids = liveIdsOf(intents)
+  if (ids.length === 0) return []
+  const [only] = ids
+  const intent = only === undefined || ids.length > 1 ? undefined : intents.get(only)
+  // Several stand in the order of the map.
+  return intent === undefined ? [...intents.values()].filter(({ status }) => isLive(status)) : [intent]
+}
+
+const liveIdsOf = (intents: Intents): readonly IntentId[] => {
+  const known = liveIds.get(intents)
+  if (known !== undefined) return known
+  const ids = [...intents.values()].filter(({ status }) => isLive(status)).map(({ id }) => id)
+  liveIds.set(intents, ids)
+  return ids
+}
+
+/** Handed on from one fold to the next, so that a map is only looked through where it comes from a snapshot. */
+const liveIds = new WeakMap<Intents, readonly IntentId[]>()
+
+const withLiveIds = (before: Intents, after: Intents, { id, status }: Intent): Intents => {
+  const others = liveIdsOf(before).filter((other) => other !== id)
+  liveIds.set(after, isLive(status) ? [...others, id] : others)
+  return after
+}
+
 export const evolveIntents = (intents: Intents, event: KnownEvent): Intents => {
   switch (event.type) {
     case 'execution.trade_intent.v1':
-      return trimmed(intents).set(intentId(event.id), {
+      return added(intents, {
         id: intentId(event.id),
         intent: event.payload,
         status: event.payload.status,
@@ -140,8 +167,13 @@ const changed = (intents: Intents, id: IntentId | null, change: Partial<Intent>)
   if (id === null) return intents
   const known = intents.get(id)
   assertFold(known !== undefined, `an event concerns intent ${id}, which is not known`)
-  return intents.set(known.id, { ...known, ...change })
+  const next = { ...known, ...change }
+  return withLiveIds(intents, intents.set(known.id, next), next)
 }
+
+/** Only ended ones are dropped to make room. */
+const added = (intents: Intents, intent: Intent): Intents =>
+  withLiveIds(intents, trimmed(intents).set(intent.id, intent), intent)
 
 const failedEvent = (
   { id, intent }: Intent,

@@ -85,8 +85,10 @@ const memoryOf = (
   const counted = closes.slice(-rules.trades)
   let wins = NOTHING
   let losses = NOTHING
-  for (const [index, { at, net, netReturn }] of counted.entries()) {
-    const days = Math.max(0, nowMs - Date.parse(at)) / DAY_MS
+  for (let index = 0; index < counted.length; index += 1) {
+    const close = counted[index] as ClosedTrade
+    const { net, netReturn } = close
+    const days = Math.max(0, nowMs - closedMs(close)) / DAY_MS
     if (days > rules.days || net === 0n) continue
     const later = counted.length - 1 - index
     const weight = powerOfTwo(-(later / rules.half_life_trades + days / rules.half_life_days))
@@ -97,5 +99,16 @@ const memoryOf = (
   }
   return { wins, losses }
 }
+
+/** The same closes are read for every entry. */
+const closedMs = (close: ClosedTrade): number => {
+  const known = timesMs.get(close)
+  if (known !== undefined) return known
+  const ms = Date.parse(close.at)
+  timesMs.set(close, ms)
+  return ms
+}
+
+const timesMs = new WeakMap<ClosedTrade, number>()
 
 const meanOf = ({ weight, sum }: Side): number => sum / weight

@@ -259,7 +259,7 @@ const ENDED_KEPT = 1000
 const trimmed = (ended: Orders['ended']): Orders['ended'] => {
   if (ended.size < 2 * ENDED_KEPT) return ended
   const oldestFirst = [...ended.values()].toSorted((one, other) =>
-    `${one.submittedAt}|${one.id}` < `${other.submittedAt}|${other.id}` ? -1 : 1,
+    one.submittedAt === other.submittedAt ? byId(one, other) : one.submittedAt < other.submittedAt ? -1 : 1,
   )
   return ended.deleteAll(oldestFirst.slice(0, -ENDED_KEPT).map(({ id }) => id))
 }

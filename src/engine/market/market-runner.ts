@@ -69,7 +69,7 @@ export class MarketRunner implements Arrivals {
       onError: (message) => onError(`feed ${feed.name}: ${message}`),
     })
     // Producers of the feed begin with its first bars: after a short stop there are none yet.
-    await this.#produce(this.#hasBars ? this.#producers : this.#dependencies.producers)
+    await this.produce(this.#hasBars ? this.#producers : this.#dependencies.producers)
     this.#isStarted = true
     this.#answerWaiting()
   }
@@ -84,9 +84,7 @@ export class MarketRunner implements Arrivals {
   arrivedBy(closeMs: number): Awaited {
     if (!this.#expectsBars(closeMs)) return NOTHING_AWAITED
     const { due, finished } =
-      this.#round.closeMs === closeMs
-        ? this.#round
-        : roundOf(closeMs, this.#allowed(this.#dueProducers(closeMs)))
+      this.#round.closeMs === closeMs ? this.#round : roundOf(closeMs, this.#allowed(this.dueUpTo(closeMs)))
     return {
       bar: this.#hasAllBars(closeMs) ? 'stored' : 'late',
       producers: due.filter((name) => finished.has(name)),
@@ -131,12 +129,14 @@ export class MarketRunner implements Arrivals {
     }
     this.#hasBars = true
     const closeMs = bars.reduce((latest, { close_ts }) => Math.max(latest, Date.parse(close_ts)), 0)
-    if (!isPast(bars)) await this.#produce(this.#dueProducers(closeMs), closeMs)
+    if (!isPast(bars)) await this.produce(this.dueUpTo(closeMs), closeMs)
     this.#doneUpToMs = Math.max(this.#doneUpToMs, closeMs)
     this.#answerWaiting()
   }
 
-  #dueProducers(closeMs: number): readonly Producer[] {
+  /** The producers that run on bars that close then. */
+  dueUpTo(closeMs: number): readonly Producer[] {
+    if (this.#producers.length === 0) return []
     const before = this.#producedUpToMs
     return this.#producers.filter(({ name }) => {
       const schedule = BUILTIN_PRODUCERS[name]?.schedule ?? null
@@ -190,7 +190,10 @@ export class MarketRunner implements Arrivals {
     }
   }
 
-  async #produce(due: readonly Producer[], closeMs = 0): Promise<void> {
+  /** Those that are due, on bars that close at `closeMs`. */
+  async produce(due: readonly Producer[], closeMs = 0): Promise<void> {
+    // Without one there is nobody to look at the market.
+    if (due.length === 0) return
     const { engine, producerRunner, configuration } = this.#dependencies
     const view = marketView(engine.state.market, configuration().universe.symbols, producerRunner.now())
     if (view.symbols.length === 0) return

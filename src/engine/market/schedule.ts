@@ -3,7 +3,7 @@ import { timestampAt } from '../../core/shared/time.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import { isSettlementDue } from '../../core/treasury/settle.ts'
 import { isLearningDue } from '../../core/brain/learning.ts'
-import { isLive, isOver } from '../../core/trading/intents.ts'
+import { isOver, liveIntentsOf } from '../../core/trading/intents.ts'
 import { isOwnCode, mayRun, type Producer as RegisteredProducer } from '../../core/signals/producers.ts'
 import { isAnyOverdue } from '../../core/reputation/settle-calls.ts'
 import { firesBetween } from '../../core/shared/cron.ts'
@@ -149,9 +149,7 @@ const learnIfDue = async (engine: Executor, { learning }: Configuration, nowMs: 
 }
 
 const hasOverdueIntent = (engine: Executor, now: Timestamp): boolean =>
-  [...engine.state.trading.intents.values()].some(
-    ({ status, intent }) => isLive(status) && isOver(intent, now),
-  )
+  liveIntentsOf(engine.state.trading.intents).some(({ intent }) => isOver(intent, now))
 
 /** Missed cycles are not made up for. Before the first signal there is no cycle. */
 export const runDueCycle = async (

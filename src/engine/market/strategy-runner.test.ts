@@ -36,6 +36,7 @@ class Service {
     }
     const configuration = () => this.settings
     this.#engine = new BacktestEngine({
+      feed: 'test',
       configuration,
       version: '1',
       onEvents: (events) => this.events.push(...events),

@@ -1,6 +1,6 @@
 import { timestampOf } from '../../core/shared/brand.ts'
 import type { Configuration } from '../../core/config/schema.ts'
-import { configurationHashInput } from '../../core/config/secrets.ts'
+import { configurationHash } from '../../core/config/secrets.ts'
 import {
   explainedSizing,
   viewExplanation,
@@ -31,7 +31,7 @@ export const explain = async (
 ): Promise<ExplanationView | null> => {
   const stored = isPlainText(id) ? await storedCycle(reader, id, symbol) : null
   if (stored === null) return null
-  const configHash = sha256Hex(configurationHashInput(configuration))
+  const configHash = configurationHash(configuration, sha256Hex)
   return viewExplanation(stored, configuration, configHash)
 }
 

@@ -1,0 +1,108 @@
+import type { Configuration } from '../core/config/schema.ts'
+import { symbolQueue, horizonQueue, type Calls } from '../core/reputation/calls.ts'
+import { waitingIn } from '../core/reputation/due-queues.ts'
+import type { Timestamp } from '../core/shared/brand.ts'
+import { intervalMsOf } from '../core/shared/cron.ts'
+import { HORIZONS } from '../core/shared/time.ts'
+import { builtinOf, type Producers } from '../core/signals/producers.ts'
+import type { State } from '../core/state.ts'
+
+/** 00:00, 08:00 and 16:00 UTC. */
+const FUNDING_PERIOD_MS = 28_800_000
+
+/** When time alone makes something happen, from the state as it is. */
+export class DueTimes {
+  readonly #configuration: () => Configuration
+  readonly #lastRunAt: LastRunAt
+  #calls: Calls | null = null
+  #firstDueMs = 0
+  #learning: State['brain']['learning'] | null = null
+  #learnedMs = 0
+  #runs = 0
+  #registered: Producers['registered'] | null = null
+  #staleMs = 0
+
+  constructor(configuration: () => Configuration, lastRunAt: LastRunAt) {
+    this.#configuration = configuration
+    this.#lastRunAt = lastRunAt
+  }
+
+  /** Whether no call is decided by a bar that closes then, or by its absence. */
+  isNoCallDue(state: State, closeMs: number): boolean {
+    const { calls } = state.reputation
+    if (calls !== this.#calls) {
+      this.#calls = calls
+      this.#firstDueMs = firstDueMs(state)
+    }
+    return closeMs < this.#firstDueMs
+  }
+
+  /** Whether the clock asks for nothing behind `beforeMs` and up to now. */
+  isNothingDue(state: State, beforeMs: number, nowMs: number, isHolding: boolean): boolean {
+    if (isHolding && isStepBetween(FUNDING_PERIOD_MS, beforeMs, nowMs)) return false
+    return !this.#isLearningDue(state, nowMs) && !this.#isAnyStale(state, nowMs)
+  }
+
+  #isLearningDue({ brain: { learning } }: State, nowMs: number): boolean {
+    const rules = this.#configuration().learning
+    if (!rules.enabled) return false
+    if (learning !== this.#learning) {
+      this.#learning = learning
+      const after = learning.lastRun?.at ?? learning.beganAt
+      this.#learnedMs = after === null ? Infinity : Date.parse(after)
+    }
+    const intervalMs = rules.interval_seconds * 1000
+    const dueMs = Math.floor(nowMs / intervalMs) * intervalMs
+    return dueMs > this.#learnedMs || (learning.lastRun !== null && this.#learnedMs > dueMs + intervalMs)
+  }
+
+  /** Every run of a producer makes it stale later, so an earlier answer holds for a while. */
+  #isAnyStale({ signals: { producers } }: State, nowMs: number): boolean {
+    const { runs, registered } = producers
+    const isSame = runs.size === this.#runs && registered === this.#registered
+    if (runs.size === 0 || (isSame && nowMs < this.#staleMs)) return false
+    this.#runs = runs.size
+    this.#registered = registered
+    const staleMs = this.#firstStaleMs(producers, nowMs)
+    this.#staleMs = staleMs
+    return nowMs >= staleMs
+  }
+
+  /** Also a producer that runs again from now on is not stale before that. */
+  #firstStaleMs({ registered, runs }: Producers, nowMs: number): number {
+    const intervals = this.#configuration().producers.stale_intervals
+    let first = Infinity
+    runs.forEach(({ health, lastRunAt }, name) => {
+      const schedule = registered.get(name)?.schedule ?? builtinOf(name)?.schedule ?? null
+      const intervalMs = schedule === null ? null : intervalMsOf(schedule)
+      if (intervalMs === null) return
+      const isCounted = health === 'ok' || health === 'degraded'
+      const ranMs = isCounted ? Date.parse(this.#lastRunAt(name) ?? lastRunAt) : nowMs
+      first = Math.min(first, ranMs + intervals * intervalMs)
+    })
+    return first
+  }
+}
+
+/** Of runs that are not folded yet. */
+type LastRunAt = (name: string) => Timestamp | undefined
+
+/** Whether a step of this length ends behind the first time and up to the second. */
+export const isStepBetween = (stepMs: number, afterMs: number, upToMs: number): boolean =>
+  Math.floor(upToMs / stepMs) * stepMs > afterMs
+
+/** Of the calls at the front of their queues: those behind them are due later. */
+const firstDueMs = ({ reputation: { calls }, market }: State): number => {
+  if (calls.open.size === 0) return Infinity
+  let first = Infinity
+  const look = (queue: string): void => {
+    const front = waitingIn(calls.due, queue).next()
+    const call = front.done === true ? undefined : calls.open.get(front.value)
+    if (call !== undefined) first = Math.min(first, Date.parse(call.dueAt))
+  }
+  for (const horizon of HORIZONS) {
+    look(horizonQueue(horizon))
+    for (const symbol of market.symbols.keys()) look(symbolQueue(horizon, symbol))
+  }
+  return first
+}

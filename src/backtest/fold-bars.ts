@@ -1,0 +1,198 @@
+import type { FeedBar } from '../core/market/bar.ts'
+import { storedBar } from '../core/market/bar.ts'
+import { ANALYSIS_BARS_MAX, type AnalysisBar, type Market, type SymbolMarket } from '../core/market/evolve.ts'
+import { timestampOf } from '../core/shared/brand.ts'
+import { priceFrom, priceNumber } from '../core/shared/money.ts'
+import type { Quote } from '../core/shared/quote.ts'
+import { dayOf } from '../core/shared/time.ts'
+
+/** Bars of one symbol that follow each other within a day, none of which needs a decision. */
+export interface BarRun {
+  readonly bars: readonly FeedBar[]
+  /** When each of them opened. */
+  readonly openMs: readonly number[]
+  readonly feed: string
+  /** Of the warm-up. */
+  readonly backfill: boolean
+}
+
+/** What the market knows of a symbol after all of them: the same as the fold of one after the other, for much less. */
+export const afterBars = (known: SymbolMarket, run: BarRun, rules: Market['rules']): SymbolMarket => {
+  const { bars, openMs, feed, backfill } = run
+  const last = bars.at(-1)
+  const lastOpenMs = openMs.at(-1)
+  if (last === undefined || lastOpenMs === undefined) return known
+  const close: Quote = { price: priceFrom(last.close), atMs: lastOpenMs + last.resolution_s * 1000 }
+  const stored = {
+    ...last,
+    open_ts: timestampOf(last.open_ts),
+    close_ts: timestampOf(last.close_ts),
+    backfill,
+    feed,
+  }
+  return {
+    last: storedBar(stored),
+    held: null,
+    repeatedUntil: null,
+    mark: backfill ? known.mark : close,
+    closes: [...hourBefore(known, run, close.atMs), close],
+    analysis: analysed(known.analysis, run, rules),
+    fearGreedByDay: withFearGreed(known.fearGreedByDay, bars),
+  }
+}
+
+const HOUR_MS = 3_600_000
+
+/** All closes but the last one, from the last that is an hour old. */
+const hourBefore = ({ closes }: SymbolMarket, { bars, openMs }: BarRun, nowMs: number): readonly Quote[] => {
+  const earlier: Quote[] = []
+  const oldestMs = nowMs - HOUR_MS
+  let index = bars.length - 2
+  for (; index >= 0; index -= 1) {
+    const bar = bars[index] as FeedBar
+    const atMs = (openMs[index] ?? 0) + bar.resolution_s * 1000
+    earlier.push({ price: priceFrom(bar.close), atMs })
+    if (atMs <= oldestMs) return earlier.reverse()
+  }
+  earlier.reverse()
+  const from = closes.findLastIndex(({ atMs }) => atMs <= oldestMs)
+  return [...closes.slice(Math.max(0, from)), ...earlier]
+}
+
+/** Against the last close that is an hour old, as producers see it; `closes` are those before the bars. */
+export const hourReturn = (
+  closes: readonly Quote[],
+  bars: readonly FeedBar[],
+  openMs: readonly number[],
+  nowMs: number,
+  lastClose: number,
+): number | null => {
+  const oldestMs = nowMs - HOUR_MS
+  let [price, atMs] = [Number.NaN, Number.NaN]
+  const ofBars = openMs.findLastIndex((ms, index) => ms + (bars[index]?.resolution_s ?? 0) * 1000 <= oldestMs)
+  if (ofBars >= 0) {
+    const bar = bars[ofBars] as FeedBar
+    price = rounded(bar.close)
+    atMs = (openMs[ofBars] ?? 0) + bar.resolution_s * 1000
+  } else {
+    const oldest = closes.findLast((close) => close.atMs <= oldestMs) ?? closes[0]
+    if (oldest === undefined) return null
+    price = priceNumber(oldest.price)
+    atMs = oldest.atMs
+  }
+  const ageMs = nowMs - atMs
+  return ageMs >= HOUR_MS && ageMs <= HOUR_MS * HOUR_TOLERANCE ? rounded(lastClose) / price - 1 : null
+}
+
+const HOUR_TOLERANCE = 1.5
+
+const FEAR_GREED_DAYS = 8
+
+const withFearGreed = (
+  days: SymbolMarket['fearGreedByDay'],
+  bars: readonly FeedBar[],
+): SymbolMarket['fearGreedByDay'] => {
+  const newest = bars.findLast(({ fear_greed }) => fear_greed !== null)
+  if (newest === undefined || newest.fear_greed === null) return days
+  const day = dayOf(timestampOf(newest.close_ts))
+  const earlier = days.at(-1)?.day === day ? days.slice(0, -1) : days
+  return [...earlier.slice(1 - FEAR_GREED_DAYS), { day, value: newest.fear_greed }]
+}
+
+interface Forming {
+  openMs: number
+  open: number
+  high: number
+  low: number
+  close: number
+  volume: number
+  quoteVolume: number
+  openInterestUsd: number | null
+}
+
+/** In plain numbers: rounding to whole units keeps the order of prices, so the extremes can be rounded at the end. */
+const analysed = (
+  { bars: before, forming: unfinished, variance: known }: SymbolMarket['analysis'],
+  { bars, openMs: opened }: BarRun,
+  { barSeconds, varianceDecay }: Market['rules'],
+): SymbolMarket['analysis'] => {
+  const lengthMs = barSeconds * 1000
+  const closed: AnalysisBar[] = []
+  let forming: Forming | null = unfinished === null ? null : inNumbers(unfinished)
+  let variance = known
+  const newest = before.at(-1)
+  let lastClose = newest === undefined ? null : priceNumber(newest.close)
+  const close = (bar: Forming): void => {
+    const price = rounded(bar.close)
+    variance = lastClose === null ? null : decayed(variance, price / lastClose - 1, varianceDecay)
+    lastClose = price
+    closed.push(inUnits(bar))
+    forming = null
+  }
+  for (let index = 0; index < bars.length; index += 1) {
+    const bar = bars[index] as FeedBar
+    const barOpenMs = opened[index] ?? 0
+    const openMs = Math.floor(barOpenMs / lengthMs) * lengthMs
+    if (forming !== null && forming.openMs < openMs) close(forming)
+    forming = forming === null ? begun(bar, openMs) : joined(forming, bar)
+    if (barOpenMs + bar.resolution_s * 1000 >= openMs + lengthMs) close(forming)
+  }
+  return {
+    bars:
+      closed.length === 0
+        ? before
+        : [...before.slice(Math.max(0, before.length + closed.length - ANALYSIS_BARS_MAX)), ...closed].slice(
+            -ANALYSIS_BARS_MAX,
+          ),
+    forming: forming === null ? null : inUnits(forming),
+    variance,
+  }
+}
+
+const decayed = (variance: number | null, change: number, decay: number): number =>
+  variance === null ? change * change : decay * variance + (1 - decay) * change * change
+
+const UNIT_SCALE = 100_000_000
+
+/** As a price is after rounding to whole units. */
+const rounded = (price: number): number => Math.round(price * UNIT_SCALE) / UNIT_SCALE
+
+const begun = (bar: FeedBar, openMs: number): Forming => ({
+  openMs,
+  open: bar.open,
+  high: bar.high,
+  low: bar.low,
+  close: bar.close,
+  volume: bar.volume,
+  quoteVolume: bar.quote_volume,
+  openInterestUsd: bar.open_interest_usd,
+})
+
+const joined = (forming: Forming, bar: FeedBar): Forming => {
+  forming.high = Math.max(forming.high, bar.high)
+  forming.low = Math.min(forming.low, bar.low)
+  forming.close = bar.close
+  forming.volume += bar.volume
+  forming.quoteVolume += bar.quote_volume
+  forming.openInterestUsd = bar.open_interest_usd ?? forming.openInterestUsd
+  return forming
+}
+
+const inNumbers = (bar: AnalysisBar): Forming => ({
+  ...bar,
+  open: priceNumber(bar.open),
+  high: priceNumber(bar.high),
+  low: priceNumber(bar.low),
+  close: priceNumber(bar.close),
+})
+
+const inUnits = (bar: Forming): AnalysisBar => ({
+  openMs: bar.openMs,
+  open: priceFrom(bar.open),
+  high: priceFrom(bar.high),
+  low: priceFrom(bar.low),
+  close: priceFrom(bar.close),
+  volume: bar.volume,
+  quoteVolume: bar.quoteVolume,
+  openInterestUsd: bar.openInterestUsd,
+})

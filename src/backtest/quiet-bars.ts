@@ -1,0 +1,343 @@
+import type { Configuration } from '../core/config/schema.ts'
+import type { FeedBar } from '../core/market/bar.ts'
+import { BEFORE_ALL, timestampOf, type CanonicalSymbol, type Timestamp } from '../core/shared/brand.ts'
+import {
+  minus,
+  notionalOf,
+  plus,
+  priceFrom,
+  priceNumber,
+  usdNumber,
+  type Direction,
+  type Usd,
+} from '../core/shared/money.ts'
+import { canonicalSymbol } from '../core/shared/symbol.ts'
+import { blocksEntries } from '../core/shared/level.ts'
+import { DAY_MS } from '../core/shared/time.ts'
+import type { State } from '../core/state.ts'
+import { equityOf } from '../core/trading/account.ts'
+import { positionsOf, withMarks } from '../core/trading/book.ts'
+import type { SymbolMarket } from '../core/market/evolve.ts'
+import { afterBars, hourReturn } from './fold-bars.ts'
+import { isPlainBar } from './plain-bar.ts'
+import type { PriceView } from './quiet-producers.ts'
+import {
+  isQuietFor,
+  markedTo,
+  unrealizedOf,
+  watchedPosition,
+  type WatchedPosition,
+} from './quiet-positions.ts'
+import { canBeQuiet, equityBand, type EquityBand } from './quiet-risk.ts'
+
+/** One symbol: its last close, its positions, and the bars that are not folded yet. */
+interface Track {
+  readonly key: CanonicalSymbol
+  readonly positions: readonly WatchedPosition[]
+  /** What was folded of it. */
+  known: SymbolMarket
+  lastCloseMs: number
+  lastClose: number
+  bars: FeedBar[]
+  openMs: number[]
+}
+
+/** Bars that closed together. */
+export interface BarGroup {
+  readonly bars: readonly FeedBar[]
+  readonly openMs: number
+  readonly closeMs: number
+  /** Of the warm-up. */
+  readonly backfill: boolean
+}
+
+/** The parts of the state that say whether a bar is quiet. */
+type Grounds = readonly unknown[]
+
+const UNLIMITED: EquityBand = { above: -Infinity, below: Infinity }
+
+/** More bars are handled in several batches, between which risk is assessed. */
+const BARS_MAX = 50
+
+/**
+ * Bars at which nothing can happen: no stop, target or time is reached, no status changes, the kill switch stays where
+ * it is. Only what later readers need of them is kept, and folded into the state at once before anybody reads it.
+ */
+export class QuietBars {
+  readonly #feed: string
+  readonly #configuration: () => Configuration
+  readonly #tracks = new Map<string, Track>()
+  #seen: State | null = null
+  #grounds: Grounds = []
+  #isAnyQuiet = false
+  #held: readonly CanonicalSymbol[] = []
+  #day = 0
+  #trading: State['trading'] | null = null
+  #equity = 0n as Usd
+  #exposure = 0n as Usd
+  #peak = 0n as Usd
+  #band: EquityBand = UNLIMITED
+  #bandPeak = 0n as Usd
+  /** A time of the day that the band is for. */
+  #now = BEFORE_ALL
+  #isBackfill = false
+  #lastCloseTs = ''
+  #lastCloseMs = 0
+  #count = 0
+
+  constructor(feed: string, configuration: () => Configuration) {
+    this.#feed = feed
+    this.#configuration = configuration
+  }
+
+  /** How many events are not folded yet: one for each bar, and for each position that was new. */
+  get count(): number {
+    return this.#count
+  }
+
+  /** After the last bar that was taken. */
+  get equity(): Usd {
+    return this.#equity
+  }
+
+  /** Of all positions, at the prices of that bar. */
+  get exposure(): Usd {
+    return this.#exposure
+  }
+
+  get isHolding(): boolean {
+    return this.#held.length > 0
+  }
+
+  /** Whether all that is held has a price of this time. To be asked after `prepare`. */
+  areMarksFresh(nowMs: number): boolean {
+    let fresh = 0
+    for (const { positions, lastCloseMs } of this.#tracks.values())
+      if (positions.length > 0 && lastCloseMs === nowMs) fresh += 1
+    return fresh === this.#held.length
+  }
+
+  /** Whether a proposal would change nothing: there is such a position already, or there may be none. */
+  ignores(symbol: string, direction: Direction | 'flat'): boolean {
+    const track = this.#tracks.get(symbol)
+    const { level } = this.#trading?.killSwitch ?? { level: 0 as const }
+    if (track === undefined || !this.#isAnyQuiet) return false
+    if (track.positions.length === 0) return direction === 'flat' || blocksEntries(level)
+    return track.positions.every((watched) => watched.direction === direction)
+  }
+
+  /** Looks at the state that the next bars come upon. False if none of them can be quiet. */
+  prepare(state: State, { bars, closeMs }: BarGroup): boolean {
+    const day = Math.floor(closeMs / DAY_MS)
+    if (state === this.#seen && day === this.#day) return this.#isAnyQuiet
+    const grounds = this.#groundsOf(state)
+    const [first] = bars
+    if (first === undefined) return false
+    const isSame = day === this.#day && grounds.every((part, index) => part === this.#grounds[index])
+    if (isSame) {
+      this.#seen = state
+      return this.#isAnyQuiet
+    }
+    if (this.#count > 0) return false
+    this.#seen = state
+    this.#grounds = grounds
+    this.#day = day
+    this.#isAnyQuiet = this.#read(state, timestampOf(first.close_ts), bars)
+    return this.#isAnyQuiet
+  }
+
+  /** What these symbols did in the last hour, without folding; null where that is not known. */
+  hourOf(symbol: string, lengthMs: number, nowMs: number): PriceView | null {
+    const track = this.#tracks.get(symbol)
+    if (track === undefined || track.lastCloseMs !== nowMs) return null
+    const { known, bars, openMs, lastClose } = track
+    const foldedMs = openMs[0] ?? nowMs
+    // A bar that closes an analysis bar changes the variance.
+    if (Math.floor(foldedMs / lengthMs) !== Math.floor(nowMs / lengthMs)) return null
+    return {
+      close: priceFrom(lastClose),
+      return1h: hourReturn(known.closes, bars, openMs, nowMs, lastClose),
+      variance: known.analysis.variance,
+    }
+  }
+
+  /** Takes the bars if all of them are quiet. To be called after `prepare`. */
+  take(group: BarGroup): boolean {
+    const { bars, openMs, closeMs, backfill } = group
+    const [first] = bars
+    if (first === undefined || bars.length > BARS_MAX) return false
+    if (this.#count > 0 && (backfill !== this.#isBackfill || closeMs <= this.#lastCloseMs)) return false
+    const moveMax = this.#configuration().market.max_bar_move_pct
+    let { held, equity } = { held: 0, equity: this.#equity }
+    for (const bar of bars) {
+      const track = this.#tracks.get(bar.symbol)
+      if (track === undefined || openMs < track.lastCloseMs) return false
+      if (bar.open_ts !== first.open_ts || bar.close_ts !== first.close_ts) return false
+      if (!isPlainBar(bar, closeMs - openMs, track.lastClose, moveMax)) return false
+      if (backfill || track.positions.length === 0) continue
+      // After a gap the mark is old.
+      if (openMs !== track.lastCloseMs) return false
+      held += 1
+      const price = priceFrom(bar.close)
+      for (const watched of track.positions) {
+        if (!isQuietFor(watched, bar, openMs, closeMs)) return false
+        watched.nextExposure = notionalOf(price, watched.position.holding.quantity)
+        watched.nextUnrealized = unrealizedOf(watched, watched.nextExposure)
+        equity = plus(minus(equity, watched.unrealized), watched.nextUnrealized)
+      }
+    }
+    if (!backfill && held !== this.#held.length) return false
+    if (held > 0 && !this.#staysInBand(equity)) return false
+    if (bars.length > 1 && new Set(bars.map(({ symbol }) => symbol)).size < bars.length) return false
+    this.#commit(group, equity)
+    return true
+  }
+
+  /** The state after all bars that were taken. */
+  foldInto(state: State): State {
+    const at = timestampOf(this.#lastCloseTs)
+    const { rules } = state.market
+    const symbols = state.market.symbols.withMutations((known) => {
+      for (const track of this.#tracks.values()) {
+        const before = known.get(track.key)
+        if (track.bars.length === 0 || before === undefined) continue
+        const run = { bars: track.bars, openMs: track.openMs, feed: this.#feed, backfill: this.#isBackfill }
+        track.known = afterBars(before, run, rules)
+        known.set(track.key, track.known)
+      }
+    })
+    const after: State = {
+      ...state,
+      seq: state.seq + this.#count,
+      recordedAt: at,
+      decidedAt: at,
+      standsAt: null,
+      market: { rules, symbols, quotes: state.market.quotes },
+      trading: this.#tradingAfter(state.trading, at),
+    }
+    for (const track of this.#tracks.values()) {
+      track.bars = []
+      track.openMs = []
+    }
+    this.#count = 0
+    this.#trading = after.trading
+    this.#seen = after
+    this.#grounds = this.#groundsOf(after)
+    return after
+  }
+
+  #tradingAfter(trading: State['trading'], at: Timestamp): State['trading'] {
+    let portfolio: Pick<State['trading'], 'positions' | 'book'> = trading
+    for (const { positions, bars, lastClose, lastCloseMs } of this.#tracks.values()) {
+      if (positions.length === 0 || bars.length === 0 || this.#isBackfill) continue
+      const before = positions.map(({ position }) => position)
+      for (const watched of positions) {
+        watched.position = markedTo(watched, lastClose, lastCloseMs)
+        watched.lowest = Infinity
+        watched.highest = -Infinity
+      }
+      portfolio = withMarks(
+        portfolio,
+        before,
+        positions.map(({ position }) => position),
+      )
+    }
+    const { positions, book } = portfolio
+    return { ...trading, positions, book, risk: { ...trading.risk, peak: this.#peak, at } }
+  }
+
+  #groundsOf({ market, trading, treasury }: State): Grounds {
+    const { positions, orders, intents, killSwitch, ledger, risk, cycles, venue } = trading
+    return [
+      this.#configuration(),
+      market.symbols,
+      positions,
+      orders,
+      intents,
+      killSwitch,
+      ledger,
+      risk,
+      cycles,
+      venue,
+      treasury,
+    ]
+  }
+
+  #read(state: State, now: Timestamp, bars: readonly FeedBar[]): boolean {
+    const { trading, market } = state
+    const configuration = this.#configuration()
+    this.#tracks.clear()
+    this.#trading = trading
+    this.#equity = equityOf(trading)
+    this.#exposure = trading.book.exposure
+    this.#peak = trading.risk.peak
+    this.#held = [...trading.book.bySymbol.keys()]
+    if (!canBeQuiet(state, now, configuration)) return false
+    const spellings = new Set(bars.map(({ symbol }) => symbol))
+    for (const spelling of spellings) {
+      const key = canonicalSymbol(spelling)
+      const known = market.symbols.get(key)
+      if (known === undefined || known.held !== null || known.repeatedUntil !== null) return false
+      const open = positionsOf(trading, key)
+      const positions = open.flatMap((position) => watchedPosition(position, configuration.execution) ?? [])
+      if (positions.length < open.length) return false
+      this.#tracks.set(spelling, {
+        key,
+        positions,
+        known,
+        lastCloseMs: Date.parse(known.last.close_ts),
+        lastClose: priceNumber(known.last.close),
+        bars: [],
+        openMs: [],
+      })
+    }
+    // Two spellings of one symbol.
+    if (new Set([...this.#tracks.values()].map(({ key }) => key)).size < spellings.size) return false
+    this.#readBand(now, this.#peak)
+    return true
+  }
+
+  /** With a new peak the same equity is a deeper fall. */
+  #staysInBand(equity: Usd): boolean {
+    const usd = usdNumber(equity)
+    if (this.#equity > this.#bandPeak) this.#readBand(this.#now, this.#equity)
+    return usd > this.#band.above && usd < this.#band.below
+  }
+
+  #readBand(now: Timestamp, peak: Usd): void {
+    this.#bandPeak = peak
+    this.#now = now
+    this.#band =
+      this.#trading !== null && this.isHolding
+        ? equityBand(this.#trading, now, peak, this.#configuration())
+        : UNLIMITED
+  }
+
+  #commit({ bars, openMs, closeMs, backfill }: BarGroup, equity: Usd): void {
+    const isHighest = this.#trading?.ledger.hasTraded !== true || this.#equity > this.#peak
+    if (isHighest) this.#peak = this.#equity
+    for (const bar of bars) {
+      const track = this.#tracks.get(bar.symbol) as Track
+      track.lastCloseMs = closeMs
+      track.lastClose = bar.close
+      track.bars.push(bar)
+      track.openMs.push(openMs)
+      if (backfill) continue
+      for (const watched of track.positions) {
+        // That it is watched now would be an event of its own.
+        if (watched.isNew) this.#count += 1
+        watched.isNew = false
+        watched.unrealized = watched.nextUnrealized
+        this.#exposure = plus(minus(this.#exposure, watched.exposure), watched.nextExposure)
+        watched.exposure = watched.nextExposure
+        watched.lowest = Math.min(watched.lowest, bar.low)
+        watched.highest = Math.max(watched.highest, bar.high)
+      }
+    }
+    this.#equity = equity
+    this.#isBackfill = backfill
+    this.#lastCloseTs = bars[0]?.close_ts ?? this.#lastCloseTs
+    this.#lastCloseMs = closeMs
+    this.#count += bars.length
+  }
+}

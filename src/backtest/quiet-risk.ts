@@ -1,0 +1,93 @@
+import type { Configuration } from '../core/config/schema.ts'
+import type { Timestamp } from '../core/shared/brand.ts'
+import { blocksExits } from '../core/shared/level.ts'
+import { usdNumber, type Usd } from '../core/shared/money.ts'
+import { dayOf } from '../core/shared/time.ts'
+import type { State } from '../core/state.ts'
+import { accountStatusOf, riskFactsOf } from '../core/trading/account.ts'
+import type { TradingState } from '../core/trading/evolve.ts'
+import { liveIntentsOf } from '../core/trading/intents.ts'
+import { assessRisk, trueConditions, type KillSwitch } from '../core/trading/kill-switch.ts'
+import { isSettlementDue } from '../core/treasury/settle.ts'
+
+type RiskRules = Pick<Configuration, 'kill_switch' | 'risk'>
+
+/** Whether nothing is under way that the next bar may end, whatever its price. */
+export const canBeQuiet = (state: State, now: Timestamp, configuration: Configuration): boolean => {
+  const { trading, standsAt, treasury, recordedAt } = state
+  const { killSwitch, orders, intents, risk, venue, book } = trading
+  if (standsAt !== null || orders.open.size > 0 || liveIntentsOf(intents).length > 0) return false
+  // The first bar of a day begins the day of the account.
+  if (risk.dayStart.day !== dayOf(now) || recordedAt >= now) return false
+  if (venue.invented.size > 0 && venue.firstPaperAt !== null && venue.inventedDay !== dayOf(now)) return false
+  if (book.count > 0 && blocksExits(killSwitch.level)) return false
+  return !isSettlementDue(treasury, configuration, now) && !isRiskNews(trading, now, configuration)
+}
+
+/** Whether the kill switch would move as things are, without a new price. */
+const isRiskNews = (trading: TradingState, now: Timestamp, rules: RiskRules): boolean => {
+  const conditions = trueConditions(riskFactsOf(trading, now), rules.kill_switch, rules.risk)
+  const decision = assessRisk(trading.killSwitch, conditions)
+  return decision.status === 'refused' || decision.events.length > 0
+}
+
+/** Equity strictly between these moves nothing. In USD. */
+export interface EquityBand {
+  readonly above: number
+  readonly below: number
+}
+
+/** Where equity leaves the conditions of the kill switch as they are; `peak` is the highest so far. */
+export const equityBand = (
+  trading: TradingState,
+  now: Timestamp,
+  peak: Usd,
+  { kill_switch: rules }: RiskRules,
+): EquityBand => {
+  const { dayStart, lossAtStop } = accountStatusOf(trading, now)
+  const { killSwitch } = trading
+  const loss = usdNumber(lossAtStop)
+  const bands = [
+    bandOf(killSwitch, 'daily_loss_pct', rules.l1_daily_loss_pct, 1, rules.rearm_step, fallFrom(dayStart)),
+    bandOf(killSwitch, 'max_drawdown_pct', rules.l3_max_drawdown_pct, 3, rules.rearm_step, fallFrom(peak)),
+    bandOf(
+      killSwitch,
+      'portfolio_heat_pct',
+      rules.l2_portfolio_heat_pct,
+      2,
+      rules.rearm_step,
+      (heat) => loss / heat,
+    ),
+  ]
+  return {
+    above: Math.max(0, ...bands.map(({ above }) => above)),
+    below: Math.min(...bands.map(({ below }) => below)),
+  }
+}
+
+const fallFrom =
+  (whole: Usd) =>
+  (share: number): number =>
+    usdNumber(whole) * (1 - share)
+
+/** All conditions get worse as equity falls: `equityAt` says where one has a value. */
+const bandOf = (
+  { level, acknowledged }: KillSwitch,
+  name: string,
+  threshold: number,
+  to: number,
+  step: number,
+  equityAt: (value: number) => number,
+): EquityBand => {
+  const known = acknowledged[name]
+  const isNewsFrom = known === undefined ? threshold : Math.max(threshold, known + step)
+  const raises = to > level
+  return {
+    above: raises ? (isNewsFrom > SLACK ? equityAt(isNewsFrom - SLACK) : Infinity) : -Infinity,
+    // One that was acknowledged is forgotten when it is over.
+    below: known === undefined ? Infinity : equityAt(threshold + SLACK),
+  }
+}
+
+/** Values are compared in nine decimals: so near a limit the deciders decide. */
+const SLACK = 1e-7

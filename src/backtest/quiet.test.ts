@@ -1,0 +1,235 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { BUILT_IN_PRODUCERS } from '../adapters/producers/all.ts'
+import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
+import type { Configuration } from '../core/config/schema.ts'
+import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
+import { EMPTY_HEAD, type Stamped } from '../core/log/event.ts'
+import { chain } from '../core/log/hash-chain.ts'
+import type { FeedBar } from '../core/market/bar.ts'
+import { sha256Hex } from '../engine/sha256.ts'
+import type { MarketFeed } from '../ports/market-feed.ts'
+import { BacktestEngine } from './backtest-engine.ts'
+import { LogFeed } from './log-feed.ts'
+import { minuteBars, type MinuteBars } from './minute-bars.fixture.ts'
+import { RecordedBarsFeed } from './recorded-feed.fixture.ts'
+import { backtest } from './run.ts'
+import type { BacktestDependencies } from './run-dependencies.ts'
+import { STRATEGY_NAMES, type StrategyName } from './strategies.ts'
+
+type Changes = {
+  readonly [Section in keyof Configuration]?: Partial<Configuration[Section]>
+}
+
+/** Analysis bars of a minute, so that little warm-up is needed. */
+const settingsWith = (symbols: readonly string[], changes: Changes): Configuration => {
+  const base = DEFAULT_CONFIGURATION
+  return {
+    ...base,
+    ...changes,
+    universe: { ...base.universe, symbols: [...symbols] },
+    ta: { ...base.ta, bar_seconds: 60, ...changes.ta },
+    brain: { ...base.brain, min_domains: 1, ...changes.brain },
+    kill_switch: { ...base.kill_switch, ...changes.kill_switch },
+    execution: { ...base.execution, ...changes.execution },
+    risk: { ...base.risk, ...changes.risk },
+    learning: { ...base.learning, ...changes.learning },
+    market: { ...base.market, ...changes.market },
+  } as Configuration
+}
+
+interface Case {
+  readonly strategy: StrategyName
+  readonly bars: MinuteBars
+  readonly changes?: Changes
+  readonly resetsDaily?: boolean
+  readonly toMs?: number
+}
+
+/** What a run comes to, with its last state, and how many groups of bars were quiet. */
+const runOf = async (
+  feed: MarketFeed,
+  { strategy, bars, changes = {}, resetsDaily = false, toMs }: Case,
+  more: Partial<BacktestDependencies>,
+) => {
+  const taking = vi.spyOn(BacktestEngine.prototype, 'takeQuietly')
+  const moving = vi.spyOn(BacktestEngine.prototype, 'moveTo')
+  const errors: string[] = []
+  const result = await backtest({
+    strategy,
+    feed,
+    producers: BUILT_IN_PRODUCERS,
+    settings: settingsWith(bars.symbols ?? ['BTC'], changes),
+    version: 'test',
+    fromMs: null,
+    toMs: toMs ?? null,
+    resetsDaily,
+    onError: (message) => errors.push(message),
+    ...more,
+  })
+  const quiet = taking.mock.results.filter(({ value }) => value === true).length
+  const { state } = moving.mock.contexts[0] as BacktestEngine
+  vi.restoreAllMocks()
+  const { curve: _curve, ...risk } = state.trading.risk
+  return { result, errors, quiet, state: { ...state, trading: { ...state.trading, risk } } }
+}
+
+const comparedRuns = async (given: Case, feedOf: () => MarketFeed, quietMin = 100) => {
+  const fast = await runOf(feedOf(), given, {})
+  const slow = await runOf(feedOf(), given, { isThorough: true })
+  expect(slow.quiet).toBe(0)
+  expect(fast.result).toEqual(slow.result)
+  expect(fast.errors).toEqual(slow.errors)
+  // The whole memory, but for the curve of equity that only readers of the service look at.
+  expect(fast.state).toEqual(slow.state)
+  expect(fast.quiet).toBeGreaterThan(quietMin)
+  return fast
+}
+
+const compared = async (given: Case, groups: readonly (readonly FeedBar[])[] = minuteBars(given.bars)) =>
+  comparedRuns(given, () => new RecordedBarsFeed(groups))
+
+/** A kill switch that hardly ever stops, so that there are trades all the time. */
+const LENIENT: Changes = {
+  kill_switch: { l2_loss_streak: 0, l1_daily_loss_pct: 0.9, l3_max_drawdown_pct: 0.95 },
+  risk: { max_drawdown_pct: 0.95 },
+}
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+describe('a run that passes over quiet bars', { timeout: 60_000 }, () => {
+  it.each(STRATEGY_NAMES)(
+    'comes to the same as one that takes each bar the long way: %s',
+    async (strategy) => {
+      for (const seed of [1, 2]) await compared({ strategy, bars: { seed, count: 1700 } })
+    },
+  )
+
+  it.each(['ma_crossover', 'momentum', 'hold'] as const)('trades all the time: %s', async (strategy) => {
+    const { result } = await compared({
+      strategy,
+      bars: { seed: 3, count: 3300, sigma: 0.004 },
+      changes: LENIENT,
+    })
+    expect(result.account.trades.length).toBeGreaterThan(10)
+  })
+
+  it('ends trades by stop, target and time alike', async () => {
+    const { result } = await compared({
+      strategy: 'hold',
+      bars: { seed: 5, count: 4000, sigma: 0.003 },
+      changes: {
+        ...LENIENT,
+        execution: { time_stop_hours: 3, time_stop_loss_pct: 0.005, max_holding_hours: 9 },
+      },
+    })
+    const reasons = new Set(result.account.trades.map(({ exit_reason }) => exit_reason))
+    expect(reasons).toEqual(new Set(['stop_loss', 'take_profit', 'time_stop']))
+  })
+
+  it('has the same kill switch, lowered every midnight or not', async () => {
+    const bars = { seed: 7, count: 4500, sigma: 0.004 }
+    const changes = {
+      kill_switch: { l1_daily_loss_pct: 0.002, l2_portfolio_heat_pct: 0.02, rearm_step: 0.001 },
+    }
+    for (const resetsDaily of [false, true]) {
+      const { result } = await compared({ strategy: 'ma_crossover', bars, resetsDaily, changes })
+      expect(result.account.killSwitch.stops).toBeGreaterThan(0)
+    }
+  })
+
+  it('sees the same drawdown where positions are large', async () => {
+    const changes = {
+      kill_switch: {
+        l2_loss_streak: 0,
+        l1_daily_loss_pct: 0.01,
+        l3_max_drawdown_pct: 0.02,
+        rearm_step: 0.002,
+      },
+    }
+    for (const seed of [11, 12, 13]) {
+      const bars = { seed, count: 3000, sigma: 0.005 }
+      const { result } = await compared({ strategy: 'hold', bars, changes, resetsDaily: true })
+      expect(result.account.maxDrawdown).toBeGreaterThan(0.005)
+    }
+  })
+
+  it('does so with several symbols, with gaps, and with an end', async () => {
+    const symbols = ['BTC', 'ETH', 'SOL']
+    for (const strategy of ['ma_crossover', 'brain'] as const) {
+      await compared({ strategy, bars: { seed: 21, count: 1200, symbols }, changes: LENIENT })
+      const toMs = Date.UTC(2026, 0, 1, 18)
+      await compared({
+        strategy,
+        bars: { seed: 22, count: 1200, symbols, gaps: 0.02 },
+        changes: LENIENT,
+        toMs,
+      })
+    }
+  })
+
+  it('does so with funding, depth and open interest, learning now and then', async () => {
+    const bars = { seed: 31, count: 2000, hasSideValues: true }
+    for (const strategy of ['hold', 'brain'] as const) {
+      const changes = { ...LENIENT, learning: { interval_seconds: 3600 } }
+      const { result } = await compared({ strategy, bars, changes })
+      if (strategy === 'hold') expect(result.account.funding).not.toBe(0)
+    }
+  })
+
+  it('does so with analysis bars of several minutes, and a cycle now and then', async () => {
+    const bars = { seed: 41, count: 1900 }
+    const changes = { ...LENIENT, ta: { bar_seconds: 300 }, brain: { cycle_interval_seconds: 900 } }
+    for (const strategy of ['ma_crossover', 'brain'] as const) await compared({ strategy, bars, changes })
+  })
+
+  it('does so with bars that are damaged, repeated, late or far off', async () => {
+    const groups = minuteBars({ seed: 51, count: 1500, symbols: ['BTC', 'ETH'] }).map((group, index) => {
+      if (index % 97 === 5) return [...group, ...group.slice(0, 1)]
+      if (index % 89 === 7) return group.map((bar) => ({ ...bar, low: bar.high * 2 }))
+      if (index % 83 === 11) return group.slice(1)
+      if (index % 131 === 3)
+        return group.map((bar) => ({
+          ...bar,
+          open: bar.open * 1.5,
+          high: bar.high * 2,
+          close: bar.close * 1.5,
+        }))
+      if (index % 71 === 2) return group.map((bar) => ({ ...bar, symbol: `${bar.symbol}-USD` }))
+      return group
+    })
+    const swapped = groups.map((group, index) => (index % 101 === 50 ? (groups[index - 1] ?? group) : group))
+    const given = { strategy: 'ma_crossover', bars: { seed: 51, count: 0, symbols: ['BTC', 'ETH'] } } as const
+    await compared({ ...given, changes: LENIENT }, swapped)
+  })
+
+  it('does so on a recorded log, with its signals', async () => {
+    const bars = { seed: 61, count: 900, hasSideValues: true }
+    for (const strategy of ['brain', 'hold'] as const) {
+      const given: Case = { strategy, bars, changes: LENIENT }
+      const events: Stamped[] = []
+      await runOf(new RecordedBarsFeed(minuteBars(bars)), given, {
+        onEvents: (some) => void events.push(...some),
+      })
+      const log = new MemoryLog()
+      const unsigned = { signature: null, signer: null, batchSignature: null }
+      await log.append(
+        chain(events, EMPTY_HEAD, sha256Hex).map((record) => ({ ...record, ...unsigned })),
+        EMPTY_HEAD,
+      )
+      // With the brain every minute has a run of a producer beside its bars.
+      await comparedRuns(given, () => new LogFeed(log), strategy === 'brain' ? -1 : 100)
+    }
+  })
+
+  it('gives every event to whoever asks for events', async () => {
+    const given: Case = { strategy: 'hold', bars: { seed: 71, count: 500 } }
+    const events: Stamped[] = []
+    const { quiet } = await runOf(new RecordedBarsFeed(minuteBars(given.bars)), given, {
+      onEvents: (some) => void events.push(...some),
+    })
+    expect(quiet).toBe(0)
+    expect(events.filter(({ type }) => type === 'market.bar.v1')).toHaveLength(500)
+  })
+})
