@@ -42,7 +42,7 @@ export const runBacktest = async (
 ): Promise<BacktestReport> => {
   const { strategy, symbol, resetsDaily, onError, onProgress, onEvents } = request
   if (symbol !== undefined) refuseInvented(given, request, symbol)
-  const costed = withCosts(given, request.costs)
+  const costed = withCosts(given, request.costs ?? {})
   const chosen = symbol === undefined ? costed : settingsForSymbol(costed, symbol)
   const parameters = checkedParameters(request)
   const seed = request.seed ?? given.market.seed

@@ -85,7 +85,7 @@ export interface BacktestRequest {
   readonly isFromLog: boolean
   readonly resetsDaily: boolean
   /** Instead of those of the settings. */
-  readonly costs: BacktestCosts
+  readonly costs?: BacktestCosts | undefined
   /** How many variants were tried, of which this is one: it deflates the Sharpe ratio. 1 without it. */
   readonly trials?: number | undefined
   /** What was left out of the bars, for people. */
