@@ -1,10 +1,8 @@
 import { asKnown, type PayloadOf } from '../core/events/catalogue.ts'
 import type { Stamped } from '../core/log/event.ts'
 import type { FeedBar } from '../core/market/bar.ts'
-import type { State } from '../core/state.ts'
-import { equityOf } from '../core/trading/account.ts'
-import { usdNumber } from '../core/shared/money.ts'
 import { r9 } from '../core/shared/numbers.ts'
+import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { DataHash } from './data-hash.ts'
 import { EquityTracker, type TrackedEquity } from './equity-tracker.ts'
 import { MarketLineTracker, type FillCosts, type MarketLine } from './market-line.ts'
@@ -84,10 +82,19 @@ interface Opening {
   readonly regime: string
 }
 
+interface HeldPosition {
+  readonly symbol: string
+  readonly quantity: number
+  readonly opening: Opening
+  /** The last close. */
+  mark: number
+}
+
 /** Follows the account through every event and every close. */
 export class AccountTracker {
   readonly #heldBack = new Map<string, number>()
-  readonly #open = new Map<string, Opening>()
+  readonly #open = new Map<string, HeldPosition>()
+  readonly #canonicalSymbols = new Map<string, string>()
   readonly #trades: ClosedTrade[] = []
   readonly #hash = new DataHash()
   readonly #prices = new PriceHistory()
@@ -108,9 +115,8 @@ export class AccountTracker {
     for (const event of events) this.#recordOne(event)
   }
 
-  /** The state at the beginning, and what fills cost. */
-  start(state: State, costs: FillCosts): void {
-    const startUsd = usdNumber(equityOf(state.trading))
+  /** The equity at the beginning, and what fills cost. */
+  start(startUsd: number, costs: FillCosts): void {
     this.#equity = new EquityTracker(startUsd)
     this.#market = new MarketLineTracker(startUsd, costs)
   }
@@ -122,17 +128,16 @@ export class AccountTracker {
   }
 
   /** After the bars that opened at `openMs` have closed. Runs for every bar: it must stay cheap. */
-  close({ trading }: Pick<State, 'trading'>, openMs: number, bars: readonly FeedBar[]): void {
+  close(equity: number, openMs: number, bars: readonly FeedBar[]): void {
     const closeMs = openMs + (bars[0]?.resolution_s ?? 0) * 1000
-    const equity = usdNumber(equityOf(trading))
     this.#equity.close(equity, openMs, closeMs)
     this.#market.close(bars, openMs, closeMs)
     this.#hash.add(openMs, bars)
     this.#prices.add(openMs, bars)
     this.#curve.add(closeMs, equity, this.#market.value, this.#equity.fall)
     this.#closes += 1
-    if (trading.book.count === 0) return
-    const exposure = equity > 0 ? usdNumber(trading.book.exposure) / equity : 0
+    if (this.#open.size === 0) return
+    const exposure = equity > 0 ? this.#valueHeld(bars) / equity : 0
     this.#closesHeld += 1
     this.#exposureSum += exposure
     this.#exposureMax = Math.max(this.#exposureMax, exposure)
@@ -165,17 +170,41 @@ export class AccountTracker {
     }
   }
 
+  /** What is held is worth its last close. */
+  #valueHeld(bars: readonly FeedBar[]): number {
+    let value = 0
+    for (const position of this.#open.values()) {
+      for (const { symbol, close } of bars)
+        if (this.#canonical(symbol) === position.symbol) position.mark = close
+      value += position.quantity * position.mark
+    }
+    return value
+  }
+
+  #canonical(symbol: string): string {
+    const known = this.#canonicalSymbols.get(symbol)
+    if (known !== undefined) return known
+    const canonical = canonicalSymbol(symbol)
+    this.#canonicalSymbols.set(symbol, canonical)
+    return canonical
+  }
+
   #recordOne(event: Stamped): void {
     const known = asKnown(event)
     switch (known?.type) {
       case 'execution.position_opened.v1':
-        this.#open.set(known.payload.position_id, this.#openingOf(known.payload, event.recordedAt))
+        this.#open.set(known.payload.position_id, {
+          symbol: known.payload.asset,
+          quantity: known.payload.quantity,
+          mark: known.payload.entry_price,
+          opening: this.#openingOf(known.payload, event.recordedAt),
+        })
         return
       case 'execution.position_closed.v1': {
-        const opening = this.#open.get(known.payload.position_id)
-        if (opening === undefined) return
+        const held = this.#open.get(known.payload.position_id)
+        if (held === undefined) return
         this.#open.delete(known.payload.position_id)
-        this.#trades.push(tradeOf(opening, known.payload, event.recordedAt))
+        this.#trades.push(tradeOf(held.opening, known.payload, event.recordedAt))
         return
       }
       case 'execution.order_filled.v1':

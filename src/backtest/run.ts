@@ -1,5 +1,5 @@
 import type { CanonicalSymbol } from '../core/shared/brand.ts'
-import { priceFrom } from '../core/shared/money.ts'
+import { priceFrom, usdNumber } from '../core/shared/money.ts'
 import { yieldToEventLoop } from '../ports/yield-to-event-loop.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { foldingOf } from '../core/operations/decide.ts'
@@ -7,6 +7,7 @@ import type { Stamped } from '../core/log/event.ts'
 import type { FeedBar } from '../core/market/bar.ts'
 import type { Quote } from '../core/shared/quote.ts'
 import { canonicalSymbol } from '../core/shared/symbol.ts'
+import { equityOf } from '../core/trading/account.ts'
 import { DAY_MS } from '../core/shared/time.ts'
 import { MarketRunner } from '../engine/market/market-runner.ts'
 import { ProducerRunner } from '../engine/market/producer-runner.ts'
@@ -20,7 +21,7 @@ import { strategyOf, type Strategy, type StrategyName, type StrategyParameters }
 
 export interface BacktestDependencies {
   readonly strategy: StrategyName
-  readonly parameters: StrategyParameters
+  readonly parameters?: StrategyParameters
   /** Recorded bars, as fast as they are processed; a log has the events between them too. */
   readonly feed: MarketFeed & Partial<Pick<EventFeed, 'surroundingEvents'>>
   readonly producers: readonly Producer[]
@@ -111,7 +112,7 @@ class Run {
       configuration,
       onError,
     })
-    const { strategy, parameters } = dependencies
+    const { strategy, parameters = {} } = dependencies
     this.#strategy = strategyOf(strategy, { engine: this.#engine, configuration, parameters })
   }
 
@@ -193,7 +194,7 @@ class Run {
     this.#bars += bars.length
     this.#firstOpenMs ??= openMs
     this.#lastCloseMs = this.#doneUpToMs
-    this.#account.close(this.#engine.state, openMs, bars)
+    this.#account.close(this.#equityUsd(), openMs, bars)
   }
 
   async #start(openMs: number, resolutionSeconds: number): Promise<number> {
@@ -212,9 +213,13 @@ class Run {
       },
     })
     const { paper_fee_bps: feeBps, paper_slippage_bps: slippageBps } = this.#settings.execution
-    this.#account.start(this.#engine.state, { feeBps, slippageBps })
+    this.#account.start(this.#equityUsd(), { feeBps, slippageBps })
     this.#doneUpToMs = openMs
     return Math.max(fromMs ?? 0, openMs + WARM_UP_BARS * this.#settings.ta.bar_seconds * 1000)
+  }
+
+  #equityUsd(): number {
+    return usdNumber(equityOf(this.#engine.state.trading))
   }
 
   /** A log may have bars of several lengths: the warm-up of a first start, then minutes. */

@@ -57,7 +57,7 @@ export const runBacktest = async (
     resetsDaily,
     onError,
     onTime: (nowMs, bars) => {
-      if (progress === null) onProgress(0, null, bars)
+      if (progress === null) onProgress(0, 0, bars)
       else onProgress(nowMs - progress.fromMs, progress.toMs - progress.fromMs, bars)
     },
     ...(onEvents === undefined ? {} : { onEvents }),
@@ -84,7 +84,7 @@ export const runBacktest = async (
   })
 }
 
-const checkedParameters = ({ strategy, parameters }: BacktestRequest): StrategyParameters => {
+const checkedParameters = ({ strategy, parameters = {} }: BacktestRequest): StrategyParameters => {
   try {
     return parametersOf(strategy, parameters)
   } catch (error) {

@@ -71,7 +71,8 @@ export interface CommandDependencies {
 
 export interface BacktestRequest {
   readonly strategy: StrategyName
-  readonly parameters: StrategyParameters
+  /** Of the strategy; those that are missing have their defaults. */
+  readonly parameters?: StrategyParameters
   /** Alone; without it the whole universe. */
   readonly symbol?: string | undefined
   readonly fromMs: number | null
@@ -90,8 +91,8 @@ export interface BacktestRequest {
   readonly trials?: number | undefined
   /** What was left out of the bars, for people. */
   readonly onError: (message: string) => void
-  /** `total` is null where the end is not known; `bars` is how many were processed since the last call. */
-  readonly onProgress: (done: number, total: number | null, bars: number) => void
+  /** `total` is 0 where the end is not known; `bars` is how many were processed since the last call. */
+  readonly onProgress: (done: number, total: number, bars: number) => void
   /** Every event of the run, in order. */
   readonly onEvents?: ((events: readonly Stamped[]) => void) | undefined
 }
