@@ -50,7 +50,7 @@ export const comparisonOf = (reports: readonly BacktestReport[]): readonly Compa
             sharpe: null,
             max_drawdown: null,
             trades: null,
-            beats_random: 0.5,
+            beats_random: null,
           },
         ],
   )

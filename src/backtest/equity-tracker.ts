@@ -58,8 +58,8 @@ export class EquityTracker {
     this.#value = value
     if (closeMs > this.#closeMs) this.#closeMs = closeMs
     this.#peakMs ??= openMs
-    if (value >= this.#peak) this.#climb(value, closeMs)
-    else this.#fall(closeMs)
+    if (value >= this.#peak) this.#climb(value, this.#closeMs)
+    else this.#fall(this.#closeMs)
   }
 
   tracked(): TrackedEquity {

@@ -36,7 +36,6 @@ const run = async (feed: MarketFeed, changes: Partial<BacktestDependencies> = {}
   const events: Stamped[] = []
   const result = await backtest({
     strategy: 'brain',
-    parameters: {},
     feed,
     producers: [],
     settings,

@@ -84,7 +84,7 @@ export class LogFeed implements EventFeed {
       await listener.onBars(group.bars)
     }
     if (isEmpty) {
-      this.#error = `the log has no bars of ${[...wanted].join(', ')}; it has ${[...others].join(', ')}`
+      this.#error = `the log has no bars of ${[...wanted].join(', ')}; it has ${[...others].join(', ') || 'none that can be read'}`
       return
     }
     this.#state = 'ended'

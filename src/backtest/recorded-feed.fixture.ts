@@ -55,7 +55,6 @@ export const runBacktest = async (
   const errors: string[] = []
   const result = await backtest({
     strategy: 'always_long',
-    parameters: {},
     feed: new RecordedBarsFeed(groups),
     producers: [],
     settings: {

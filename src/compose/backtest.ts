@@ -38,16 +38,16 @@ export const runBacktest = async (
   request: BacktestRequest,
   place: BacktestFolders,
 ): Promise<BacktestReport> => {
-  const { strategy, symbol, resetsDaily, onError, onProgress, onEvents } = request
+  const { strategy, parameters = {}, symbol, resetsDaily, onError, onProgress, onEvents } = request
   if (symbol !== undefined) refuseInvented(given, request, symbol)
-  const costed = withCosts(given, request.costs)
+  const costed = withCosts(given, request.costs ?? {})
   const chosen = symbol === undefined ? costed : settingsForSymbol(costed, symbol)
   const seed = request.seed ?? given.market.seed
   const { market, fromMs, toMs, progress, ...input } = await inputOf(chosen, { ...request, seed }, place)
   const own =
     strategy === BRAIN
       ? undefined
-      : await openStrategy(strategy, request.parameters, {
+      : await openStrategy(strategy, parameters, {
           home: place.home,
           blocks: true,
           analysisSeconds: chosen.ta.bar_seconds,
@@ -56,7 +56,7 @@ export const runBacktest = async (
   const course = await backtest({
     ...input,
     strategy,
-    parameters: request.parameters,
+    parameters,
     own,
     version: place.version,
     fromMs,
@@ -64,7 +64,7 @@ export const runBacktest = async (
     resetsDaily,
     onError,
     onTime: (nowMs, bars) => {
-      if (progress === null) onProgress(0, null, bars)
+      if (progress === null) onProgress(0, 0, bars)
       else onProgress(nowMs - progress.fromMs, progress.toMs - progress.fromMs, bars)
     },
     ...(onEvents === undefined ? {} : { onEvents }),

@@ -173,6 +173,7 @@ export const candleChart = (
   const yOf = (price: number): number => coordinate((1 - (price - low) / (high - low)) * CANDLES_HEIGHT)
   const xAt = (iso: string): number => coordinate((placeOf(candles, Date.parse(iso)) + 0.5) * step)
   const [first] = candles
+  const middle = candles[Math.floor(candles.length / 2)]
   const last = candles.at(-1)
   return html`<figure class="candles">
     <div class="scroll" role="region" aria-label="Trades of ${symbol} on candles" tabindex="0">
@@ -187,10 +188,13 @@ export const candleChart = (
           ${ticks.map((tick) => html`<line class="grid" x1="0" x2="${width}" y1="${yOf(tick)}" y2="${yOf(tick)}" />`)}
           ${candles.map((candle, index) => candleShape(candle, (index + 0.5) * step, Math.max(1, step * 0.6), yOf))}
           ${drawn.map((trade) => tradeShape(trade, { x: xAt(trade.opened_at), y: yOf(trade.entry_price) }, { x: xAt(trade.closed_at), y: yOf(trade.exit_price) }))}</svg
-        >${ticks.map((tick) => html`<span class="tick" style="top:${coordinate((yOf(tick) / CANDLES_HEIGHT) * 100)}%">${priceText(tick)}</span>`)}
+        >${ticks.map((tick) => html`<span class="tick" style="top:${yOf(tick)}px">${priceText(tick)}</span>`)}
+        <div class="xs">
+          <span>${dayText(first?.[0])}</span><span>${dayText(middle?.[0])}</span
+          ><span>${dayText(last?.[0])}</span>
+        </div>
       </div>
     </div>
-    <div class="xs"><span>${dayText(first?.[0])}</span><span>${dayText(last?.[0])}</span></div>
     <figcaption>
       <span class="key gain">won</span><span class="key loss">lost</span
       ><span>▲ long entry ▼ short entry ● exit</span>

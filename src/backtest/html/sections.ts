@@ -1,4 +1,5 @@
 import { DAYS_MIN, TRADES_MIN } from '../figures.ts'
+import { heldBackTexts } from '../held-back.ts'
 import type { BacktestReport } from '../report.ts'
 import { dailyReturnsOf, sharpeOf } from '../statistics.ts'
 import { HOLD } from '../../core/strategies/built-in.ts'
@@ -68,7 +69,7 @@ const notes = ({ strategy, kill_switch: kill, held_back: held, ...report }: Back
       <li>The whole account buys the market once, outside the limits of the engine, and keeps it.</li>
     </ul>`
   }
-  const reasons = Object.entries(held).map(([reason, count]) => `${count} times by ${reason}`)
+  const reasons = heldBackTexts(held)
   const opened = report.trades + report.open_positions
   const none = report.proposed_trades === 0 ? 'the strategy asked for no trade' : 'no proposed trade'
   return html`<ul class="notes">

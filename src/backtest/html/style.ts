@@ -43,6 +43,7 @@ figcaption{display:flex;flex-wrap:wrap;gap:4px 16px;margin:4px 0 0 60px}
 .tone0{color:var(--accent)}.tone1{color:var(--hold)}.tone2{color:var(--gain)}.tone3{color:var(--loss)}.tone4{color:#8c62d3}.tone5{color:#0d8794}
 .canvas{position:relative;min-width:100%;padding-left:60px}
 .canvas svg{display:block}
+.canvas .xs{margin-left:0}
 .up{stroke:var(--gain);fill:var(--gain);opacity:.55}.down{stroke:var(--loss);fill:var(--loss);opacity:.55}
 .trade{stroke:var(--ink);stroke-width:.8;fill:currentColor}
 .trade .way{stroke:currentColor;stroke-width:1.6;fill:none}

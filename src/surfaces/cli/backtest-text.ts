@@ -1,5 +1,6 @@
 import { comparisonOf } from '../../backtest/comparison.ts'
 import { DAYS_MIN } from '../../backtest/figures.ts'
+import { heldBackTexts } from '../../backtest/held-back.ts'
 import type { BacktestReport } from '../../backtest/report.ts'
 import { HOLD } from '../../core/strategies/built-in.ts'
 import { fields, left, paragraphs, percent, profit, quiet, right, table, usd, warning } from './table.ts'
@@ -153,16 +154,14 @@ const activityOf = (report: BacktestReport): readonly Row[] => {
   if (report.strategy === HOLD) return [['Proposed', 'nothing: it buys once with the whole account']]
   const opened = report.trades + report.open_positions
   const proposed: Row = ['Proposed', `${report.proposed_trades} trades, of which ${opened} were opened`]
-  const reasons = Object.entries(report.held_back)
-  const shown = reasons.slice(0, REASONS_SHOWN)
+  const reasons = Object.keys(report.held_back)
   const rest = reasons.slice(REASONS_SHOWN)
   const isQuiet = opened > 0
   const cellOf = (text: string): Cell => (isQuiet ? quiet(text) : warning(text))
-  const held = shown.map(([reason, count]): Row => [
-    'Held back',
-    cellOf(`${count} times by ${reason}${ADVICE[reason] ?? ''}`),
-  ])
-  if (rest.length > 0) held.push(['Held back', quiet(`and by ${rest.map(([reason]) => reason).join(', ')}`)])
+  const held = heldBackTexts(report.held_back)
+    .slice(0, REASONS_SHOWN)
+    .map((text, index): Row => ['Held back', cellOf(`${text}${ADVICE[reasons[index] ?? ''] ?? ''}`)])
+  if (rest.length > 0) held.push(['Held back', quiet(`and by ${rest.join(', ')}`)])
   if (held.length > 0) return [proposed, ...held]
   const none = report.proposed_trades === 0 ? 'the strategy asked for no trade' : 'no proposed trade'
   return [proposed, ['Held back', cellOf(none)]]

@@ -75,7 +75,7 @@ export interface CommandDependencies {
 export interface BacktestRequest {
   readonly strategy: StrategyName
   /** Of the strategy, as text or as they are; those that are missing have their defaults. */
-  readonly parameters: ParameterValues
+  readonly parameters?: ParameterValues | undefined
   /** Alone; without it the whole universe. */
   readonly symbol?: string | undefined
   readonly fromMs: number | null
@@ -89,13 +89,13 @@ export interface BacktestRequest {
   readonly isFromLog: boolean
   readonly resetsDaily: boolean
   /** Instead of those of the settings. */
-  readonly costs: BacktestCosts
+  readonly costs?: BacktestCosts | undefined
   /** How many variants were tried, of which this is one: it deflates the Sharpe ratio. 1 without it. */
   readonly trials?: number | undefined
   /** What was left out of the bars, for people. */
   readonly onError: (message: string) => void
-  /** `total` is null where the end is not known; `bars` is how many were processed since the last call. */
-  readonly onProgress: (done: number, total: number | null, bars: number) => void
+  /** `total` is 0 where the end is not known; `bars` is how many were processed since the last call. */
+  readonly onProgress: (done: number, total: number, bars: number) => void
   /** Every event of the run, in order. */
   readonly onEvents?: ((events: readonly Stamped[]) => void) | undefined
 }

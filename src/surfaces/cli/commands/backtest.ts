@@ -124,7 +124,7 @@ const runOne = async (
       onError: (message) => skipped.push(message),
       onProgress: (done, total, bars) => {
         const speed = speedOf(bars)
-        if (speed !== null) progress.update(done, total, speed)
+        if (speed !== null) progress.update(done, total === 0 ? null : total, speed)
       },
     })
     .finally(progress.end)
