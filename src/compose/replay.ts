@@ -31,7 +31,7 @@ export const openReplay = async (
   const { firstOpenMs, resolutionSeconds } = await describeFile(settings, universe.symbols).catch(refuse)
   const { seq, recordedAt } = await log.head()
   const reachedMs = seq === 0 ? firstOpenMs : Date.parse(recordedAt)
-  if (reachedMs > firstOpenMs && !(await isOfReplay(log, recordedAt))) {
+  if (reachedMs > firstOpenMs && !(await isOfReplay(log))) {
     throw new ReplayRefusedError(
       `the log of this home has events up to ${recordedAt}, and the bars of ${market.file} begin at ` +
         `${timestampAt(firstOpenMs)}. A file is replayed on the clock of its bars, and the times of a log never ` +
@@ -55,13 +55,13 @@ const refuse = (error: unknown): never => {
   throw new ReplayRefusedError(error instanceof Error ? error.message : String(error), { cause: error })
 }
 
-/** Whether the log ends where a replay stopped: at the close of its newest bar. */
-const isOfReplay = async (log: Pick<EventLog, 'read'>, recordedAt: string): Promise<boolean> => {
+/** Whether the newest bar was recorded at its own time. Time may have passed since, in a gap between bars. */
+const isOfReplay = async (log: Pick<EventLog, 'read'>): Promise<boolean> => {
   const [newest] = await log.read({ types: ['market.bar'], order: 'desc', limit: 1 })
   if (newest === undefined) return false
   const { feed, close_ts } = JSON.parse(newest.payload) as {
     readonly feed: string
     readonly close_ts: string
   }
-  return feed === 'file' && close_ts === recordedAt
+  return feed === 'file' && close_ts === newest.recordedAt
 }

@@ -45,6 +45,33 @@ export const MUTANTS = [
     test: ['src/adapters/brokers/ccxt/ccxt-broker.test.ts', 'sends nothing twice and misses nothing'],
   },
   {
+    name: 'a cycle does not wait for its bar and its producers',
+    file: 'src/engine/market/schedule.ts',
+    from: 'const leftMs = newestOnGrid(nowMs, STEP_MS) + deadlineMsOf(brain) - timer.now()',
+    to: 'const leftMs = 0',
+    test: [
+      'test/simulation/live-equals-backtest.test.ts',
+      'decide and trade alike, with bars that arrive at once',
+    ],
+  },
+  {
+    name: 'a cycle counts ages from when it has waited',
+    file: 'src/core/brain/run-cycle.ts',
+    from: 'asOfMs: Date.parse(asOf),',
+    to: 'asOfMs: Date.parse(now),',
+    test: [
+      'test/simulation/live-equals-backtest.test.ts',
+      'decide and trade alike, with bars that arrive a little later',
+    ],
+  },
+  {
+    name: 'a backtest fills at the close of the bar that has just opened',
+    file: 'src/backtest/run.ts',
+    from: 'for (const { symbol, open } of bars)',
+    to: 'for (const { symbol, close: open } of bars)',
+    test: ['src/backtest/look-ahead.test.ts', 'changes nothing that hold did before'],
+  },
+  {
     name: "a short's profit has the wrong sign",
     file: 'src/core/trading/exits.ts',
     from: 'const gross = signed(terms.direction, minus(',

@@ -107,6 +107,10 @@ export const runService = async ({
   engine.eventBus.subscribe(({ events: some }) => events.push(...some))
   const say = (message: string, fields: object = {}): void =>
     void warnings.push(`${message} ${Object.values(fields).map(String).join(' ')}`)
+  let isRunning = false
+  const info = (message: string): void => {
+    isRunning ||= message.endsWith('feed is running')
+  }
   const drivers = await openDrivers({
     environment: {
       home: tmpdir(),
@@ -120,12 +124,14 @@ export const runService = async ({
     },
     engine,
     configuration: () => settings,
-    logger: { debug: () => undefined, info: () => undefined, warn: say, error: say },
+    logger: { debug: () => undefined, info, warn: say, error: say },
     timer,
     leadership: memoryLeadership(store),
     onSecrets: () => undefined,
     openFeed,
   })
+  // What producers make of the past is not part of the first minute.
+  while (!isRunning) await new Promise(setImmediate)
   await onOpened?.(engine, timer)
   while (timer.now() < toMs) {
     if (!timer.step(parties)) await new Promise(setImmediate)

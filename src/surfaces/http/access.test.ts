@@ -249,4 +249,16 @@ describe('the rate limit', () => {
     expect(statuses).toEqual([200, 200, 429])
     expect((await server.callRoot('GET', '/docs', { token: null })).status).toBe(429)
   })
+
+  it('counts the time that passes while the clock of a replay stands still', async () => {
+    let nowMs = 0
+    const server = await start({
+      settings: { api: { rate_limit_per_minute: 1 } },
+      dependencies: { steadyNow: () => nowMs },
+    })
+    const statusOf = async () => (await server.call('GET', '/kill-switch')).status
+    expect([await statusOf(), await statusOf()]).toEqual([200, 429])
+    nowMs = 60_000
+    expect(await statusOf()).toBe(200)
+  })
 })
