@@ -14,6 +14,7 @@ import {
   settingsForSymbol,
   WARM_UP_BARS,
   type BacktestDependencies,
+  type BacktestResult,
 } from '../backtest/run.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { nearest } from '../core/config/keys.ts'
@@ -56,7 +57,7 @@ export const runBacktest = async (
           analysisSeconds: chosen.ta.bar_seconds,
           onOutput: (text) => void process.stderr.write(text),
         })
-  const course = await backtest({
+  const course = await backtestAndClose({
     ...input,
     strategy,
     parameters,
@@ -69,12 +70,19 @@ export const runBacktest = async (
     onTime: (nowMs) => {
       if (fromMs !== null && toMs !== null) onProgress(nowMs - fromMs, toMs - fromMs)
     },
-  })
-    .catch(explain)
-    .finally(() => own?.close())
+  }).catch(explain)
   const signs = createDraws(seed, 0, 'backtest:signs', sha256Hex)
   const { symbols } = input.settings.universe
   return reportOf({ strategy, market, symbols, seed, resetsDaily }, course, () => signs.uniform())
+}
+
+/** However the run ends, so does the thread or the program of a strategy. */
+const backtestAndClose = async (dependencies: BacktestDependencies): Promise<BacktestResult> => {
+  try {
+    return await backtest(dependencies)
+  } finally {
+    await dependencies.own?.close()
+  }
 }
 
 /** A simulated market would be made up for any name: only the symbols of the universe are simulated. */
