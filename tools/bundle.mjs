@@ -97,5 +97,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
     const args = [join(folder, 'surfaces-http-openapi-process.js'), version, join(folder, 'openapi.json')]
     execFileSync(process.execPath, args, { stdio: 'inherit' })
+    // For editors in which strategies are written.
+    const types = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.types.json', '--outDir']
+    execFileSync(process.execPath, [...types, join(folder, 'types')], { cwd: ROOT, stdio: 'inherit' })
   }
 }

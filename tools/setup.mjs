@@ -45,7 +45,7 @@ const readJson = (file) => JSON.parse(readFileSync(file, 'utf8'))
 const BUILDS = [
   {
     output: 'dist',
-    inputs: ['src', 'tools/bundle.mjs', 'package.json', 'package-lock.json'],
+    inputs: ['src', 'tools/bundle.mjs', 'tsconfig.types.json', 'package.json', 'package-lock.json'],
     argsFor: (folder) => ['tools/bundle.mjs', 'service', folder],
   },
   {

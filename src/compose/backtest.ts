@@ -9,7 +9,7 @@ import { RecordedTimer } from '../backtest/backtest-engine.ts'
 import { LogFeed } from '../backtest/log-feed.ts'
 import { reportOf, type BacktestReport, type BacktestSubject } from '../backtest/report.ts'
 import { backtest, NoBarsError, WARM_UP_BARS } from '../backtest/run.ts'
-import type { BacktestDependencies } from '../backtest/run-dependencies.ts'
+import type { BacktestDependencies, BacktestResult } from '../backtest/run-dependencies.ts'
 import { settingsForSymbol } from '../backtest/run-settings.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { nearest } from '../core/config/keys.ts'
@@ -53,7 +53,7 @@ export const runBacktest = async (
           analysisSeconds: chosen.ta.bar_seconds,
           onOutput: (text) => void process.stderr.write(text),
         })
-  const course = await backtest({
+  const course = await backtestAndClose({
     ...input,
     strategy,
     parameters,
@@ -68,9 +68,7 @@ export const runBacktest = async (
       else onProgress(nowMs - progress.fromMs, progress.toMs - progress.fromMs, bars)
     },
     ...(onEvents === undefined ? {} : { onEvents }),
-  })
-    .catch(explain)
-    .finally(() => own?.close())
+  }).catch(explain)
   const { execution, universe } = input.settings
   const subject = {
     strategy,
@@ -91,6 +89,15 @@ export const runBacktest = async (
     const draws = createDraws(seed, 0, `backtest:${stream}`, sha256Hex)
     return () => draws.uniform()
   })
+}
+
+/** However the run ends, so does the thread or the program of a strategy. */
+const backtestAndClose = async (dependencies: BacktestDependencies): Promise<BacktestResult> => {
+  try {
+    return await backtest(dependencies)
+  } finally {
+    await dependencies.own?.close()
+  }
 }
 
 /** An outcome must be worth more than a round trip costs, as the settings themselves are checked. */

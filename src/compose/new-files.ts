@@ -1,7 +1,13 @@
 import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { importOwn } from '../adapters/strategies/files/load-definition.ts'
-import { writeOwnFiles, type OwnFileKind } from '../adapters/strategies/files/templates.ts'
+import {
+  writeEditorSettings,
+  writeOwnFiles,
+  type OwnFileKind,
+} from '../adapters/strategies/files/templates.ts'
 import { Failure } from '../surfaces/cli/failure.ts'
 import { producersFolder, strategiesFolder } from './strategies.ts'
 
@@ -13,7 +19,27 @@ export const createOwnFiles = async (
   const folder = kind === 'producer' ? producersFolder(home) : strategiesFolder(home)
   const result = await writeOwnFiles(folder, name, kind)
   if (result.status === 'refused') throw new Failure('file.exists', result.reason)
+  if (kind !== 'python') await writeEditorSettings(folder, typePaths())
   return result.files
+}
+
+/** Where the types are that a file imports. Built, they stand beside the code. */
+const typePaths = (): Readonly<Record<string, string>> => {
+  const { resolve } = createRequire(import.meta.url)
+  const isBuilt = !import.meta.url.endsWith('.ts')
+  const ours = (name: string): string =>
+    fileURLToPath(
+      new URL(
+        isBuilt ? `types/adapters/strategies/files/${name}.d.ts` : `../adapters/strategies/files/${name}.ts`,
+        import.meta.url,
+      ),
+    )
+  return {
+    'signal-engine/strategy': ours('strategy-module'),
+    'signal-engine/producer': ours('producer-module'),
+    'trading-signals': join(dirname(resolve('trading-signals')), 'index.d.ts'),
+    zod: join(dirname(resolve('zod')), 'index.d.ts'),
+  }
 }
 
 /** Node's test runner starts by itself when the files are loaded. */

@@ -93,6 +93,7 @@ describe('what is installed with the service', () => {
       'hyparquet',
       'hyparquet-writer',
       'immutable',
+      'jiti',
       'openapi-types',
       'pg',
       'pino',

@@ -35,7 +35,7 @@ describe('parameters', () => {
     [{ mode: 'wild' }, '(mode calm, calm | quick)'],
     [{ shorts: 'maybe' }, 'shorts'],
   ])('refuse %o', (given, message) => {
-    const result = parsed(given as Record<string, string>)
+    const result = parsed(given)
     expect(result.status === 'invalid' ? result.problems.join('; ') : '').toContain(message)
   })
 

@@ -87,13 +87,6 @@ export const closePosition = (
   return accept(...exitEvents(facts, { ...exit, by }, context))
 }
 
-interface SymbolExit {
-  readonly symbol: CanonicalSymbol
-  readonly direction: Direction | 'flat'
-  /** The name of a strategy. */
-  readonly rule?: string
-}
-
 /** All at once; what has no price cannot be closed, and that is recorded. */
 export const closeAll = (facts: TradingFacts, by: Operator, context: DecisionContext): Decision =>
   accept(
@@ -108,7 +101,7 @@ export const closeAll = (facts: TradingFacts, by: Operator, context: DecisionCon
 /** The brain turned around: positions against its direction are closed. A strategy closes only what it opened itself. */
 export const exitSymbol = (
   facts: TradingFacts,
-  { symbol, direction, rule }: SymbolExit,
+  { symbol, direction, rule }: { symbol: CanonicalSymbol; direction: Direction | 'flat'; rule?: string },
   context: DecisionContext,
 ): Decision => {
   if (blocksExits(facts.trading.killSwitch.level)) return accept()
@@ -116,8 +109,7 @@ export const exitSymbol = (
     ...positionsOf(facts.trading, symbol)
       .filter(
         (position) =>
-          !isAdopted(position) &&
-          (rule === undefined || isOpenedBy(position, rule)) &&
+          (rule === undefined ? !isAdopted(position) : isOpenedBy(position, rule)) &&
           position.terms.direction !== direction &&
           position.status !== 'closing',
       )

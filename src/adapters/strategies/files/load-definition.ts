@@ -3,25 +3,13 @@ import * as zod from 'zod'
 import { STRATEGY_NAME, STRATEGY_NAME_RULE } from '../../../core/shared/strategy-name.ts'
 import { builtInStrategy, BRAIN } from '../../../core/strategies/built-in.ts'
 import { timeframeSeconds, TIMEFRAME_RULE } from '../../../core/market/history/series.ts'
-import { priceNumber } from '../../../core/shared/money.ts'
 import { intervalMsOf } from '../../../core/shared/cron.ts'
 import { isBuiltin } from '../../../core/signals/producers.ts'
-import { defineStrategy, StrategyError, type StrategyDefinition } from '../../../core/strategies/strategy.ts'
+import { StrategyError, type StrategyDefinition } from '../../../core/strategies/strategy.ts'
 import { defaultsFault } from '../../../core/strategies/parameters.ts'
-import { tryStrategy } from '../../../core/strategies/try-strategy.ts'
-import type { Producer } from '../../../ports/producer.ts'
-import type { ProducerDescription } from './messages.ts'
-
-/** A producer of the user: what a built-in one declares in `core/signal-types`, it declares itself. */
-export interface OwnProducer extends Producer, ProducerDescription {}
-
-/** What `signal-engine/strategy` gives to a user's file; tests of strategies use `tryStrategy`. */
-const STRATEGY_MODULE = { defineStrategy, tryStrategy, StrategyError, z: zod.z }
-
-const PRODUCER_MODULE = {
-  defineProducer: <Of extends OwnProducer>(producer: Of): Of => producer,
-  priceNumber,
-}
+import * as producerModule from './producer-module.ts'
+import type { OwnProducerDefinition } from './producer-module.ts'
+import * as strategyModule from './strategy-module.ts'
 
 /**
  * Loads a module of the user, in TypeScript or JavaScript, without a build step on any version of Node. The packages that
@@ -35,8 +23,8 @@ export const importOwn = async (file: string): Promise<unknown> => {
     moduleCache: false,
     interopDefault: false,
     virtualModules: {
-      'signal-engine/strategy': STRATEGY_MODULE,
-      'signal-engine/producer': PRODUCER_MODULE,
+      'signal-engine/strategy': strategyModule,
+      'signal-engine/producer': producerModule,
       'trading-signals': tradingSignals,
       zod,
     },
@@ -47,7 +35,7 @@ export const importOwn = async (file: string): Promise<unknown> => {
 export const loadStrategy = async (file: string, name: string): Promise<StrategyDefinition> =>
   soundStrategy(defaultOf(await importOwn(file)), name)
 
-export const loadProducer = async (file: string, name: string): Promise<OwnProducer> =>
+export const loadProducer = async (file: string, name: string): Promise<OwnProducerDefinition> =>
   soundProducer(defaultOf(await importOwn(file)), name)
 
 const defaultOf = (module: unknown): Readonly<Record<string, unknown>> => {
@@ -77,7 +65,7 @@ const soundStrategy = (exported: Readonly<Record<string, unknown>>, name: string
   return exported as unknown as StrategyDefinition
 }
 
-const soundProducer = (exported: Readonly<Record<string, unknown>>, name: string): OwnProducer => {
+const soundProducer = (exported: Readonly<Record<string, unknown>>, name: string): OwnProducerDefinition => {
   const { run, domain, schedule } = exported
   checkName(exported['name'], name)
   if (isBuiltin(name)) throw new StrategyError(`${name} is the name of a built-in producer`)
@@ -88,7 +76,7 @@ const soundProducer = (exported: Readonly<Record<string, unknown>>, name: string
     )
   if (typeof schedule !== 'string' || intervalMsOf(schedule) === null)
     throw new StrategyError('schedule must be a cron line of five fields, such as */15 * * * *')
-  return exported as unknown as OwnProducer
+  return exported as unknown as OwnProducerDefinition
 }
 
 /** The file is found by its name, so that no other file has to be loaded to find it. */

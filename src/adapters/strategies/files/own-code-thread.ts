@@ -4,7 +4,8 @@ import { descriptionOf, NO_FACTS } from '../../../core/strategies/direct.ts'
 import { parseParameters } from '../../../core/strategies/parameters.ts'
 import { StrategyRun, type AccountFacts } from '../../../core/strategies/run-strategy.ts'
 import { StrategyError, type StrategyDefinition } from '../../../core/strategies/strategy.ts'
-import { loadProducer, loadStrategy, type OwnProducer } from './load-definition.ts'
+import { loadProducer, loadStrategy } from './load-definition.ts'
+import type { OwnProducerDefinition } from './producer-module.ts'
 import type { AnswerOf, Kind, RequestOf, ThreadAnswer, ThreadData, ThreadRequest } from './messages.ts'
 
 /** Runs a file of the user: whatever it does, it does to this thread. */
@@ -12,7 +13,7 @@ const { file, name, port, answered } = workerData as ThreadData
 const counter = new Int32Array(answered)
 
 let definition: StrategyDefinition | null = null
-let producer: OwnProducer | null = null
+let producer: OwnProducerDefinition | null = null
 let run: StrategyRun | null = null
 
 const strategy = async (): Promise<StrategyDefinition> => (definition ??= await loadStrategy(file, name))

@@ -69,10 +69,8 @@ export class OwnCode {
     for (;;) {
       // Read before the look: an answer in between ends the wait at once.
       const before = Atomics.load(this.#answered, 0)
-      const received = receiveMessageOnPort(this.#channel.port1) as
-        | { readonly message: ThreadAnswer }
-        | undefined
-      if (received !== undefined) return answerIn(received.message) as AnswerOf<Of>
+      const received = receiveMessageOnPort(this.#channel.port1)
+      if (received !== undefined) return answerIn(received.message as ThreadAnswer) as AnswerOf<Of>
       const leftMs = untilMs - performance.now()
       if (leftMs <= 0) {
         const reason = this.#tooLate()
@@ -96,11 +94,8 @@ export class OwnCode {
         clearTimeout(timer)
         this.#waiting = null
         this.#isLoaded = true
-        try {
-          resolve(answerIn(answer) as AnswerOf<Of>)
-        } catch (error) {
-          reject(error as Error)
-        }
+        if (answer.status === 'error') reject(new StrategyError(answer.message))
+        else resolve(answer.answer as AnswerOf<Of>)
       }
       this.#channel.port1.postMessage({ kind, request }, [])
     })
@@ -115,7 +110,7 @@ export class OwnCode {
     this.#end = reason
     this.#waiting?.({ status: 'error', message: reason })
     this.#channel.port1.close()
-    void this.#worker.terminate()
+    this.#worker.terminate().catch(() => undefined)
   }
 
   #msMax(): number {

@@ -35,7 +35,7 @@ export const openOwnProducer = async (
 /** Known members of signals are checked where they are stored. */
 const runIn = (answer: unknown): ProducerRun => {
   const parsed = runSchema.safeParse(answer)
-  if (parsed.success) return parsed.data as ProducerRun
+  if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   throw new StrategyError(`its answer is wrong: ${issue?.path.join('.')}: ${issue?.message}`)
 }

@@ -2,7 +2,7 @@ import type { FeedBar } from '../../../core/market/bar.ts'
 import { seriesBar, type SeriesBar } from '../../../core/strategies/bar-series.ts'
 import type { AccountFacts } from '../../../core/strategies/run-strategy.ts'
 import { StrategyError, type StrategyProposal } from '../../../core/strategies/strategy.ts'
-import type { OpenedStrategy, StrategySource } from '../../../ports/strategy.ts'
+import type { OpenedStrategy, StrategyDescription, StrategySource } from '../../../ports/strategy.ts'
 import { OwnCode, type OwnCodeOptions } from './own-code.ts'
 
 export interface OwnStrategyOptions extends OwnCodeOptions {
@@ -15,10 +15,8 @@ export const describeOwnStrategy = async (
   { name, path }: { readonly name: string; readonly path: string },
   options: OwnStrategyOptions,
 ): Promise<StrategySource> => {
-  const code = new OwnCode(path, name, options)
-  const description = await named(name, code.ask('describe-strategy', {})).finally(() => code.close())
   return {
-    ...description,
+    ...(await descriptionIn({ name, path }, options)),
     open: async (parameters, { analysisSeconds }) => {
       const opened = new OwnCode(path, name, options)
       try {
@@ -33,6 +31,18 @@ export const describeOwnStrategy = async (
         throw error
       }
     },
+  }
+}
+
+const descriptionIn = async (
+  { name, path }: { readonly name: string; readonly path: string },
+  options: OwnCodeOptions,
+): Promise<StrategyDescription> => {
+  const code = new OwnCode(path, name, options)
+  try {
+    return await named(name, code.ask('describe-strategy', {}))
+  } finally {
+    await code.close()
   }
 }
 

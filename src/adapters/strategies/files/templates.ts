@@ -25,6 +25,30 @@ export const writeOwnFiles = async (
   return { status: 'written', files: files.map(({ path }) => path) }
 }
 
+/** For editors: where the types of the imports are. One that is there is kept. */
+export const writeEditorSettings = async (
+  folder: string,
+  paths: Readonly<Record<string, string>>,
+): Promise<void> => {
+  const settings = {
+    compilerOptions: {
+      target: 'es2023',
+      module: 'nodenext',
+      strict: true,
+      noEmit: true,
+      allowImportingTsExtensions: true,
+      skipLibCheck: true,
+      paths: Object.fromEntries(Object.entries(paths).map(([name, path]) => [name, [path]])),
+    },
+  }
+  const text = `${JSON.stringify(settings, null, 2)}\n`
+  await writeFile(join(folder, 'tsconfig.json'), text, { flag: 'wx', mode: 0o600 }).catch(
+    (error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    },
+  )
+}
+
 const filesOf = (name: string, kind: OwnFileKind): Readonly<Record<string, string>> => {
   switch (kind) {
     case 'typescript':

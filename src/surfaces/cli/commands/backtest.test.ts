@@ -146,11 +146,7 @@ describe('svc backtest', () => {
   })
 
   it.each([
-    [
-      'a strategy that nobody knows',
-      ['--strategy', 'luck'],
-      /Allowed choices are brain, momentum, ma_crossover, always_long, hold/,
-    ],
+    ['a parameter without a value', ['--set', 'fast'], /must be a name and a value/],
     ['a seed that is none', ['--seed', '-1'], /whole number/],
     ['a seed that is too large', ['--seed', '9007199254740993'], /whole number/],
     ['a day that is none', ['--from', '2026-02-30'], /must be a date/],

@@ -98,7 +98,7 @@ describe('svc new', () => {
     ]
     const tried = await run(...words, '--from', '2026-01-01')
     expect(tried.exitCode).toBe(0)
-    expect(tried.document).toMatchObject({ strategy: 'cross', bars: 192 })
+    expect(tried.document).toMatchObject({ strategy: 'cross', bars: 288 })
     expect((await run('new', 'strategy', 'cross')).document).toMatchObject({ code: 'file.exists' })
   })
 
