@@ -116,7 +116,9 @@ describe('svc backtest', () => {
     expect(stdout).toMatch(/^Market +BTC, from a file$/m)
     expect(stdout).toMatch(/^Bars +100 of 3600 seconds$/m)
     expect(stdout).toMatch(/^By day +▁{6}$/m)
-    expect(stdout).toMatch(/^Held back +\d+ times by coverage \(too few domains[\s\S]*SVC_BRAIN__MIN_DOMAINS=1$/m)
+    expect(stdout).toMatch(
+      /^Held back +\d+ times by coverage \(too few domains[\s\S]*SVC_BRAIN__MIN_DOMAINS=1$/m,
+    )
     expect(stdout).toMatch(/^Note +5 days are too few/m)
   })
 
