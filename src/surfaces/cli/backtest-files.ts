@@ -1,8 +1,11 @@
+import { access, constants } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type { BacktestReport } from '../../backtest/report.ts'
 import type { Stamped } from '../../core/log/event.ts'
 import type { TableCell, TableColumn } from '../../ports/bar-history.ts'
 import type { Invocation } from './command.ts'
 import { exists, fileExists, writeWholeFile } from './exporting.ts'
+import { Failure } from './failure.ts'
 
 /** A file that a run writes; one that exists stays as it is without `force`. */
 export interface OutputFile {
@@ -11,8 +14,14 @@ export interface OutputFile {
 }
 
 /** Before the work, not only after it. */
-export const refuseExisting = async (files: readonly OutputFile[]): Promise<void> => {
-  for (const { path, force } of files) if (!force && (await exists(path))) throw fileExists(path)
+export const refuseUnwritable = async (files: readonly OutputFile[]): Promise<void> => {
+  for (const { path, force } of files) {
+    if (!force && (await exists(path))) throw fileExists(path)
+    await access(dirname(path), constants.W_OK).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error)
+      throw new Failure('file.unreadable', `cannot write ${path}: ${reason}`)
+    })
+  }
 }
 
 /** The report as a page. */

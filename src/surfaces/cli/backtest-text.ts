@@ -7,8 +7,14 @@ import { fields, left, paragraphs, percent, profit, quiet, right, table, usd, wa
 import type { Cell, Row } from './table.ts'
 import type { Text } from './terminal.ts'
 
+/** What a run left out of the bars, and the files that it wrote. */
+export interface RunNotes {
+  readonly skipped: readonly string[]
+  readonly files: readonly string[]
+}
+
 /** A run as people read it. */
-export const reportText = (report: BacktestReport, skipped: readonly string[]): Text => {
+export const reportText = (report: BacktestReport, notes: RunNotes): Text => {
   const { figures, drawdown, hold, exposure, costs } = report
   const stillOpen = report.open_positions === 0 ? '' : `, ${report.open_positions} still open`
   return fields([
@@ -46,12 +52,12 @@ export const reportText = (report: BacktestReport, skipped: readonly string[]): 
     ['Funding', profit(-report.funding_usd)],
     ['Data', quiet(`sha256:${report.data_hash}`)],
     ...notesOf(report),
-    ...skipped.map((message): Row => ['Skipped', warning(message)]),
+    ...rowsOf(notes),
   ])
 }
 
 /** Strategies side by side, always with the market line and what random entries would have brought. */
-export const comparisonText = (reports: readonly BacktestReport[], skipped: readonly string[]): Text => {
+export const comparisonText = (reports: readonly BacktestReport[], notes: RunNotes): Text => {
   const [first] = reports
   return paragraphs(
     first === undefined
@@ -76,10 +82,15 @@ export const comparisonText = (reports: readonly BacktestReport[], skipped: read
       ...reports.flatMap((report) =>
         notesOf(report).map(([name, cell]): Row => [`${report.strategy}: ${name.toLowerCase()}`, cell]),
       ),
-      ...skipped.map((message): Row => ['Skipped', warning(message)]),
+      ...rowsOf(notes),
     ]),
   )
 }
+
+const rowsOf = ({ skipped, files }: RunNotes): readonly Row[] => [
+  ...skipped.map((message): Row => ['Skipped', warning(message)]),
+  ...files.map((path): Row => ['Written', path]),
+]
 
 const NOT_AVAILABLE: Cell = quiet('N/A')
 

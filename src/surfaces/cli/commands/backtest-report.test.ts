@@ -157,7 +157,7 @@ describe('files of a run', () => {
   it('are a page that needs nothing else, and never replace others unasked', async () => {
     const page = join(folder, 'report.html')
     const words = ['momentum', ...WEEK, '--html', page] as const
-    expect((await backtest(...words)).exitCode).toBe(0)
+    expect(await backtest(...words)).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(page) })
     const text = await readFile(page, 'utf8')
     expect(text).toMatch(/^<!doctype html>/)
     expect(text).not.toMatch(/<script|src=|https?:|url\(|@import/)
@@ -193,6 +193,13 @@ describe('files of a run', () => {
       payload: JSON.stringify(payload),
     })
     expect(recorded_at).toMatch(/^2026-01/)
+  })
+
+  it('are refused before the run where they cannot be written', async () => {
+    const path = join(folder, 'nowhere', 'report.html')
+    const { exitCode, stderr, stdout } = await backtest('momentum', ...WEEK, '--html', path)
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+    expect(stderr).toMatch(/cannot write .*report\.html: ENOENT/)
   })
 
   it('are not left behind by a run that fails', async () => {

@@ -6,8 +6,8 @@ import { STRATEGY_NAMES, type StrategyName } from '../../../backtest/strategies.
 import type { SeriesSelector } from '../../../core/market/history/select.ts'
 import type { ParameterValues } from '../../../core/strategies/strategy.ts'
 import { numberFrom, parseFrom, parser, parseSeries, parseTo } from '../arguments.ts'
-import { refuseExisting, writePage, writingEvents, type OutputFile } from '../backtest-files.ts'
-import { comparisonText, reportText } from '../backtest-text.ts'
+import { refuseUnwritable, writePage, writingEvents, type OutputFile } from '../backtest-files.ts'
+import { comparisonText, reportText, type RunNotes } from '../backtest-text.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
 import type { BacktestCosts, BacktestRequest } from '../dependencies.ts'
 import { Failure, UsageError } from '../failure.ts'
@@ -94,7 +94,8 @@ const runBacktest = async (
   const request = requestOf(options, strategies.length)
   const parametersOf = parametersBy(strategies, options.set ?? [])
   const { html, events } = filesOf(options)
-  await refuseExisting([html, events].filter((file) => file !== null))
+  const files = [html, events].filter((file) => file !== null)
+  await refuseUnwritable(files)
   if (events !== null && strategies.length > 1) {
     throw new UsageError('--events writes the events of one run: name one strategy')
   }
@@ -108,7 +109,7 @@ const runBacktest = async (
     reports.push(report)
   }
   if (html !== null) await writePage(html, reports, [...new Set(skipped)])
-  return answerOf(reports, [...new Set(skipped)])
+  return answerOf(reports, { skipped: [...new Set(skipped)], files: files.map(({ path }) => path) })
 }
 
 const runOne = async (
@@ -130,14 +131,15 @@ const runOne = async (
     .finally(progress.end)
 }
 
-const answerOf = (reports: readonly BacktestReport[], skipped: readonly string[]): Answer => {
+const answerOf = (reports: readonly BacktestReport[], notes: RunNotes): Answer => {
+  const { skipped } = notes
   const [first] = reports
   if (first !== undefined && reports.length === 1) {
-    return { document: { ...first, left_out: skipped }, text: reportText(first, skipped) }
+    return { document: { ...first, left_out: skipped }, text: reportText(first, notes) }
   }
   return {
     document: { comparison: comparisonOf(reports), reports, left_out: skipped },
-    text: comparisonText(reports, skipped),
+    text: comparisonText(reports, notes),
   }
 }
 
