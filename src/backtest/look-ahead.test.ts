@@ -21,6 +21,7 @@ import { RecordedTimer } from './backtest-engine.ts'
 import { LogFeed } from './log-feed.ts'
 import { RecordedBarsFeed, runBacktest } from './recorded-feed.fixture.ts'
 import { WARM_UP_BARS } from './run.ts'
+import { HOLD } from '../core/strategies/built-in.ts'
 import { STRATEGY_NAMES, type StrategyName } from './strategies.ts'
 
 const BEGIN_MS = Date.UTC(2026, 0, 1)
@@ -209,7 +210,9 @@ const expectSame = (
   if (change === 'random') expect(after).toEqual(before)
   if (change === 'removed') {
     expect(after).toEqual(before.slice(0, after.length))
-    expect(upTo(before, (ms) => ms < knownMs)).toEqual(upTo(after, (ms) => ms < knownMs))
+    // A bar of which a part is gone is gone, and nothing is traded at its open.
+    const barMs = knownMs - (knownMs % BAR_MS)
+    expect(upTo(before, (ms) => ms < barMs)).toEqual(upTo(after, (ms) => ms < barMs))
   }
   if (change === 'scaled') {
     expect(upTo(after, (ms) => ms < knownMs)).toEqual(upTo(before, (ms) => ms < knownMs))
@@ -222,7 +225,8 @@ const expectSame = (
 const FIRST_TRADED = WARM_UP_BARS * SHORT_PER_BAR
 
 describe.each(Object.entries(SOURCES))('the future in %s', { timeout: 600_000 }, (_name, source) => {
-  it.each(STRATEGY_NAMES)('changes nothing that %s did before', async (strategy) => {
+  // Holding is computed beside the engine, which decides nothing.
+  it.each(STRATEGY_NAMES.filter((name) => name !== HOLD))('changes nothing that %s did before', async (strategy) => {
     const original = await happened(source, strategy, ORIGINAL, ORIGINAL.length * SHORT_MS + BEGIN_MS)
     expect(original.some(({ type }) => type === 'execution.order_filled.v1')).toBe(true)
     const fills = original

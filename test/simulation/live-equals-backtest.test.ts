@@ -21,7 +21,7 @@ import { runService, type RecordedRun, type ServiceRun } from './service-loop.fi
 const FROM_MS = Date.UTC(2026, 0, 5)
 const TO_MS = FROM_MS + DAY_MS / 2
 const BAR_SECONDS = 300
-/** Who repeats whom is told by times of receipt, and old results fade by time: seconds there show in the sixth digit. */
+/** Old results fade by time: seconds there show in the sixth digit of a size. */
 const LATENCY = 1e-5
 const DEADLINE_MS = DEFAULT_CONFIGURATION.brain.cycle_deadline_seconds * 1000
 

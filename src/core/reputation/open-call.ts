@@ -127,7 +127,8 @@ const termsOf = (
   claim: CallClaim,
   context: DecisionContext,
 ): CallTerms | null => {
-  const { now, configuration, sha256Hex } = context
+  const { configuration, sha256Hex } = context
+  const { at: now } = signal
   const joined = joinedCall(facts.reputation.calls, claim, now)
   if (joined !== null) return joined
   return openedCall(facts.reputation.calls, claim, {

@@ -10,6 +10,7 @@ import {
   builtinOf,
   healthAfter,
   type HealthRules,
+  isBuiltin,
   isOverdue,
   isOwnCode,
   type Producers,
@@ -142,7 +143,7 @@ export const runProducer = (
   }
   const ran = runEvent(producers, { ...report, rows, rejected, end }, rules)
   return accept(
-    ...rows.flatMap((row) => signalEvents(name, row, { ...context, callOf })),
+    ...rows.flatMap((row) => signalEvents(name, row, { ...context, now: spokenAt(name, row, now), callOf })),
     ran,
     ...quarantineAlert(producers, ran.payload),
   )
@@ -170,6 +171,17 @@ const quarantineAlert = (
     },
   ]
 }
+
+/**
+ * A built-in producer speaks at the close of the bars that it has read, which arrive a little later: its calls then run as
+ * long as those of a backtest, and are settled by the same bars.
+ */
+const spokenAt = (name: string, { ts }: Row, now: Timestamp): Timestamp => {
+  const lateMs = Date.parse(now) - Date.parse(ts)
+  return isBuiltin(name) && lateMs > 0 && lateMs < LATE_MS_MAX ? ts : now
+}
+
+const LATE_MS_MAX = 60_000
 
 const signalEvents = (
   name: string,

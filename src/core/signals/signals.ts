@@ -52,6 +52,8 @@ export interface NewSignal {
   readonly payload: JsonObject
   readonly contributorId: ContributorId | null
   readonly producerId: string
+  /** From when on a call of it runs. */
+  readonly at: Timestamp
 }
 
 /** The call that a signal makes; without one all but the direction is null. */
@@ -193,7 +195,7 @@ const attributed = (
   const { symbol } = payload
   const contributorId = contributor?.contributorId ?? null
   const signature = contributor?.signature
-  const call = callOf({ signalId: id, type, payload, contributorId, producerId })
+  const call = callOf({ signalId: id, type, payload, contributorId, producerId, at: now })
   return accept(eventOf(signal, id), {
     type: 'attribution.recorded.v1',
     source: signal.source,

@@ -192,6 +192,24 @@ describe('the market runner', () => {
     expect(errors).toEqual([])
   })
 
+  it('lets calls run from the close of the bars that they are made of, unless these come much later', async () => {
+    const feed = new RecordedBarsFeed()
+    await runnerOf(
+      feed,
+      producer(() => rowsOf(10)),
+    ).start()
+    for (const [minute, lateMs] of [
+      [14, 1500],
+      [29, 61_000],
+    ] as const) {
+      nowMs = Date.parse(at(minute + 1)) + lateMs
+      await feed.listener?.onBars([barAt(at(minute), 100)])
+    }
+    const attributed = await engine.log.read({ types: ['attribution.recorded'], order: 'asc', limit: 10 })
+    const times = attributed.map(({ payload }) => (JSON.parse(payload) as JsonObject)['received_at'])
+    expect(times).toEqual([at(15), timestampAt(Date.parse(at(30)) + 61_000)])
+  })
+
   it('goes on when a producer throws, has no data or returns invalid rows', async () => {
     const feed = new RecordedBarsFeed()
     await runnerOf(
