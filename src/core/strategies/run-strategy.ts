@@ -26,6 +26,8 @@ export interface AccountFacts {
 export interface StrategyRunOptions {
   /** The length of the bars of a strategy that names no timeframe. */
   readonly analysisSeconds: () => number
+  /** In a backtest all bars are of the past: whether one is traded on is decided by when it asks. */
+  readonly tradesPast?: boolean
 }
 
 /** More answers to one bar are a flood. */
@@ -82,8 +84,12 @@ export class StrategyRun {
       if (before !== undefined) this.#ask(of, { ...before, isPast: true }, facts)
       of.barsSeen += 1
       this.#pending.delete(of)
-      this.#pending.set(of, { bar: closed, isPast: bar.isPast || of.barsSeen < this.#warmUpBars })
+      this.#pending.set(of, { bar: closed, isPast: this.#isPast(bar) || of.barsSeen < this.#warmUpBars })
     }
+  }
+
+  #isPast({ isPast }: SeriesBar): boolean {
+    return isPast && this.#options.tradesPast !== true
   }
 
   /** What the strategy wants after the bars that closed since the last call. */
