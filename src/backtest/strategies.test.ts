@@ -71,6 +71,22 @@ describe('a rule', () => {
     expect(asked).toEqual([{ kind: 'propose-trade', proposal }])
   })
 
+  it('decides at the start of a run on the bar that closed then, although it came as past', async () => {
+    const asked: Command[] = []
+    const engine: Executor = {
+      state: INITIAL_STATE,
+      log: { findByDedupeKeys: () => Promise.resolve(new Map()) },
+      execute: (command) => {
+        asked.push(command)
+        return Promise.resolve({ status: 'done', events: [], replayed: false })
+      },
+    }
+    const strategy = strategyOf('hold', { engine, configuration: () => DEFAULT_CONFIGURATION })
+    strategy.addBars(barsFrom(BEGIN, [100, 101], { resolution_s: QUARTER_S, backfill: true }))
+    await strategy.decide(0, 0)
+    expect(asked).toHaveLength(1)
+  })
+
   it('looks at analysis bars only, and speaks once about each', async () => {
     // Fourteen minutes: no analysis bar closed.
     expect((await askedAfter('always_long', flat(14), 60)).asked).toEqual([])

@@ -52,7 +52,7 @@ export const strategyOf = (name: string, dependencies: StrategyDependencies): St
   if (own !== undefined) return traded(own, dependencies)
   const definition = builtInStrategy(name)
   if (definition === undefined) throw new StrategyError(unknownStrategy(name, STRATEGY_NAMES))
-  const options = { analysisSeconds: () => configuration().ta.bar_seconds }
+  const options = { analysisSeconds: () => configuration().ta.bar_seconds, tradesPast: true }
   return traded(openDirectly(definition, parameters, options), dependencies)
 }
 

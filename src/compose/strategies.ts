@@ -55,7 +55,9 @@ export const openStrategy = async (
   const { analysisSeconds = ANALYSIS_SECONDS } = settings
   try {
     const source = await strategyNamed(name, settings)
-    return await source.open(parameters, { analysisSeconds: () => analysisSeconds })
+    // Only a backtest waits for its strategy.
+    const tradesPast = settings.blocks
+    return await source.open(parameters, { analysisSeconds: () => analysisSeconds, tradesPast })
   } catch (error) {
     if (!(error instanceof StrategyError)) throw error
     const isUnknown = error instanceof UnknownStrategyError

@@ -15,8 +15,15 @@ export const strategy = weightedType({
   settings: null,
   partsOf: (payload) => {
     const conviction = numberIn(payload, 'conviction')
-    const side = { bullish: 1, bearish: -1, neutral: 0 }[String(payload['direction'])] ?? null
-    return { call: conviction === null || side === null ? null : (side * conviction) / 100 }
+    if (conviction === null) return { call: null }
+    switch (payload['direction']) {
+      case 'bullish':
+        return { call: conviction / 100 }
+      case 'bearish':
+        return { call: -conviction / 100 }
+      default:
+        return { call: payload['direction'] === 'neutral' ? 0 : null }
+    }
   },
 })
 

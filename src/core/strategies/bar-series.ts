@@ -25,25 +25,25 @@ export const seriesBar = (bar: FeedBar): SeriesBar => ({
 
 /** Bars of one length of one symbol, built from bars of the feed. Only closed ones are to be had. */
 export class BarSeries {
-  readonly #seconds: number
+  readonly seconds: number
   readonly #kept: number
   #bars: Bar[] = []
   #forming: Bar | null = null
 
   constructor(seconds: number, kept: number) {
-    this.#seconds = seconds
+    this.seconds = seconds
     this.#kept = kept
   }
 
   /** The bars that this one closes: one that it completes, and before it one that was left incomplete by a gap. */
   add(bar: SeriesBar): readonly Bar[] {
     // The past that a feed brings at its start may be of longer bars than those that follow.
-    if (bar.seconds > this.#seconds && bar.isPast) return NONE
-    if (bar.seconds > this.#seconds)
+    if (bar.seconds > this.seconds && bar.isPast) return NONE
+    if (bar.seconds > this.seconds)
       throw new StrategyError(
-        `it needs bars of ${timeframeText(this.#seconds)}, but those of ${bar.symbol} are of ${timeframeText(bar.seconds)}`,
+        `it needs bars of ${timeframeText(this.seconds)}, but those of ${bar.symbol} are of ${timeframeText(bar.seconds)}`,
       )
-    const lengthMs = this.#seconds * 1000
+    const lengthMs = this.seconds * 1000
     const openMs = Math.floor(bar.openMs / lengthMs) * lengthMs
     const closed: Bar[] = []
     if (this.#forming !== null && this.#forming.openMs !== openMs) closed.push(this.#close(this.#forming))

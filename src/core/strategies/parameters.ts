@@ -17,7 +17,7 @@ export interface ParameterDescription {
 export const describeParameters = (schema: z.ZodObject): readonly ParameterDescription[] =>
   parametersIn(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }))
 
-export const parametersIn = (schema: unknown): readonly ParameterDescription[] =>
+const parametersIn = (schema: unknown): readonly ParameterDescription[] =>
   Object.entries(recordIn(schema, 'properties')).map(([name, member]) => {
     const {
       type,
@@ -105,10 +105,7 @@ export const defaultsFault = (schema: z.ZodObject): string | null => {
 }
 
 /** For names that the schema does not know. */
-export const unknownNames = (
-  known: readonly ParameterDescription[],
-  given: ParameterValues,
-): readonly string[] => {
+const unknownNames = (known: readonly ParameterDescription[], given: ParameterValues): readonly string[] => {
   const names = known.map(({ name }) => name)
   return Object.keys(given)
     .filter((name) => !names.includes(name))
@@ -120,10 +117,7 @@ export const unknownNames = (
 }
 
 /** Text that is meant as a number or a flag becomes one; what is not stays text, for the schema to refuse. */
-export const typedValues = (
-  known: readonly ParameterDescription[],
-  given: ParameterValues,
-): ParameterValues =>
+const typedValues = (known: readonly ParameterDescription[], given: ParameterValues): ParameterValues =>
   Object.fromEntries(
     Object.entries(given).map(([name, value]) => {
       const type = known.find((parameter) => parameter.name === name)?.type

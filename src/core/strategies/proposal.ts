@@ -18,7 +18,7 @@ export interface PriceHistory {
 }
 
 /** As the brain needs it for a position of medium size. */
-export const DEFAULT_CONVICTION = 75
+const DEFAULT_CONVICTION = 75
 
 /** Stops, targets and sizes of all kinds, as shares of the price and of equity. */
 export const proposalOf = (wanted: TargetPosition, history: PriceHistory): StrategyProposal => {

@@ -26,6 +26,8 @@ export interface AccountFacts {
 export interface StrategyRunOptions {
   /** The length of the bars of a strategy that names no timeframe. */
   readonly analysisSeconds: () => number
+  /** In a backtest all bars are of the past: whether one is traded on is decided by when it asks. */
+  readonly tradesPast?: boolean
 }
 
 /** More answers to one bar are a flood. */
@@ -40,6 +42,8 @@ export class StrategyRun {
   readonly #options: StrategyRunOptions
   readonly #warmUpBars: number
   readonly #symbols = new Map<string, SymbolRun>()
+  /** By the spellings of the feed, so that most bars need no other look. */
+  readonly #spelled = new Map<string, SymbolRun>()
   /** Symbols with a closed bar that was not decided on, in the order of their bars. */
   readonly #pending = new Map<SymbolRun, PendingBar>()
   /** Decided with the first bar: an analysis bar is never shorter than the bars that there are. */
@@ -68,20 +72,24 @@ export class StrategyRun {
 
   add(bar: SeriesBar, facts: () => AccountFacts): void {
     this.#decidedSeconds ??= this.#secondsFor(bar.seconds)
-    const [first = 0, ...others] = this.#decidedSeconds
-    const of = this.#symbolRun(bar.symbol, [first, ...others])
+    const of = this.#spelled.get(bar.symbol) ?? this.#symbolRun(bar.symbol, this.#decidedSeconds)
     // Bars that were seen before come again after a restart of their feed.
     if (bar.openMs < of.seenUntilMs) return
     of.seenUntilMs = bar.closeMs
-    for (const seconds of others) of.series.get(seconds)?.add(bar)
-    for (const closed of of.series.get(first)?.add(bar) ?? []) {
+    // Longer ones first: the bar that is decided on sees those that close with it.
+    for (const series of of.others) series.add(bar)
+    for (const closed of of.first.add(bar)) {
       const before = this.#pending.get(of)
       // Only the newest bar of a symbol is traded on.
       if (before !== undefined) this.#ask(of, { ...before, isPast: true }, facts)
       of.barsSeen += 1
       this.#pending.delete(of)
-      this.#pending.set(of, { bar: closed, isPast: bar.isPast || of.barsSeen < this.#warmUpBars })
+      this.#pending.set(of, { bar: closed, isPast: this.#isPast(bar) || of.barsSeen < this.#warmUpBars })
     }
+  }
+
+  #isPast({ isPast }: SeriesBar): boolean {
+    return isPast && this.#options.tradesPast !== true
   }
 
   /** What the strategy wants after the bars that closed since the last call. */
@@ -120,7 +128,9 @@ export class StrategyRun {
     if (!this.#seconds().includes(seconds)) {
       throw new StrategyError(`${timeframe} is not one of its timeframes: add it to "timeframes"`)
     }
-    return from?.series.get(seconds)?.until(untilMs, count) ?? NO_BARS
+    if (from === null) return NO_BARS
+    const series = [from.first, ...from.others].find((some) => some.seconds === seconds)
+    return series?.until(untilMs, count) ?? NO_BARS
   }
 
   #known(symbol: string): SymbolRun {
@@ -133,14 +143,19 @@ export class StrategyRun {
   #symbolRun(symbol: string, seconds: readonly number[]): SymbolRun {
     const key = canonicalSymbol(symbol)
     const known = this.#symbols.get(key)
-    if (known !== undefined) return known
+    if (known !== undefined) {
+      this.#spelled.set(symbol, known)
+      return known
+    }
     const kept = Math.max(HISTORY_BARS_MIN, this.#warmUpBars + 1)
     const instance = this.#definition.create(this.#parameters, { symbol, seconds: seconds[0] ?? 0 })
     if (typeof instance?.onBar !== 'function')
       throw new StrategyError('create must return an object with an onBar function')
-    const series = new Map(seconds.map((length) => [length, new BarSeries(length, kept)]))
-    const made: SymbolRun = { symbol, instance, series, barsSeen: 0, seenUntilMs: 0 }
+    const [first, ...others] = [...new Set(seconds)].map((length) => new BarSeries(length, kept))
+    if (first === undefined) throw new StrategyError('it has no timeframe')
+    const made: SymbolRun = { symbol, instance, first, others, barsSeen: 0, seenUntilMs: 0 }
     this.#symbols.set(key, made)
+    this.#spelled.set(symbol, made)
     return made
   }
 
@@ -161,7 +176,8 @@ const NO_BARS: readonly Bar[] = []
 interface SymbolRun {
   readonly symbol: string
   readonly instance: StrategyInstance
-  readonly series: ReadonlyMap<number, BarSeries>
+  readonly first: BarSeries
+  readonly others: readonly BarSeries[]
   barsSeen: number
   seenUntilMs: number
 }

@@ -88,6 +88,7 @@ class ProducerTask {
     const startedMs = clock.now()
     try {
       const producer = this.#opened ?? (await this.#dependencies.open(this.#name))
+      if (this.#isClosed) return await producer.close()
       this.#opened = producer
       await this.#register(producer)
       const view = marketView(engine.state.market, configuration().universe.symbols, startedMs)

@@ -170,6 +170,7 @@ class StrategyTask {
     const { open, pastBars } = this.#dependencies
     const opened = await open(this.#name, this.wanted.parameters)
     this.#opened = opened
+    if (this.#isClosed) throw new Error('it is closed')
     await this.#register(opened)
     const firstMs = Math.min(...bars.map(({ open_ts: openTs }) => Date.parse(openTs)))
     const { bars: count, seconds } = opened.warmUp

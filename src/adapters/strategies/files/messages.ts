@@ -10,7 +10,11 @@ import type { StrategyDescription } from '../../../ports/strategy.ts'
 export interface Messages {
   readonly 'describe-strategy': [request: object, answer: StrategyDescription]
   readonly 'open-strategy': [
-    request: { readonly parameters: ParameterValues; readonly analysisSeconds: number },
+    request: {
+      readonly parameters: ParameterValues
+      readonly analysisSeconds: number
+      readonly tradesPast: boolean
+    },
     answer: {
       readonly parameters: ParameterValues
       readonly warmUp: { readonly bars: number; readonly seconds: number }

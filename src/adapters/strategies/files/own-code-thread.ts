@@ -21,11 +21,11 @@ const strategy = async (): Promise<StrategyDefinition> => (definition ??= await 
 const HANDLERS: { readonly [Of in Kind]: (request: RequestOf<Of>) => AnswerOf<Of> | Promise<AnswerOf<Of>> } =
   {
     'describe-strategy': async () => descriptionOf(await strategy()),
-    'open-strategy': async ({ parameters, analysisSeconds }) => {
+    'open-strategy': async ({ parameters, analysisSeconds, tradesPast }) => {
       const opened = await strategy()
       const parsed = parseParameters(opened.parameters, parameters)
       if (parsed.status === 'invalid') throw new StrategyError(parsed.problems.join('; '))
-      run = new StrategyRun(opened, parsed.values, { analysisSeconds: () => analysisSeconds })
+      run = new StrategyRun(opened, parsed.values, { analysisSeconds: () => analysisSeconds, tradesPast })
       return { parameters: parsed.values, warmUp: run.warmUp }
     },
     take: ({ bars }) => {

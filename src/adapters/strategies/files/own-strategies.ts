@@ -17,13 +17,13 @@ export const describeOwnStrategy = async (
 ): Promise<StrategySource> => {
   return {
     ...(await descriptionIn({ name, path }, options)),
-    open: async (parameters, { analysisSeconds }) => {
+    open: async (parameters, { analysisSeconds, tradesPast = false }) => {
       const opened = new OwnCode(path, name, options)
       try {
         const seconds = analysisSeconds()
         const answer = await named(
           name,
-          opened.ask('open-strategy', { parameters, analysisSeconds: seconds }),
+          opened.ask('open-strategy', { parameters, analysisSeconds: seconds, tradesPast }),
         )
         return runningIn(opened, { name, ...answer }, options.blocks)
       } catch (error) {

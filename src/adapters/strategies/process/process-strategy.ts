@@ -11,7 +11,11 @@ import {
   parseParameters,
   schemaOf,
 } from '../../../core/strategies/parameters.ts'
-import { StrategyRun, type AccountFacts } from '../../../core/strategies/run-strategy.ts'
+import {
+  StrategyRun,
+  type AccountFacts,
+  type StrategyRunOptions,
+} from '../../../core/strategies/run-strategy.ts'
 import {
   StrategyError,
   type ParameterValues,
@@ -43,12 +47,12 @@ export const describeProcessStrategy = async (
   if (fault !== null) throw new StrategyError(`${name}: ${fault}`)
   return {
     ...descriptionOf(definition),
-    open: (given, { analysisSeconds }) => {
+    open: (given, runOptions) => {
       const parsed = parseParameters(definition.parameters, given)
       if (parsed.status === 'invalid')
         return Promise.reject(new StrategyError(`${name}: ${parsed.problems.join('; ')}`))
       const program = new LineProcess(settings.command, dirname(path), options)
-      return Promise.resolve(running(program, definition, parsed.values, analysisSeconds))
+      return Promise.resolve(running(program, definition, parsed.values, runOptions))
     },
   }
 }
@@ -85,12 +89,12 @@ const running = (
   program: LineProcess,
   definition: StrategyDefinition,
   parameters: ParameterValues,
-  analysisSeconds: () => number,
+  options: StrategyRunOptions,
 ): OpenedStrategy => {
   const { name } = definition
   let views: StrategyView[] = []
   const create = () => ({ onBar: (view: StrategyView) => void views.push(view) })
-  const run = new StrategyRun({ ...definition, create }, parameters, { analysisSeconds })
+  const run = new StrategyRun({ ...definition, create }, parameters, options)
   let hasStarted = false
   const exchange = async (facts: () => AccountFacts): Promise<readonly StrategyProposal[]> => {
     run.decide(facts)
