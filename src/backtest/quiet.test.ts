@@ -106,7 +106,7 @@ describe('a run that passes over quiet bars', { timeout: 60_000 }, () => {
     },
   )
 
-  it.each(['ma_crossover', 'momentum', 'hold'] as const)('trades all the time: %s', async (strategy) => {
+  it.each(['ma_crossover', 'momentum', 'always_long'] as const)('trades all the time: %s', async (strategy) => {
     const { result } = await compared({
       strategy,
       bars: { seed: 3, count: 3300, sigma: 0.004 },
@@ -117,7 +117,7 @@ describe('a run that passes over quiet bars', { timeout: 60_000 }, () => {
 
   it('ends trades by stop, target and time alike', async () => {
     const { result } = await compared({
-      strategy: 'hold',
+      strategy: 'always_long',
       bars: { seed: 5, count: 4000, sigma: 0.003 },
       changes: {
         ...LENIENT,
@@ -150,7 +150,7 @@ describe('a run that passes over quiet bars', { timeout: 60_000 }, () => {
     }
     for (const seed of [11, 12, 13]) {
       const bars = { seed, count: 3000, sigma: 0.005 }
-      const { result } = await compared({ strategy: 'hold', bars, changes, resetsDaily: true })
+      const { result } = await compared({ strategy: 'always_long', bars, changes, resetsDaily: true })
       expect(result.account.maxDrawdown).toBeGreaterThan(0.005)
     }
   })
@@ -171,10 +171,10 @@ describe('a run that passes over quiet bars', { timeout: 60_000 }, () => {
 
   it('does so with funding, depth and open interest, learning now and then', async () => {
     const bars = { seed: 31, count: 2000, hasSideValues: true }
-    for (const strategy of ['hold', 'brain'] as const) {
+    for (const strategy of ['always_long', 'brain'] as const) {
       const changes = { ...LENIENT, learning: { interval_seconds: 3600 } }
       const { result } = await compared({ strategy, bars, changes })
-      if (strategy === 'hold') expect(result.account.funding).not.toBe(0)
+      if (strategy === 'always_long') expect(result.account.funding).not.toBe(0)
     }
   })
 
@@ -206,7 +206,7 @@ describe('a run that passes over quiet bars', { timeout: 60_000 }, () => {
 
   it('does so on a recorded log, with its signals', async () => {
     const bars = { seed: 61, count: 900, hasSideValues: true }
-    for (const strategy of ['brain', 'hold'] as const) {
+    for (const strategy of ['brain', 'always_long'] as const) {
       const given: Case = { strategy, bars, changes: LENIENT }
       const events: Stamped[] = []
       await runOf(new RecordedBarsFeed(minuteBars(bars)), given, {
@@ -224,7 +224,7 @@ describe('a run that passes over quiet bars', { timeout: 60_000 }, () => {
   })
 
   it('gives every event to whoever asks for events', async () => {
-    const given: Case = { strategy: 'hold', bars: { seed: 71, count: 500 } }
+    const given: Case = { strategy: 'always_long', bars: { seed: 71, count: 500 } }
     const events: Stamped[] = []
     const { quiet } = await runOf(new RecordedBarsFeed(minuteBars(given.bars)), given, {
       onEvents: (some) => void events.push(...some),

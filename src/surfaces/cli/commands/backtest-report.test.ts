@@ -149,7 +149,7 @@ describe('what a run is compared with', () => {
   it('a parameter that a strategy does not have is refused', async () => {
     const { exitCode, stderr } = await backtest('momentum', ...WEEK, '--set', 'fast=5')
     expect(exitCode).toBe(1)
-    expect(stderr).toMatch(/momentum has no parameter fast; it has bars, threshold/)
+    expect(stderr).toMatch(/momentum: no parameter is named fast.*bars 20, 1 to 1000/)
   })
 })
 

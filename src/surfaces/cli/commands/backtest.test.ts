@@ -140,6 +140,12 @@ describe('svc backtest', () => {
     expect((await backtest(...month, '--reset-daily')).stdout).toMatch(/^Kill switch [\s\S]*loss_streak=3$/m)
   })
 
+  it('refuses a misspelt strategy with the nearest name', async () => {
+    const { exitCode, stderr } = await backtest('momentun')
+    expect(exitCode).toBe(1)
+    expect(stderr).toMatch(/no strategy is named momentun, did you mean momentum\?/)
+  })
+
   it('writes nothing', async () => {
     await documentOf(...WEEK, 'hold')
     expect(home.log()).toBeNull()
@@ -156,7 +162,6 @@ describe('svc backtest', () => {
       /--from comes after --to/,
     ],
     ['a symbol that is none', ['--symbol', 'B|C'], /symbol such as BTC/],
-    ['a misspelt strategy', ['momentun'], /Allowed choices are [\w, ]+\. Did you mean momentum\?/],
     ['a strategy twice', ['momentum', 'momentum'], /momentum is named twice/],
     ['words and --strategy', ['momentum', '--strategy', 'hold'], /not both/],
     ['a setting without a value', ['momentum', '--set', 'bars'], /such as fast=10/],
