@@ -2,7 +2,7 @@ import { asKnown, type PayloadOf } from '../core/events/catalogue.ts'
 import type { Stamped } from '../core/log/event.ts'
 import { type State } from '../core/state.ts'
 import { equityOf } from '../core/trading/account.ts'
-import { usdNumber, type Usd } from '../core/shared/money.ts'
+import { usdNumber } from '../core/shared/money.ts'
 import { DAY_MS } from '../core/shared/time.ts'
 import { meanOf, type EquityCurve } from './statistics.ts'
 
@@ -73,11 +73,11 @@ export class AccountTracker {
   }
 
   /** After the bars that opened at `openMs` have closed. */
-  close(equity: Usd, openMs: number): void {
+  close(equity: number, openMs: number): void {
     const day = Math.floor(openMs / DAY_MS)
     if (this.#day !== null && day > this.#day) this.#days.push(this.#equity)
     this.#day = Math.max(this.#day ?? day, day)
-    this.#equity = usdNumber(equity)
+    this.#equity = equity
     this.#peak = Math.max(this.#peak, this.#equity)
     if (this.#peak > 0) this.#maxDrawdown = Math.max(this.#maxDrawdown, 1 - this.#equity / this.#peak)
   }

@@ -1,5 +1,5 @@
 import { type CanonicalSymbol, nodeId, type Timestamp } from '../core/shared/brand.ts'
-import { priceFrom, type Direction, type Usd } from '../core/shared/money.ts'
+import { priceFrom, usdNumber, type Direction } from '../core/shared/money.ts'
 import type { FeedBar } from '../core/market/bar.ts'
 import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { equityOf } from '../core/trading/account.ts'
@@ -93,8 +93,8 @@ export class BacktestEngine implements Executor {
   }
 
   /** After the last bars. */
-  get equity(): Usd {
-    return this.#quiet.count > 0 ? this.#quiet.equity : equityOf(this.#state.trading)
+  get equityUsd(): number {
+    return this.#quiet.count > 0 ? this.#quiet.equityUsd : usdNumber(equityOf(this.#state.trading))
   }
 
   /** Whether neither the clock up to now nor these bars can make anything happen, as far as it can be told without them. */

@@ -227,7 +227,7 @@ class Run {
     this.#bars += bars.length
     this.#firstOpenMs ??= openMs
     this.#lastCloseMs = this.#doneUpToMs
-    this.#account.close(this.#engine.equity, openMs)
+    this.#account.close(this.#engine.equityUsd, openMs)
   }
 
   async #process(bars: readonly FeedBar[], listener: FeedListener): Promise<void> {

@@ -79,41 +79,53 @@ const CLOSES_KEPT = Math.max(MOMENTUM_BARS + 1, SLOW_BARS)
 /** The conviction that the brain needs for a position of medium size. */
 const RULE_CONVICTION = 75
 
+interface Track {
+  readonly symbol: string
+  /** Newest last. */
+  readonly closes: number[]
+  /** Whether there is a close that was not decided on. */
+  isFresh: boolean
+}
+
 /** A rule uses the closes of analysis bars, as the indicators do. */
 const rule = (name: string, apply: Rule, { engine, configuration }: StrategyDependencies): Strategy => {
-  const closes = new Map<string, number[]>()
-  const fresh = new Set<string>()
+  const tracks = new Map<string, Track>()
+  const fresh: Track[] = []
   const times = new BarTimes()
+  const skip = (): void => {
+    for (const track of fresh) track.isFresh = false
+    fresh.length = 0
+  }
   return {
     addBars: (bars) => {
       const barMs = configuration().ta.bar_seconds * 1000
       for (const { symbol, close, close_ts: closeTs } of bars) {
         if (times.msOf(closeTs) % barMs !== 0) continue
-        const known = closes.get(symbol)
-        if (known === undefined) closes.set(symbol, [close])
-        else known.push(close)
+        const track = tracks.get(symbol) ?? { symbol, closes: [], isFresh: false }
+        if (track.closes.length === 0) tracks.set(symbol, track)
+        track.closes.push(close)
         // Many at a time: taking away the first one moves all others.
-        if (known !== undefined && known.length >= 4 * CLOSES_KEPT)
-          known.splice(0, known.length - CLOSES_KEPT)
-        fresh.add(symbol)
+        if (track.closes.length >= 4 * CLOSES_KEPT) track.closes.splice(0, track.closes.length - CLOSES_KEPT)
+        if (!track.isFresh) fresh.push(track)
+        track.isFresh = true
       }
     },
     isIdle: (_beforeMs, _nowMs, ignores) => {
-      for (const symbol of fresh) {
-        const direction = apply(closes.get(symbol) ?? [])
+      for (const { symbol, closes } of fresh) {
+        const direction = apply(closes)
         if (direction !== null && !ignores(symbol, direction)) return false
       }
       return true
     },
-    skip: () => fresh.clear(),
+    skip,
     decide: async () => {
-      for (const symbol of fresh) {
-        const direction = apply(closes.get(symbol) ?? [])
+      for (const { symbol, closes } of fresh) {
+        const direction = apply(closes)
         if (direction === null) continue
         const proposal = { rule: name, symbol, direction, conviction: RULE_CONVICTION }
         await engine.execute({ kind: 'propose-trade', proposal })
       }
-      fresh.clear()
+      skip()
     },
   }
 }
