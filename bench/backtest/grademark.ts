@@ -14,7 +14,7 @@ export interface PlainTrade {
   readonly exit: number
 }
 
-interface PeerBar {
+export interface PeerBar {
   readonly time: Date
   readonly open: number
   readonly high: number
