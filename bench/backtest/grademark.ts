@@ -1,10 +1,12 @@
 import { createRequire } from 'node:module'
+import type * as DataForge from 'data-forge'
+import type * as Grademark from 'grademark'
 import type { FeedBar } from '../../src/core/market/bar.ts'
 
 const require = createRequire(import.meta.url)
 // It is made for `require`, and its names are not seen by an import.
-const { backtest } = require('grademark') as typeof import('grademark')
-const { DataFrame } = require('data-forge') as typeof import('data-forge')
+const { backtest } = require('grademark') as typeof Grademark
+const { DataFrame } = require('data-forge') as typeof DataForge
 
 /** A trade as both sides know it. */
 export interface PlainTrade {
