@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
+import { benchBacktest } from './backtest/backtest.ts'
 import { benchEngineAppend } from './engine/append.ts'
 import { benchClosedHistory } from './engine/closed-history.ts'
 import { benchCycle } from './engine/cycle.ts'
@@ -24,6 +25,7 @@ const wanted = words.filter((word) => word !== '--quick')
 const [rounds, events] = quick ? [3, 100_000] : [7, 1_000_000]
 
 const GROUPS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
+  backtest: () => benchBacktest(rounds, quick),
   brain: () => benchCycle(events, rounds),
   engine: () => benchEngineAppend(rounds),
   interface: () => benchInterface({ rounds, events }),

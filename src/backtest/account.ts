@@ -3,7 +3,7 @@ import type { Stamped } from '../core/log/event.ts'
 import type { FeedBar } from '../core/market/bar.ts'
 import type { State } from '../core/state.ts'
 import { equityOf } from '../core/trading/account.ts'
-import { usdNumber, type Usd } from '../core/shared/money.ts'
+import { usdNumber } from '../core/shared/money.ts'
 import { r9 } from '../core/shared/numbers.ts'
 import { DataHash } from './data-hash.ts'
 import { EquityTracker, type TrackedEquity } from './equity-tracker.ts'
@@ -86,9 +86,9 @@ interface Opening {
 
 /** The account after bars have closed. */
 export interface AccountAtClose {
-  readonly equity: Usd
+  readonly equityUsd: number
   /** At the last prices. */
-  readonly exposure: Usd
+  readonly exposureUsd: number
   readonly isHolding: boolean
 }
 
@@ -132,7 +132,7 @@ export class AccountTracker {
   /** After the bars that opened at `openMs` have closed. Runs for every bar: it must stay cheap. */
   close(account: AccountAtClose, openMs: number, bars: readonly FeedBar[]): void {
     const closeMs = openMs + (bars[0]?.resolution_s ?? 0) * 1000
-    const equity = usdNumber(account.equity)
+    const equity = account.equityUsd
     this.#equity.close(equity, openMs, closeMs)
     this.#market.close(bars, openMs, closeMs)
     this.#hash.add(openMs, bars)
@@ -140,7 +140,7 @@ export class AccountTracker {
     this.#curve.add(closeMs, equity, this.#market.value, this.#equity.fall)
     this.#closes += 1
     if (!account.isHolding) return
-    const exposure = equity > 0 ? usdNumber(account.exposure) / equity : 0
+    const exposure = equity > 0 ? account.exposureUsd / equity : 0
     this.#closesHeld += 1
     this.#exposureSum += exposure
     this.#exposureMax = Math.max(this.#exposureMax, exposure)

@@ -1,5 +1,5 @@
 import { type CanonicalSymbol, nodeId, type Timestamp } from '../core/shared/brand.ts'
-import { priceFrom, type Direction } from '../core/shared/money.ts'
+import { priceFrom, usdNumber, type Direction } from '../core/shared/money.ts'
 import type { FeedBar } from '../core/market/bar.ts'
 import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { equityOf } from '../core/trading/account.ts'
@@ -97,7 +97,11 @@ export class BacktestEngine implements Executor {
   get account(): AccountAtClose {
     if (this.#quiet.count > 0) return this.#quiet
     const { trading } = this.#state
-    return { equity: equityOf(trading), exposure: trading.book.exposure, isHolding: trading.book.count > 0 }
+    return {
+      equityUsd: usdNumber(equityOf(trading)),
+      exposureUsd: usdNumber(trading.book.exposure),
+      isHolding: trading.book.count > 0,
+    }
   }
 
   /** Whether neither the clock up to now nor these bars can make anything happen, as far as it can be told without them. */

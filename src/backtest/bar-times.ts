@@ -7,8 +7,19 @@ import { DAY_MS } from '../core/shared/time.ts'
 export class BarTimes {
   #day = ''
   #midnightMs = Number.NaN
+  #last = ''
+  #lastMs = Number.NaN
 
   msOf(ts: string): number {
+    // A bar mostly opens when the last one closed.
+    if (ts === this.#last) return this.#lastMs
+    const ms = this.#read(ts)
+    this.#last = ts
+    this.#lastMs = ms
+    return ms
+  }
+
+  #read(ts: string): number {
     if (ts.length !== LENGTH || !ts.startsWith(this.#day) || this.#day === '') {
       if (!this.#readDay(ts)) return Number.NaN
     }

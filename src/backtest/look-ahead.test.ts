@@ -226,32 +226,35 @@ const FIRST_TRADED = WARM_UP_BARS * SHORT_PER_BAR
 
 describe.each(Object.entries(SOURCES))('the future in %s', { timeout: 600_000 }, (_name, source) => {
   // Holding is computed beside the engine, which decides nothing.
-  it.each(STRATEGY_NAMES.filter((name) => name !== HOLD))('changes nothing that %s did before', async (strategy) => {
-    const original = await happened(source, strategy, ORIGINAL, ORIGINAL.length * SHORT_MS + BEGIN_MS)
-    expect(original.some(({ type }) => type === 'execution.order_filled.v1')).toBe(true)
-    const fills = original
-      .filter(({ type }) => type === 'execution.order_filled.v1')
-      .map(({ recordedAt }) => (Date.parse(recordedAt) - BEGIN_MS) / SHORT_MS)
-      .filter((index) => index < COUNT)
-    await fc.assert(
-      fc.asyncProperty(
-        // When something was traded, at its bars or within them; or at any time.
-        fc.oneof(
-          fc.constantFrom(...fills),
-          fc.integer({ min: FIRST_TRADED, max: COUNT - 1 }),
-          fc
-            .integer({ min: FIRST_TRADED / SHORT_PER_BAR, max: COUNT / SHORT_PER_BAR - 1 })
-            .map((bar) => bar * SHORT_PER_BAR),
+  it.each(STRATEGY_NAMES.filter((name) => name !== HOLD))(
+    'changes nothing that %s did before',
+    async (strategy) => {
+      const original = await happened(source, strategy, ORIGINAL, ORIGINAL.length * SHORT_MS + BEGIN_MS)
+      expect(original.some(({ type }) => type === 'execution.order_filled.v1')).toBe(true)
+      const fills = original
+        .filter(({ type }) => type === 'execution.order_filled.v1')
+        .map(({ recordedAt }) => (Date.parse(recordedAt) - BEGIN_MS) / SHORT_MS)
+        .filter((index) => index < COUNT)
+      await fc.assert(
+        fc.asyncProperty(
+          // When something was traded, at its bars or within them; or at any time.
+          fc.oneof(
+            fc.constantFrom(...fills),
+            fc.integer({ min: FIRST_TRADED, max: COUNT - 1 }),
+            fc
+              .integer({ min: FIRST_TRADED / SHORT_PER_BAR, max: COUNT / SHORT_PER_BAR - 1 })
+              .map((bar) => bar * SHORT_PER_BAR),
+          ),
+          fc.constantFrom(...CHANGES),
+          fc.nat(1000),
+          async (index, change, seed) => {
+            const knownMs = BEGIN_MS + index * SHORT_MS
+            const changed = await happened(source, strategy, changedFrom(index, change, seed), knownMs)
+            expectSame([original, changed], change, knownMs)
+          },
         ),
-        fc.constantFrom(...CHANGES),
-        fc.nat(1000),
-        async (index, change, seed) => {
-          const knownMs = BEGIN_MS + index * SHORT_MS
-          const changed = await happened(source, strategy, changedFrom(index, change, seed), knownMs)
-          expectSame([original, changed], change, knownMs)
-        },
-      ),
-      { numRuns: strategy === 'brain' ? 4 : 6 },
-    )
-  })
+        { numRuns: strategy === 'brain' ? 4 : 6 },
+      )
+    },
+  )
 })

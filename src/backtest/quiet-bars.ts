@@ -1,6 +1,6 @@
 import type { Configuration } from '../core/config/schema.ts'
 import type { FeedBar } from '../core/market/bar.ts'
-import { BEFORE_ALL, timestampOf, type CanonicalSymbol, type Timestamp } from '../core/shared/brand.ts'
+import { timestampOf, type CanonicalSymbol, type Timestamp } from '../core/shared/brand.ts'
 import {
   minus,
   notionalOf,
@@ -28,7 +28,7 @@ import {
   watchedPosition,
   type WatchedPosition,
 } from './quiet-positions.ts'
-import { canBeQuiet, equityBand, type EquityBand } from './quiet-risk.ts'
+import { canBeQuiet, equityBand, isInBand, UNLIMITED, type EquityBand } from './quiet-risk.ts'
 
 /** One symbol: its last close, its positions, and the bars that are not folded yet. */
 interface Track {
@@ -54,8 +54,6 @@ export interface BarGroup {
 /** The parts of the state that say whether a bar is quiet. */
 type Grounds = readonly unknown[]
 
-const UNLIMITED: EquityBand = { above: -Infinity, below: Infinity }
-
 /** More bars are handled in several batches, between which risk is assessed. */
 const BARS_MAX = 50
 
@@ -77,9 +75,8 @@ export class QuietBars {
   #exposure = 0n as Usd
   #peak = 0n as Usd
   #band: EquityBand = UNLIMITED
-  #bandPeak = 0n as Usd
-  /** A time of the day that the band is for. */
-  #now = BEFORE_ALL
+  #peakUsd = 0
+  #equityUsd = 0
   #isBackfill = false
   #lastCloseTs = ''
   #lastCloseMs = 0
@@ -90,19 +87,19 @@ export class QuietBars {
     this.#configuration = configuration
   }
 
-  /** How many events are not folded yet: one for each bar, and for each position that was new. */
+  /** How many events are not folded yet: one for each bar, and for each change of a position's status. */
   get count(): number {
     return this.#count
   }
 
-  /** After the last bar that was taken. */
-  get equity(): Usd {
-    return this.#equity
+  /** After the last bar that was taken, in USD. */
+  get equityUsd(): number {
+    return this.#equityUsd
   }
 
   /** Of all positions, at the prices of that bar. */
-  get exposure(): Usd {
-    return this.#exposure
+  get exposureUsd(): number {
+    return usdNumber(this.#exposure)
   }
 
   get isHolding(): boolean {
@@ -111,6 +108,7 @@ export class QuietBars {
 
   /** Whether all that is held has a price of this time. To be asked after `prepare`. */
   areMarksFresh(nowMs: number): boolean {
+    if (this.#held.length === 0) return true
     let fresh = 0
     for (const { positions, lastCloseMs } of this.#tracks.values())
       if (positions.length > 0 && lastCloseMs === nowMs) fresh += 1
@@ -187,9 +185,11 @@ export class QuietBars {
       }
     }
     if (!backfill && held !== this.#held.length) return false
-    if (held > 0 && !this.#staysInBand(equity)) return false
+    const equityUsd = held > 0 ? usdNumber(equity) : this.#equityUsd
+    // With a new peak the same equity is a deeper fall.
+    if (held > 0 && !isInBand(this.#band, equityUsd, Math.max(this.#peakUsd, this.#equityUsd))) return false
     if (bars.length > 1 && new Set(bars.map(({ symbol }) => symbol)).size < bars.length) return false
-    this.#commit(group, equity)
+    this.#commit(group, equity, equityUsd)
     return true
   }
 
@@ -293,29 +293,18 @@ export class QuietBars {
     }
     // Two spellings of one symbol.
     if (new Set([...this.#tracks.values()].map(({ key }) => key)).size < spellings.size) return false
-    this.#readBand(now, this.#peak)
+    this.#peakUsd = usdNumber(this.#peak)
+    this.#equityUsd = usdNumber(this.#equity)
+    this.#band = this.isHolding ? equityBand(trading, now, configuration) : UNLIMITED
     return true
   }
 
-  /** With a new peak the same equity is a deeper fall. */
-  #staysInBand(equity: Usd): boolean {
-    const usd = usdNumber(equity)
-    if (this.#equity > this.#bandPeak) this.#readBand(this.#now, this.#equity)
-    return usd > this.#band.above && usd < this.#band.below
-  }
-
-  #readBand(now: Timestamp, peak: Usd): void {
-    this.#bandPeak = peak
-    this.#now = now
-    this.#band =
-      this.#trading !== null && this.isHolding
-        ? equityBand(this.#trading, now, peak, this.#configuration())
-        : UNLIMITED
-  }
-
-  #commit({ bars, openMs, closeMs, backfill }: BarGroup, equity: Usd): void {
+  #commit({ bars, openMs, closeMs, backfill }: BarGroup, equity: Usd, equityUsd: number): void {
     const isHighest = this.#trading?.ledger.hasTraded !== true || this.#equity > this.#peak
-    if (isHighest) this.#peak = this.#equity
+    if (isHighest) {
+      this.#peak = this.#equity
+      this.#peakUsd = this.#equityUsd
+    }
     for (const bar of bars) {
       const track = this.#tracks.get(bar.symbol) as Track
       track.lastCloseMs = closeMs
@@ -324,9 +313,9 @@ export class QuietBars {
       track.openMs.push(openMs)
       if (backfill) continue
       for (const watched of track.positions) {
-        // That it is watched now would be an event of its own.
-        if (watched.isNew) this.#count += 1
-        watched.isNew = false
+        // A change of status would be an event of its own.
+        if (watched.nextStatus !== watched.status) this.#count += 1
+        watched.status = watched.nextStatus
         watched.unrealized = watched.nextUnrealized
         this.#exposure = plus(minus(this.#exposure, watched.exposure), watched.nextExposure)
         watched.exposure = watched.nextExposure
@@ -335,6 +324,7 @@ export class QuietBars {
       }
     }
     this.#equity = equity
+    this.#equityUsd = equityUsd
     this.#isBackfill = backfill
     this.#lastCloseTs = bars[0]?.close_ts ?? this.#lastCloseTs
     this.#lastCloseMs = closeMs

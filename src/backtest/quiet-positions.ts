@@ -1,28 +1,34 @@
 import type { Configuration } from '../core/config/schema.ts'
 import type { FeedBar } from '../core/market/bar.ts'
 import { minus, priceFrom, priceNumber, signed, type Direction, type Usd } from '../core/shared/money.ts'
-import { isAdopted, markedAt, returnAt, type OpenPosition } from '../core/trading/positions.ts'
+import {
+  isAdopted,
+  markedAt,
+  returnAt,
+  type HeldPosition,
+  type OpenPosition,
+} from '../core/trading/positions.ts'
 
 /** The prices between which nothing happens to a position, and where it stands. */
 export interface WatchedPosition {
   position: OpenPosition
   readonly direction: Direction
   readonly openedMs: number
-  /** A bar that stays strictly within these changes neither status nor holding. */
+  /** A bar that stays strictly within these ends nothing. */
   readonly lowAbove: number
   readonly highBelow: number
-  readonly closeAbove: number
-  readonly closeBelow: number
+  /** The close at which most of the distance to the stop is lost; null without a stop. */
+  readonly degradedAt: number | null
   /** From `lateFromMs` on these limits hold as well; from `endsMs` on nothing is quiet. */
   readonly lateFromMs: number
   readonly lateCloseAbove: number
   readonly lateCloseBelow: number
   readonly endsMs: number
-  /** Until its first bar, which makes it one that is watched, wherever the close lies. */
-  isNew: boolean
+  status: HeldPosition['status']
   unrealized: Usd
   exposure: Usd
   /** After the bar that is looked at. */
+  nextStatus: HeldPosition['status']
   nextUnrealized: Usd
   nextExposure: Usd
   /** Over the bars that were taken; infinite before the first. */
@@ -45,15 +51,11 @@ export const watchedPosition = (position: OpenPosition, rules: ExecutionRules): 
   // Its stop moves with every better price.
   if (terms.trailingPct !== undefined) return null
   const { stopLoss, takeProfit } = holding
-  if (stopLoss === null && status === 'degrading') return null
   const isLong = terms.direction === 'long'
   const entry = priceNumber(holding.entryPrice)
   const worse = (share: number): number => entry * (isLong ? 1 - share : 1 + share)
-  const degrading = stopLoss === null ? null : worse(rules.degrade_at * -returnAt(position, stopLoss))
   const late = worse(rules.time_stop_loss_pct)
   const [below, above] = isLong ? [stopLoss, takeProfit] : [takeProfit, stopLoss]
-  // While it is degrading the close stays on the far side of that price, else on the near side.
-  const keepsAbove = (status !== 'degrading') === isLong
   const openedMs = Date.parse(terms.openedAt)
   return {
     position,
@@ -61,23 +63,23 @@ export const watchedPosition = (position: OpenPosition, rules: ExecutionRules): 
     openedMs,
     lowAbove: below === null ? -Infinity : clearlyAbove(priceNumber(below)),
     highBelow: above === null ? Infinity : clearlyBelow(priceNumber(above)),
-    closeAbove: degrading !== null && keepsAbove ? clearlyAbove(degrading) : -Infinity,
-    closeBelow: degrading !== null && !keepsAbove ? clearlyBelow(degrading) : Infinity,
+    degradedAt: stopLoss === null ? null : worse(rules.degrade_at * -returnAt(position, stopLoss)),
     lateFromMs: openedMs + rules.time_stop_hours * HOUR_MS - 1,
     lateCloseAbove: isLong ? clearlyAbove(late) : -Infinity,
     lateCloseBelow: isLong ? Infinity : clearlyBelow(late),
     endsMs: openedMs + rules.max_holding_hours * HOUR_MS - 1,
-    isNew: status === 'open',
+    status,
     unrealized: position.mark.unrealized,
-    exposure: position.mark.exposure,
+    nextStatus: status,
     nextUnrealized: position.mark.unrealized,
+    exposure: position.mark.exposure,
     nextExposure: position.mark.exposure,
     lowest: Infinity,
     highest: -Infinity,
   }
 }
 
-/** Whether a bar changes nothing but the mark. */
+/** Whether a bar changes nothing but the mark, and perhaps how closely the position is watched. */
 export const isQuietFor = (
   watched: WatchedPosition,
   bar: FeedBar,
@@ -87,8 +89,21 @@ export const isQuietFor = (
   const { close } = bar
   if (watched.openedMs > openMs || closeMs >= watched.endsMs) return false
   if (bar.low <= watched.lowAbove || bar.high >= watched.highBelow) return false
-  if (!watched.isNew && (close <= watched.closeAbove || close >= watched.closeBelow)) return false
+  const status = statusAt(watched, close)
+  if (status === null) return false
+  watched.nextStatus = status
   return closeMs < watched.lateFromMs || (close > watched.lateCloseAbove && close < watched.lateCloseBelow)
+}
+
+/** Null where rounding could decide. */
+const statusAt = (
+  { status, direction, degradedAt }: WatchedPosition,
+  close: number,
+): HeldPosition['status'] | null => {
+  if (status === 'open' || degradedAt === null) return 'monitoring'
+  if (close > clearlyAbove(degradedAt)) return direction === 'long' ? 'monitoring' : 'degrading'
+  if (close < clearlyBelow(degradedAt)) return direction === 'long' ? 'degrading' : 'monitoring'
+  return null
 }
 
 /** Where the position is worth that much now. */
@@ -97,7 +112,7 @@ export const unrealizedOf = ({ position, direction }: WatchedPosition, exposure:
 
 /** The position at the last close, with the extremes on the way. */
 export const markedTo = (
-  { position, isNew, lowest, highest }: WatchedPosition,
+  { position, status, lowest, highest }: WatchedPosition,
   close: number,
   atMs: number,
 ): OpenPosition => {
@@ -107,7 +122,7 @@ export const markedTo = (
     low: priceFrom(lowest),
     high: priceFrom(highest),
   })
-  return marked.status === 'open' && !isNew ? { ...marked, status: 'monitoring' } : marked
+  return marked.status === 'closing' || marked.status === status ? marked : { ...marked, status }
 }
 
 /** Prices are compared in whole units: so near a limit the deciders decide. */

@@ -31,17 +31,30 @@ const isRiskNews = (trading: TradingState, now: Timestamp, rules: RiskRules): bo
   return decision.status === 'refused' || decision.events.length > 0
 }
 
-/** Equity strictly between these moves nothing. In USD. */
+/** Equity strictly between these moves nothing. */
 export interface EquityBand {
+  /** In USD. */
   readonly above: number
   readonly below: number
+  /** As shares of the highest equity so far. */
+  readonly shareAbove: number
+  readonly shareBelow: number
 }
 
-/** Where equity leaves the conditions of the kill switch as they are; `peak` is the highest so far. */
+export const UNLIMITED: EquityBand = {
+  above: -Infinity,
+  below: Infinity,
+  shareAbove: -Infinity,
+  shareBelow: Infinity,
+}
+
+export const isInBand = (band: EquityBand, usd: number, peakUsd: number): boolean =>
+  usd > band.above && usd < band.below && usd > band.shareAbove * peakUsd && usd < band.shareBelow * peakUsd
+
+/** Where equity leaves the conditions of the kill switch as they are. */
 export const equityBand = (
   trading: TradingState,
   now: Timestamp,
-  peak: Usd,
   { kill_switch: rules }: RiskRules,
 ): EquityBand => {
   const { dayStart, lossAtStop } = accountStatusOf(trading, now)
@@ -49,7 +62,6 @@ export const equityBand = (
   const loss = usdNumber(lossAtStop)
   const bands = [
     bandOf(killSwitch, 'daily_loss_pct', rules.l1_daily_loss_pct, 1, rules.rearm_step, fallFrom(dayStart)),
-    bandOf(killSwitch, 'max_drawdown_pct', rules.l3_max_drawdown_pct, 3, rules.rearm_step, fallFrom(peak)),
     bandOf(
       killSwitch,
       'portfolio_heat_pct',
@@ -59,9 +71,19 @@ export const equityBand = (
       (heat) => loss / heat,
     ),
   ]
+  const shares = bandOf(
+    killSwitch,
+    'max_drawdown_pct',
+    rules.l3_max_drawdown_pct,
+    3,
+    rules.rearm_step,
+    (fall) => 1 - fall,
+  )
   return {
     above: Math.max(0, ...bands.map(({ above }) => above)),
     below: Math.min(...bands.map(({ below }) => below)),
+    shareAbove: shares.above,
+    shareBelow: shares.below,
   }
 }
 
@@ -78,7 +100,7 @@ const bandOf = (
   to: number,
   step: number,
   equityAt: (value: number) => number,
-): EquityBand => {
+): Pick<EquityBand, 'above' | 'below'> => {
   const known = acknowledged[name]
   const isNewsFrom = known === undefined ? threshold : Math.max(threshold, known + step)
   const raises = to > level

@@ -25,6 +25,7 @@ const after = async (minutes: number, producers: Readonly<Record<string, Run>>, 
   const events: Stamped[] = []
   const errors: string[] = []
   const engine = new BacktestEngine({
+    feed: 'test',
     configuration: () => configuration,
     version: '1',
     onEvents: (some) => events.push(...some),
