@@ -75,7 +75,7 @@ const tradesOf = async (service: RunningService): Promise<readonly Trade[]> => {
       return {
         direction: String(entry?.payload['direction']),
         opened_at: String(entry?.ts),
-        closed_at: String(ts),
+        closed_at: ts,
         entry_price: Number(entry?.payload['entry_price']),
         exit_price: Number(payload['exit_price']),
         exit_reason: String(payload['exit_reason']),

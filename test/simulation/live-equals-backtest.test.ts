@@ -8,6 +8,7 @@ import type { BacktestDependencies } from '../../src/backtest/run-dependencies.t
 import type { OpenFeed } from '../../src/compose/market.ts'
 import type { Configuration } from '../../src/core/config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
+import type { PayloadOf } from '../../src/core/events/catalogue.ts'
 import type { Stamped } from '../../src/core/log/event.ts'
 import type { JsonObject } from '../../src/core/shared/json.ts'
 import { DAY_MS, timestampAt } from '../../src/core/shared/time.ts'
@@ -144,16 +145,18 @@ const ID_MEMBERS = new Set([
 const payloadsOf = (events: readonly Stamped[], type: string, keep: (payload: JsonObject) => JsonObject) =>
   ofType(events, type).map(({ payload }) => keep(payload))
 
+const cyclesIn = (events: readonly Stamped[]): readonly PayloadOf<'brain.cycle.v1'>[] =>
+  ofType(events, 'brain.cycle.v1').map(({ payload }) => payload as unknown as PayloadOf<'brain.cycle.v1'>)
+
 /**
  * A service does not decide at the time at which it starts, and a backtest not at the close of its last bar, which has no
  * next open: the decisions between are compared.
  */
 const between = (events: readonly Stamped[]): readonly Stamped[] => {
   const others = new Set(
-    ofType(events, 'brain.cycle.v1')
-      .map(({ payload }) => payload)
-      .filter(({ as_of }) => !(Date.parse(String(as_of)) > FROM_MS && Date.parse(String(as_of)) < TO_MS))
-      .map(({ cycle_id }) => cycle_id),
+    cyclesIn(events)
+      .filter(({ as_of = '' }) => !(Date.parse(as_of) > FROM_MS && Date.parse(as_of) < TO_MS))
+      .map(({ cycle_id }): unknown => cycle_id),
   )
   return events.filter(({ ts, payload }) => Date.parse(ts) < TO_MS && !others.has(payload['cycle_id']))
 }
@@ -222,9 +225,6 @@ const expectSameDecisions = (
   }
 }
 
-const cyclesIn = (events: readonly Stamped[]) =>
-  ofType(events, 'brain.cycle.v1').map(({ payload }) => payload)
-
 describe('a service and a backtest on the same bars', { timeout: 600_000 }, () => {
   let fromBacktest: readonly Stamped[]
 
@@ -247,11 +247,9 @@ describe('a service and a backtest on the same bars', { timeout: 600_000 }, () =
     expect(expected.convictions.length).toBeGreaterThan(270)
     expect(expected.fills.length).toBeGreaterThan(4)
     expectSameDecisions(events, fromBacktest, part)
-    const awaited = cyclesIn(events).map((cycle) => cycle['awaited'] as JsonObject)
-    expect(
-      awaited.every(({ bar, late_producers }) => bar === 'stored' && String(late_producers) === ''),
-    ).toBe(true)
-    expect(awaited.some(({ producers }) => String(producers).includes('technical-analysis'))).toBe(true)
+    const awaited = cyclesIn(events).map((cycle) => cycle.awaited)
+    expect(awaited.every((one) => one?.bar === 'stored' && one.late_producers.length === 0)).toBe(true)
+    expect(awaited.some((one) => one?.producers.includes('technical-analysis'))).toBe(true)
   })
 
   it('differ where cycles do not wait for their bar and its producers', async () => {
@@ -287,13 +285,13 @@ describe('a run through the log of a service', { timeout: 600_000 }, () => {
     const isLate = (closeMs: number): boolean => closeMs % 3_600_000 === 0
     const { events } = await live((closeMs) => (isLate(closeMs) ? 20_000 : 0))
     const cycles = cyclesIn(events)
-    const late = cycles.filter((cycle) => (cycle['awaited'] as JsonObject)['bar'] === 'late')
+    const late = cycles.filter(({ awaited }) => awaited?.bar === 'late')
     expect(late.length).toBeGreaterThan(10)
-    for (const cycle of late) {
-      const asOfMs = Date.parse(String(cycle['as_of']))
+    for (const { as_of = '', started_at, awaited } of late) {
+      const asOfMs = Date.parse(as_of)
       expect(isLate(asOfMs)).toBe(true)
-      expect(Date.parse(String(cycle['started_at']))).toBe(asOfMs + DEADLINE_MS)
-      expect((cycle['awaited'] as JsonObject)['late_producers']).toContain('technical-analysis')
+      expect(Date.parse(started_at)).toBe(asOfMs + DEADLINE_MS)
+      expect(awaited?.late_producers).toContain('technical-analysis')
     }
     expect(cycles.length).toBeGreaterThan(140)
   })
