@@ -36,7 +36,7 @@ const SETTINGS: JsonObject = {
   universe: { symbols: ['BTC', 'ETH', 'SOL'] },
   brain: { cycle_interval_seconds: 300, min_domains: 1, tiers: [52, 75, 90] },
   settlement: { horizons: { technical: '1h', curator: '1h' } },
-  execution: { stop_loss_pct: 0.01, take_profit_pct: 0.01 },
+  execution: { stop_loss_pct: 0.02, take_profit_pct: 0.004 },
   karma: { enabled: true, treasury_address: '0x52908400098527886E0F7030069857D2E4169EE7' },
 }
 

@@ -116,6 +116,13 @@ export const createCommandDependencies = (environment: Environment): CommandDepe
       await using opened = request.isFromLog ? await openExistingStore() : null
       return await runBacktest(settings, request, { home, version, log: opened?.log ?? null })
     },
+    divergence: async (request) => {
+      const settings = await loaded()
+      const { runDivergence } = await import('./divergence.ts')
+      await using opened = await openExistingStore()
+      if (opened === null) throw new Failure('store.missing', `there is no event store in ${home} yet`)
+      return await runDivergence(settings, request, { version, log: opened.log })
+    },
     history: async () => (await import('./history.ts')).createHistoryCommands(home, clock),
     startService: async (options) => {
       const { runUntilSignal } = await import('./service.ts')

@@ -1,3 +1,4 @@
+import type { DivergenceReport } from '../../backtest/divergence.ts'
 import type { BacktestReport } from '../../backtest/report.ts'
 import type { StrategyName } from '../../backtest/strategies.ts'
 import type { EnvironmentVariables } from '../../core/config/environment.ts'
@@ -60,6 +61,8 @@ export interface CommandDependencies {
   readonly openBroker: () => Promise<Broker>
   /** A run through recorded time. It leaves nothing behind. */
   readonly backtest: (request: BacktestRequest) => Promise<BacktestReport>
+  /** The log of this home, replayed and compared with what it says. It leaves nothing behind. */
+  readonly divergence: (request: DivergenceRequest) => Promise<DivergenceReport>
   /** Recorded bars of this home. */
   readonly history: () => Promise<HistoryCommands>
   /** Resolves when the service listens. */
@@ -83,6 +86,11 @@ export interface BacktestRequest {
   readonly isFromLog: boolean
   readonly resetsDaily: boolean
   /** What was left out of the bars, for people. */
+  readonly onError: (message: string) => void
+  readonly onProgress: (done: number, total: number) => void
+}
+
+export interface DivergenceRequest {
   readonly onError: (message: string) => void
   readonly onProgress: (done: number, total: number) => void
 }
