@@ -170,7 +170,7 @@ export const busyDay = async (hour: number, day: Day): Promise<void> => {
   })
   if (hour === 1) await engine.execute({ kind: 'run-learning', cause: { trigger: 'api' } })
   if (hour === 2) {
-    const [open] = [...engine.state.trading.positions.values()].filter(({ status }) => status !== 'closed')
+    const open = [...engine.state.trading.positions.values()].find(({ status }) => status !== 'closed')
     if (open !== undefined)
       await engine.execute({
         kind: 'close-position',
@@ -216,7 +216,7 @@ export const rewritten = async (
   for (const record of changed) {
     batch.push({ ...record, signature: signer.sign(record.payload) })
     if (record.batchSignature === null) continue
-    const end = { ...batch[batch.length - 1] } as LogRecord
+    const end = batch.at(-1) as LogRecord
     const batchSignature = batchSignatureOf(batch.length, signer.sign(batchText(batch)))
     await target.append([...batch.slice(0, -1), { ...end, batchSignature }], await target.head())
     batch = []

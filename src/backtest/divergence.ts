@@ -3,7 +3,7 @@ import { timestampAt } from '../core/shared/time.ts'
 import type { Trade, TradeBook } from './trade-book.ts'
 
 /** Why the live result differs from the replayed one. */
-export const DIVERGENCE_REASONS = [
+const DIVERGENCE_REASONS = [
   'approval',
   'configuration',
   'costs',
@@ -59,7 +59,7 @@ export interface DivergenceReport {
   readonly rows: readonly DivergenceRow[]
 }
 
-export interface Compared {
+interface Compared {
   readonly live: TradeBook
   readonly replayed: TradeBook
   /** How far apart the same decision may be: a cycle and the bar after it. */
@@ -145,7 +145,7 @@ const rowOf = (live: Trade | null, replayed: Trade | null, compared: Compared): 
   const reasons = new Map<DivergenceReason, number>()
   for (const [reason, amount] of parts)
     if (Math.abs(amount) > CENT) reasons.set(reason, (reasons.get(reason) ?? 0) + amount)
-  const { openedMs, symbol } = live ?? (replayed as Trade)
+  const { openedMs, symbol } = live ?? replayed ?? NOTHING
   return {
     time: timestampAt(openedMs),
     symbol,
@@ -155,6 +155,8 @@ const rowOf = (live: Trade | null, replayed: Trade | null, compared: Compared): 
     reasons: amountsOf([...reasons]),
   }
 }
+
+const NOTHING = { openedMs: 0, symbol: '' }
 
 type Part = readonly [DivergenceReason, number]
 

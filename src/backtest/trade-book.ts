@@ -23,7 +23,7 @@ export interface Trade {
 }
 
 /** An intent or an order that came to nothing. */
-export interface Refusal {
+interface Refusal {
   readonly symbol: string
   readonly atMs: number
   readonly reasons: readonly string[]

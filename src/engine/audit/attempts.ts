@@ -13,7 +13,7 @@ import {
   timestampOf,
   type NodeId,
 } from '../../core/shared/brand.ts'
-import type { JsonObject } from '../../core/shared/json.ts'
+import type { Json, JsonObject } from '../../core/shared/json.ts'
 import { killSwitchLevel } from '../../core/shared/level.ts'
 import { priceFrom } from '../../core/shared/money.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
@@ -27,7 +27,7 @@ export type Attempt =
   | { readonly kind: 'given'; readonly events: number }
 
 /** What the audit knows beside the state: see `barsLeftOver`. */
-export interface Remembered {
+interface Remembered {
   /** The base rates before the newest bars. */
   readonly rates: BaseRates
 }
@@ -84,16 +84,17 @@ const commandsAt = (
   }
 }
 
+const isBar = ({ type }: Stamped): boolean => type === 'market.bar.v1' || type === 'market.bar_held.v1'
+
 /** Of one close time; bars that were held back come again with the bar that confirms them. */
 const observation = (state: State, rest: readonly Stamped[]): Command => {
-  const isBar = ({ type }: Stamped): boolean => type === 'market.bar.v1' || type === 'market.bar_held.v1'
   const end = rest.findIndex((event) => !isBar(event))
   const block = end === -1 ? rest : rest.slice(0, end)
   const isRepeated = ({ symbol, open_ts }: FeedBar): boolean =>
     state.market.symbols.get(canonicalSymbol(symbol))?.held?.open_ts === open_ts
   const bars = block.map(({ payload }) => barOf(payload)).filter((bar) => !isRepeated(bar))
   const closeTs = bars[0]?.close_ts
-  const feed = String(block[0]?.payload['feed'])
+  const feed = textOf(block[0]?.payload['feed'])
   const other = bars.findIndex(({ close_ts }) => close_ts !== closeTs)
   return { kind: 'observe-bars', observation: { feed, bars: other === -1 ? bars : bars.slice(0, other) } }
 }
@@ -124,7 +125,8 @@ const signalCommands = (state: State, rest: readonly Stamped[]): readonly Comman
       payload,
       ts,
       signature,
-      dedupeKey: keyAfter(dedupeKey, `emit:${source}:`) ?? keyAfter(dedupeKey, `submit:${contributor}:`),
+      dedupeKey:
+        keyAfter(dedupeKey, `emit:${source}:`) ?? keyAfter(dedupeKey, `submit:${textOf(contributor)}:`),
     },
   } as const
   if (typeof node !== 'string' || typeof contributor !== 'string') return [...producers, emission]
@@ -159,7 +161,7 @@ const producerRun = (rest: readonly Stamped[]): readonly Command[] => {
     .filter(({ type }) => type.startsWith('signal.'))
     .map(({ type, payload, ts, dedupeKey }): Row => ({ type, payload, ts, dedupeKey: dedupeKey ?? '' }))
   const report = {
-    name: String(name),
+    name: textOf(name),
     rows,
     rejected: rejected as unknown as readonly { readonly index: number; readonly reason: string }[],
     error: typeof error === 'string' ? error : null,
@@ -175,7 +177,7 @@ const cycle = (rest: readonly Stamped[]): readonly Command[] => {
   const end = rest.find(({ type }) => type === 'brain.cycle.v1')
   if (end === undefined) return []
   const { cycle_id: cycleId, trigger } = end.payload
-  return [{ kind: 'run-cycle', cycleId: String(cycleId), trigger: trigger as 'api' | 'schedule' }]
+  return [{ kind: 'run-cycle', cycleId: textOf(cycleId), trigger: trigger as 'api' | 'schedule' }]
 }
 
 const learning = ({ payload, dedupeKey }: Stamped): Command => {
@@ -194,13 +196,13 @@ const operatorMove = (payload: JsonObject, source: string | null): readonly Comm
   const operator = reset_by ?? triggered_by
   if (level === undefined || typeof operator !== 'string') return []
   const surface = source === 'cli' ? 'cli' : 'api'
-  return [{ kind: 'set-kill-switch', move: { level, reason: String(reason), operator, surface } }]
+  return [{ kind: 'set-kill-switch', move: { level, reason: textOf(reason), operator, surface } }]
 }
 
 const settlement = (state: State, payload: JsonObject): readonly Command[] => {
   const { requested_ids: requested, tx_hash: txHash } = payload
   if (!Array.isArray(requested)) return []
-  const ids = requested.map((id) => accrualId(String(id)))
+  const ids = (requested as readonly Json[]).map((id) => accrualId(textOf(id)))
   const settledIds = ids.filter((id) => !state.treasury.pending.has(id))
   const hash = typeof txHash === 'string' ? txHash : null
   return [
@@ -228,7 +230,7 @@ const denial = ([first]: readonly Stamped[]): readonly Command[] => {
   const { denied_by: operator, note = null } = details ?? {}
   if (first === undefined || typeof operator !== 'string') return []
   const surface = first.source === 'cli' ? 'cli' : 'api'
-  const id = intentId(String(first.payload['intent_id']))
+  const id = intentId(textOf(first.payload['intent_id']))
   const reason = typeof note === 'string' ? note : null
   return [{ kind: 'deny-intent', decision: { intentId: id, operator, note: reason, surface } }]
 }
@@ -247,7 +249,7 @@ const operatorExit = (rest: readonly Stamped[]): readonly Command[] => {
     ...(typeof note === 'string' ? { note } : {}),
   })
   return (['api', 'cli'] as const).flatMap((surface): readonly Command[] => [
-    { kind: 'close-position', positionId: positionId(String(id)), by: by(surface) },
+    { kind: 'close-position', positionId: positionId(textOf(id)), by: by(surface) },
     { kind: 'close-all', by: by(surface) },
   ])
 }
@@ -256,13 +258,16 @@ const tick = (rest: readonly Stamped[]): readonly Command[] => {
   const exit = exitIn(rest)
   const trigger = exit?.payload['trigger'] as { kind: string; price: number; ts: string } | null | undefined
   if (exit === undefined || trigger?.kind !== 'tick') return []
-  const price = priceFrom(Number(trigger.price))
-  const symbol = canonicalSymbol(String(exit.payload['symbol']))
+  const price = priceFrom(trigger.price)
+  const symbol = canonicalSymbol(textOf(exit.payload['symbol']))
   return [
     { kind: 'observe-tick', tick: { symbol, price, ts: timestampOf(trigger.ts), confirms: null } },
     { kind: 'observe-tick', tick: { symbol, price, ts: timestampOf(trigger.ts), confirms: price } },
   ]
 }
+
+/** Of an event that does not have it, nothing matches. */
+const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
 /** Said by clients, operators, other machines or venues: the log holds it as it came. */
 const isFact = (state: State, { type, payload }: Stamped): boolean => {

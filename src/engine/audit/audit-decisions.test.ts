@@ -7,6 +7,7 @@ import {
   simulateDay,
 } from '../../../test/simulated-day.fixture.ts'
 import type { LogRecord } from '../../core/log/event.ts'
+import type * as Kelly from '../../core/trading/kelly.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { auditDecisions, type AuditOptions } from './audit-decisions.ts'
@@ -14,7 +15,7 @@ import { auditDecisions, type AuditOptions } from './audit-decisions.ts'
 /** A mistake in a decider, planted while this is set: sizes come out a little too large. */
 const planted = vi.hoisted(() => ({ isPlanted: false }))
 vi.mock('../../core/trading/kelly.ts', async (original) => {
-  const real: typeof import('../../core/trading/kelly.ts') = await original()
+  const real = await original<typeof Kelly>()
   return {
     ...real,
     kellyEstimate: (...given: Parameters<typeof real.kellyEstimate>) => {

@@ -154,10 +154,6 @@ export const aligned = (
   stored: readonly Stamped[],
   made: readonly Stamped[],
 ): readonly (readonly [number, number])[] => {
-  const sameAs = (one: Stamped | undefined, other: Stamped | undefined): number => {
-    if (one === undefined || other === undefined || one.type !== other.type) return 0
-    return 2 + Number(subjectOf(one) === subjectOf(other)) + Number(bytesOf(one) === bytesOf(other))
-  }
   const best = Array.from({ length: stored.length + 1 }, () => new Float64Array(made.length + 1))
   for (let row = stored.length - 1; row >= 0; row -= 1)
     for (let column = made.length - 1; column >= 0; column -= 1) {
@@ -183,5 +179,11 @@ export const aligned = (
 
 const at = (best: readonly Float64Array[], row: number, column: number): number => best[row]?.[column] ?? 0
 
+/** How much alike they are; 0 for events of two types. */
+const sameAs = (one: Stamped | undefined, other: Stamped | undefined): number => {
+  if (one === undefined || other === undefined || one.type !== other.type) return 0
+  return 2 + Number(subjectOf(one) === subjectOf(other)) + Number(bytesOf(one) === bytesOf(other))
+}
+
 const subjectOf = ({ payload }: Stamped): string =>
-  String(payload['symbol'] ?? payload['asset'] ?? payload['call_id'] ?? payload['position_id'] ?? '')
+  canonical(payload['symbol'] ?? payload['asset'] ?? payload['call_id'] ?? payload['position_id'])

@@ -15,7 +15,7 @@ export interface Viewpoint {
 
 type Present = RecordReader & { readonly past: PastStates }
 
-export type ViewpointAnswer =
+type ViewpointAnswer =
   | { readonly status: 'found'; readonly viewpoint: Viewpoint }
   | Exclude<PastAnswer, { readonly status: 'found' }>
 
