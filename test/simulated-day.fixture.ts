@@ -190,7 +190,7 @@ export const busyDay = async (hour: number, day: Day): Promise<void> => {
 }
 
 /** As POST /config does it. */
-export const changeSettings = async (day: Day, values: JsonObject): Promise<void> => {
+const changeSettings = async (day: Day, values: JsonObject): Promise<void> => {
   const changed = validateValues(mergeValues(asValues(day.configuration), values))
   if (changed.status === 'invalid') throw new Error(JSON.stringify(changed.faults))
   day.configuration = changed.configuration

@@ -129,11 +129,14 @@ class DecisionAudit {
     return this.#advance(stored, this.#repaired === null ? [] : stored)
   }
 
+  #lanes(): readonly State[] {
+    return this.#repaired === null ? [this.#state] : [this.#repaired, this.#state]
+  }
+
   /** Null unless the bytes are the same. */
   #exactly(rest: readonly Stamped[], signer: string): Explained | null {
-    const lanes = this.#repaired === null ? [this.#state] : [this.#repaired, this.#state]
     for (const settings of this.#candidates(rest))
-      for (const state of lanes)
+      for (const state of this.#lanes())
         for (const attempt of longer(attemptsAt(state, rest, { rates: this.#rates }), rest)) {
           const made = rerun(state, attempt, rest, this.#circumstances(settings, signer))
           const least = attempt.kind === 'given' ? attempt.events : 1
@@ -154,9 +157,11 @@ class DecisionAudit {
       for (const event of rest) this.#findings.notRerun(event, NOT_RECORDED)
       return this.#advance(rest, [])
     }
-    const state = this.#repaired ?? this.#state
-    const nearest = attemptsAt(state, rest, { rates: this.#rates })
-      .map((attempt) => {
+    const nearest = this.#lanes()
+      .flatMap((state) =>
+        attemptsAt(state, rest, { rates: this.#rates }).map((attempt) => ({ state, attempt })),
+      )
+      .map(({ state, attempt }) => {
         const made = rerun(state, attempt, rest, this.#circumstances(settings, signer)) ?? []
         const pairs = aligned(rest.slice(0, made.length + ALIGNED_BEYOND), made)
         const same = pairs.filter(([one, other]) => isSame(rest[one], made[other])).length

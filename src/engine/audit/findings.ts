@@ -108,7 +108,7 @@ export class FindingList {
 }
 
 /** What kind of decision an event belongs to, for people. */
-export const kindOf = (type: string): string =>
+const kindOf = (type: string): string =>
   KINDS.find(([prefix]) => type.startsWith(prefix))?.[1] ?? type.split('.').slice(0, 2).join('.')
 
 const KINDS = [
