@@ -92,7 +92,6 @@ describe('the audit of decisions', () => {
       'producer health',
       'regime',
       'settlement of a call',
-      'share of profit',
       'signal accepted',
     ])
       expect(kinds.get(kind) ?? 0, kind).toBeGreaterThan(0)

@@ -5,7 +5,8 @@ import { follow, run } from '../../core/run.ts'
 import type { NodeId } from '../../core/shared/brand.ts'
 import type { DecisionContext, SignedClaim } from '../../core/shared/decision-context.ts'
 import type { Json, JsonObject } from '../../core/shared/json.ts'
-import { evolve, type State } from '../../core/state.ts'
+import type { State } from '../../core/state.ts'
+import { fold } from '../memory.ts'
 import { sha256Hex } from '../sha256.ts'
 import type { Attempt } from './attempts.ts'
 
@@ -45,7 +46,7 @@ const runWith = (
   let count = 0
   const context: DecisionContext = {
     ...circumstances,
-    now: evolve(state, first).decidedAt,
+    now: fold(state, first).decidedAt,
     recordedAt: first.recordedAt,
     traceId: first.traceId,
     newId: () => newId(count++),
