@@ -134,6 +134,13 @@ export const createCommandDependencies = (environment: Environment): CommandDepe
       create: async (name, kind) => (await import('./new-files.ts')).createOwnFiles(home, name, kind),
       test: async (name) => (await import('./new-files.ts')).testStrategies(home, name),
     },
+    divergence: async (request) => {
+      const settings = await loaded()
+      const { runDivergence } = await import('./divergence.ts')
+      await using opened = await openExistingStore()
+      if (opened === null) throw new Failure('store.missing', `there is no event store in ${home} yet`)
+      return await runDivergence(settings, request, { version, log: opened.log })
+    },
     history: async () => (await import('./history.ts')).createHistoryCommands(home, clock),
     startService: async (options) => {
       const { runUntilSignal } = await import('./service.ts')

@@ -1,5 +1,7 @@
 import { signatures } from '../adapters/platform/signatures/signatures.ts'
 import { memoryCheckpoints } from '../adapters/storage/memory/memory-checkpoints.ts'
+import { sha256Hex } from '../engine/sha256.ts'
+import { configurationRecord } from '../core/config/recorded.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { DAMAGED_LOG } from '../core/consequences.ts'
 import type { LogRecord } from '../core/log/event.ts'
@@ -207,6 +209,7 @@ const introduce = async (
     integrity: { ok, reason, first_bad_seq },
     checkpoint,
     folding: foldingOf(configuration),
+    ...configurationRecord(configuration, sha256Hex),
   }
   const outcome = await engine.execute({ kind: 'start', started })
   if (outcome.status === 'refused') throw new IdentityNotAdmittedError(node_id, public_key, ephemeral)

@@ -17,33 +17,49 @@ export type RunResult =
 const FOLLOW_UPS_MAX = 100_000
 
 /** A command and all that follows from it, as one batch. Only the first command can be refused. */
-export const run = (before: State, command: Command, context: DecisionContext): RunResult => {
+export const run = (before: State, command: Command, context: DecisionContext): RunResult =>
+  runAll(before, [], [command], context)
+
+/** All that follows from events that are facts already: what was decided after them is decided again. */
+export const follow = (before: State, given: readonly Stamped[], context: DecisionContext): RunResult =>
+  runAll(before, given, [], context)
+
+const runAll = (
+  before: State,
+  given: readonly Stamped[],
+  commands: readonly Command[],
+  context: DecisionContext,
+): RunResult => {
   const events: Stamped[] = []
-  const pending: Command[] = [command]
+  const pending: Command[] = [...commands]
   let state = before
-  let assessment: 'none' | 'due' | 'done' = 'none'
-  for (let step = 0; step < pending.length; step += 1) {
-    assert(step < FOLLOW_UPS_MAX, `${command.kind} sets off more than ${FOLLOW_UPS_MAX} commands`)
-    const next = pending[step] as Command
-    const decision = decide(state, next, context)
-    if (decision.status === 'refused') {
-      assert(step === 0, `follow-up ${next.kind} was refused: ${decision.refusal.code}`)
-      return decision
-    }
-    for (const event of decision.events) {
-      const stamped = stamp(event, state.seq + 1, context)
-      state = evolve(state, stamped)
-      events.push(stamped)
-      const known = asKnown(stamped)
-      if (known === null) continue
-      pending.push(...consequencesOf(known))
-      if (assessment === 'none' && touchesRisk(known)) assessment = 'due'
-    }
+  let assessment = 'none' as 'none' | 'due' | 'done'
+  const take = (stamped: Stamped): void => {
+    state = evolve(state, stamped)
+    events.push(stamped)
+    const known = asKnown(stamped)
+    if (known === null) return
+    pending.push(...consequencesOf(known))
+    if (assessment === 'none' && touchesRisk(known)) assessment = 'due'
+  }
+  for (const event of given) take(event)
+  for (let step = 0; step < pending.length || assessment === 'due'; step += 1) {
     // Once and last: the kill switch judges what a batch came to, not how it got there.
-    if (assessment === 'due' && step === pending.length - 1) {
+    if (step === pending.length) {
       pending.push({ kind: 'assess-risk' })
       assessment = 'done'
     }
+    const next = pending[step] as Command
+    assert(step < FOLLOW_UPS_MAX, `${next.kind}: one command sets off more than ${FOLLOW_UPS_MAX} others`)
+    const decision = decide(state, next, context)
+    if (decision.status === 'refused') {
+      assert(
+        step === 0 && commands.length > 0,
+        `follow-up ${next.kind} was refused: ${decision.refusal.code}`,
+      )
+      return decision
+    }
+    for (const event of decision.events) take(stamp(event, state.seq + 1, context))
   }
   return { status: 'accepted', events, state }
 }

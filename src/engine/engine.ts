@@ -24,6 +24,7 @@ import { timesOf } from './decision-times.ts'
 import { EventBus } from './event-bus.ts'
 import { lockedAfterLoss } from './locked-after-loss.ts'
 import { catchUp, recall, type Memory, type Page } from './memory.ts'
+import { PastStates } from './past-states.ts'
 import {
   plan,
   remember,
@@ -50,6 +51,8 @@ export class Engine implements Executor {
   readonly nodeId: NodeId
   readonly sign: Signer['sign']
   readonly eventBus = new EventBus()
+  /** The fold as it was. */
+  readonly past: PastStates
   readonly #dependencies: EngineDependencies
   readonly #limits: EngineLimits
   readonly #line: CommitLine
@@ -86,6 +89,7 @@ export class Engine implements Executor {
     const { log, signer, snapshotEveryEvents, limits } = dependencies
     this.storedLog = log
     this.log = believedLog(log, this)
+    this.past = new PastStates(log, dependencies.trust ?? null)
     this.nodeId = signer.nodeId
     this.sign = (text) => signer.sign(text)
     this.#dependencies = dependencies
@@ -225,14 +229,8 @@ export class Engine implements Executor {
   async #planKnowingKeys(requests: readonly Request[], before: Memory): Promise<Plan> {
     const known = new Map<string, Stamped>()
     for (const { planned } of this.#inFlight) for (const event of planned.events) remember(known, event)
-    const {
-      clock,
-      signer,
-      isSigned = () => false,
-      version = 'unknown',
-      configuration = () => DEFAULT_CONFIGURATION,
-    } = this.#dependencies
-    const settings = configuration()
+    const { clock, signer, isSigned = () => false, version = 'unknown' } = this.#dependencies
+    const settings = this.#dependencies.configuration?.() ?? DEFAULT_CONFIGURATION
     let turnBeganMs = performance.now()
     const context = {
       ...timesOf(clock.now(), before.head, settings),

@@ -90,9 +90,14 @@ const NONE: ReadonlySet<number> = new Set()
  * Memory of the newest usable snapshot, or empty. The caller catches up from there. A snapshot that no accepted key has
  * signed is not used: the log is folded from its beginning instead.
  */
-export const recall = async (log: EventLog, trust: Trust | null): Promise<Memory> => {
+export const recall = async (
+  log: EventLog,
+  trust: Trust | null,
+  isWanted: (seq: number) => boolean = () => true,
+): Promise<Memory> => {
   const snapshot = await log.loadSnapshot(STATE_VERSION)
-  if (snapshot === null || (await snapshotFaultOf(log, snapshot, trust)) !== null) return EMPTY_MEMORY
+  if (snapshot === null || !isWanted(snapshot.seq)) return EMPTY_MEMORY
+  if ((await snapshotFaultOf(log, snapshot, trust)) !== null) return EMPTY_MEMORY
   const state = decodeState(snapshot.state)
   return { state, head: { seq: snapshot.seq, hash: snapshot.chainHash, recordedAt: state.recordedAt } }
 }
@@ -143,7 +148,7 @@ export function* snapshotSteps(
 export const stateHashOf = (state: State): string => sha256Hex(encodeState(state))
 
 /** A stored event whose payload no longer matches its type was damaged: it changes nothing, and verification reports it. */
-const fold = (state: State, event: Stamped): State => {
+export const fold = (state: State, event: Stamped): State => {
   try {
     return evolve(state, event)
   } catch (error) {

@@ -24,6 +24,9 @@ const nodeKey = { node_id: z.string(), public_key: z.string().regex(/^[0-9a-f]{6
 /** What an access key may be allowed to do. */
 export const ACCESS_SCOPES = ['read', 'submit', 'emit', 'operate'] as const
 
+/** The settings of decisions that differ from the defaults, by section: see `recordedConfiguration`. */
+const recordedSettings = z.record(z.string(), z.unknown())
+
 const CLOCK_JUMP_CAUSES = ['wall_clock', 'log_ahead'] as const
 
 export const systemEvents = {
@@ -52,6 +55,9 @@ export const systemEvents = {
         edge_half_life: z.number().optional(),
       })
       .optional(),
+    /** What this process decides by. Absent in logs of before it was recorded. */
+    config_hash: z.string().optional(),
+    configuration: recordedSettings.optional(),
   }),
   /** From now on this key may sign: a node whose key was accepted already says so. */
   'system.key_admitted.v1': z.object(nodeKey),
@@ -73,7 +79,11 @@ export const systemEvents = {
   'system.access_key_revoked.v1': z.object({ name: z.string() }),
   /** Somebody has seen them: they need no attention any more. */
   'system.alerts_acknowledged.v1': z.object({ alert_ids: z.array(z.string()), acknowledged_by: z.string() }),
-  'system.config_changed.v1': z.object({ changed: z.array(z.string()), config_hash: z.string() }),
+  'system.config_changed.v1': z.object({
+    changed: z.array(z.string()),
+    config_hash: z.string(),
+    configuration: recordedSettings.optional(),
+  }),
   'system.kill_switch.v1': z.object({
     level: killSwitchLevel,
     prev_level: killSwitchLevel,

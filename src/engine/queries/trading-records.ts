@@ -11,30 +11,39 @@ import { evolveIntents, INITIAL_INTENTS, type Intent } from '../../core/trading/
 import { evolveOrders, INITIAL_ORDERS, type Order } from '../../core/trading/orders.ts'
 import type { Position } from '../../core/trading/positions.ts'
 import { payloadOf } from '../../core/log/payload.ts'
+import type { State } from '../../core/state.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Outcome } from '../plan.ts'
 
 /** What a query needs of the engine: the log and its fold. */
 export type Reader = Pick<Engine, 'log' | 'fresh'>
 
+/** The same where single records are looked up: also of a log as it was. */
+export interface RecordReader {
+  readonly log: Pick<EventLog, 'read' | 'get'>
+  fresh(): Promise<State>
+}
+
+type Records = RecordReader['log']
+
 // Memory keeps the newest ended positions, orders and intents. Older ones are rebuilt from their own events in the log.
 
 /** Null if no position has this id. */
-export const findPosition = async (reader: Reader, id: string): Promise<Position | null> =>
+export const findPosition = async (reader: RecordReader, id: string): Promise<Position | null> =>
   (await reader.fresh()).trading.positions.get(positionId(id)) ?? positionInLog(reader.log, id)
 
 /** Null if no intent has this id. */
-export const findIntent = async (reader: Reader, id: string): Promise<Intent | null> =>
+export const findIntent = async (reader: RecordReader, id: string): Promise<Intent | null> =>
   (await reader.fresh()).trading.intents.get(intentId(id)) ?? intentInLog(reader.log, id)
 
 /** The outcome of a command about one of them, with `knownRefusal`. */
-export const withLogChecked = async (log: EventLog, outcome: Outcome): Promise<Outcome> =>
+export const withLogChecked = async (log: Records, outcome: Outcome): Promise<Outcome> =>
   outcome.status === 'refused'
     ? { status: 'refused', refusal: await knownRefusal(log, outcome.refusal) }
     : outcome
 
 /** Commands know what memory holds: a record that only the log has is refused as ended, not as unknown. */
-export const knownRefusal = async (log: EventLog, refusal: Refusal): Promise<Refusal> => {
+export const knownRefusal = async (log: Records, refusal: Refusal): Promise<Refusal> => {
   const { extras } = refusal
   const record = ENDED_RECORDS.find(({ kind }) => refusal.code === `${kind}.not_found`)
   if (record === undefined) return refusal
@@ -45,7 +54,7 @@ export const knownRefusal = async (log: EventLog, refusal: Refusal): Promise<Ref
   return { code, detail: `${detail} ${status}`, extras: { ...extras, [`${kind}_status`]: status } }
 }
 
-const positionInLog = async (log: EventLog, id: string): Promise<Position | null> => {
+const positionInLog = async (log: Records, id: string): Promise<Position | null> => {
   const events = await executionsAbout(log, id)
   const position = positionAfter(events, id)
   const end = events.findLast(({ type }) => type === 'execution.position_closed.v1')
@@ -63,7 +72,7 @@ const positionAfter = (events: readonly KnownEvent[], id: string): Position | nu
 
 const BARS_EXAMINED = 100
 
-const lastBar = async (log: EventLog, symbol: string, before: number): Promise<KnownEvent | null> => {
+const lastBar = async (log: Records, symbol: string, before: number): Promise<KnownEvent | null> => {
   const about = symbolRef(symbol)
   const records = await log.read({
     about,
@@ -77,13 +86,13 @@ const lastBar = async (log: EventLog, symbol: string, before: number): Promise<K
 
 const isLiveBar = (event: KnownEvent): boolean => event.type === 'market.bar.v1' && !event.payload.backfill
 
-const orderInLog = async (log: EventLog, id: string): Promise<Order | null> => {
+const orderInLog = async (log: Records, id: string): Promise<Order | null> => {
   const { open, ended } = (await executionsAbout(log, id)).reduce(evolveOrders, INITIAL_ORDERS)
   return open.get(orderId(id)) ?? ended.get(orderId(id)) ?? null
 }
 
 /** The id of an intent is that of its event, so the index has only what followed. */
-const intentInLog = async (log: EventLog, id: string): Promise<Intent | null> => {
+const intentInLog = async (log: Records, id: string): Promise<Intent | null> => {
   const first = isPlainText(id) ? await log.get(id) : null
   if (first?.type !== 'execution.trade_intent.v1') return null
   const later = (await executionsAbout(log, id)).filter(({ seq }) => seq > first.seq)
@@ -105,7 +114,7 @@ const PAGE_EVENTS = 500
 const EVENTS_MAX = 10_000
 
 /** Only events that the engine writes: a signal may name any id. */
-const executionsAbout = async (log: EventLog, about: string): Promise<readonly KnownEvent[]> => {
+const executionsAbout = async (log: Records, about: string): Promise<readonly KnownEvent[]> => {
   if (!isPlainText(about)) return []
   const events: KnownEvent[] = []
   let after = 0

@@ -1,5 +1,5 @@
 import { nodeId } from '../../core/shared/brand.ts'
-import { findPosition, type Reader } from './trading-records.ts'
+import { findPosition, type Reader, type RecordReader } from './trading-records.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import type { Command } from '../../core/decide.ts'
 import type { LogRecord } from '../../core/log/event.ts'
@@ -19,19 +19,19 @@ import { sha256Hex } from '../sha256.ts'
 export const POSITIONS_MAX = 500
 
 /** Open positions, newest first. */
-export const openPositions = async (reader: Reader): Promise<readonly PositionView[]> =>
+export const openPositions = async (reader: RecordReader): Promise<readonly PositionView[]> =>
   viewPositions((await reader.fresh()).trading.positions, { status: 'open', limit: POSITIONS_MAX })
 
 /** Open or closed; null if no position has this id. */
-export const positionOf = async (reader: Reader, id: string): Promise<PositionView | null> => {
+export const positionOf = async (reader: RecordReader, id: string): Promise<PositionView | null> => {
   const position = await findPosition(reader, id)
   return position === null ? null : viewPosition(position)
 }
 
 export const portfolioOf = async (
-  reader: Reader,
+  reader: Pick<RecordReader, 'fresh'>,
   configuration: Configuration,
-  clock: Clock,
+  clock: Pick<Clock, 'now'>,
 ): Promise<PortfolioView> => viewPortfolio(await reader.fresh(), configuration, isoNow(clock))
 
 const POINTS = 240
@@ -39,9 +39,9 @@ const HOUR_MS = 3_600_000
 
 /** Begins no earlier than the log. */
 export const equityHistoryOf = async (
-  reader: Reader,
+  reader: RecordReader,
   hours: number,
-  clock: Clock,
+  clock: Pick<Clock, 'now'>,
 ): Promise<EquityHistoryView> => {
   const state = await reader.fresh()
   const nowMs = clock.now()
@@ -58,9 +58,9 @@ export const equityHistoryOf = async (
 
 /** The current weights and the newest learning runs. */
 export const weightsOf = async (
-  reader: Reader,
+  reader: RecordReader,
   configuration: Configuration,
-  { clock, limit }: { readonly clock: Clock; readonly limit: number },
+  { clock, limit }: { readonly clock: Pick<Clock, 'now'>; readonly limit: number },
 ): Promise<WeightsView> => {
   const { brain } = await reader.fresh()
   const runs = await reader.log.read({ types: ['learning.weight_adjustment'], order: 'desc', limit })

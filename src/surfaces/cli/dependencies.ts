@@ -1,3 +1,4 @@
+import type { DivergenceReport } from '../../backtest/divergence.ts'
 import type { BacktestReport } from '../../backtest/report.ts'
 import type { StrategyName } from '../../backtest/strategies.ts'
 import type { ParameterValues } from '../../core/strategies/strategy.ts'
@@ -64,6 +65,8 @@ export interface CommandDependencies {
   /** A run through recorded time. It leaves nothing behind. */
   readonly backtest: (request: BacktestRequest) => Promise<BacktestReport>
   readonly strategies: StrategyCommands
+  /** The log of this home, replayed and compared with what it says. It leaves nothing behind. */
+  readonly divergence: (request: DivergenceRequest) => Promise<DivergenceReport>
   /** Recorded bars of this home. */
   readonly history: () => Promise<HistoryCommands>
   /** Resolves when the service listens. */
@@ -124,6 +127,11 @@ export interface StrategyCommands {
   readonly check: (name: string, parameters: ParameterValues) => Promise<ParameterValues>
   /** Runs the tests of the files with Node's test runner, which prints what it finds and sets the exit code. */
   readonly test: (name: string | null) => Promise<void>
+}
+
+export interface DivergenceRequest {
+  readonly onError: (message: string) => void
+  readonly onProgress: (done: number, total: number) => void
 }
 
 export interface HistoryCommands {

@@ -14,6 +14,8 @@ export const FAILURE_STATUS = {
   'access_key.expired': 400,
   'access_key.not_found': 404,
   'access_key.too_many': 409,
+  'as_of.busy': 503,
+  'as_of.out_of_range': 404,
   'auth.forbidden': 403,
   'backtest.no_bars': 422,
   'backup.damaged': 422,

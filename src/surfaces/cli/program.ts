@@ -36,6 +36,11 @@ export const COMMANDS: Readonly<Record<string, readonly (readonly [string, strin
       () => import('./commands/backtest.ts'),
     ],
     ['data', 'recorded bars: download, import, check, export', () => import('./commands/data.ts')],
+    [
+      'divergence',
+      'compare what happened with a replay of the same inputs',
+      () => import('./commands/divergence.ts'),
+    ],
     ['doctor', 'find what is wrong with log and clock, and what to do', () => import('./commands/doctor.ts')],
     ['health', 'check settings, store, identity and service', () => import('./commands/health.ts')],
     ['orders', 'orders and their fills; cancel one', () => import('./commands/orders.ts')],
@@ -69,6 +74,7 @@ export const COMMANDS: Readonly<Record<string, readonly (readonly [string, strin
     ['signal', 'submit a signal for a symbol', () => import('./commands/signal.ts')],
   ],
   Prove: [
+    ['audit', 'make every stored decision again and compare it', () => import('./commands/audit.ts')],
     [
       'export',
       'write events, trades, equity or karma to a file or a pipe',

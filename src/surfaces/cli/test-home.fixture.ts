@@ -28,6 +28,7 @@ import { EMPTY_HEAD, stampedFrom, type LogRecord, type Stamped } from '../../cor
 import { chain } from '../../core/log/hash-chain.ts'
 import { BEFORE_ALL } from '../../core/shared/brand.ts'
 import { runBacktest } from '../../compose/backtest.ts'
+import { runDivergence } from '../../compose/divergence.ts'
 import { createHistoryCommands } from '../../compose/history.ts'
 import { Engine } from '../../engine/engine.ts'
 import { CHECKPOINT_PACE, createCheckpointer } from '../../engine/integrity/checkpointer.ts'
@@ -206,6 +207,12 @@ export const openTestHome = async () => {
           },
           create: (name, kind) => createOwnFiles(home, name, kind),
           test: (name) => testStrategies(home, name),
+        },
+        divergence: async (request) => {
+          const configuration = await openConfigurationStore(place)
+          if (configuration.status === 'invalid') throw new Error(configuration.problems.join('; '))
+          if (log === null) throw new Failure('store.missing', 'there is no event store yet')
+          return runDivergence(configuration.store.current(), request, { version: VERSION, log })
         },
         history: async () => createHistoryCommands(home, clock),
         startService: async (options) => {

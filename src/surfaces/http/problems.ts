@@ -18,6 +18,8 @@ const UNKNOWN_MODE = { loc: ['body', 'execution', 'mode'], msg: 'must be one of 
 
 /** Problems of the HTTP surface itself. */
 const OWN_KINDS = {
+  'as_of.busy': [503, 'as many answers about the past are worked on as may be'],
+  'as_of.out_of_range': [404, '`as_of` is beyond the last event, before the first one, or in the future'],
   'auth.missing_token': [401, 'no bearer token was sent'],
   'auth.invalid_header': [401, 'the Authorization header is not `Bearer <token>`'],
   'auth.invalid_token': [401, 'the token is not a configured one, and no valid access key'],

@@ -6,10 +6,11 @@ import {
 } from '../../../core/views/brain.ts'
 import { believedLog } from '../../../engine/believed-log.ts'
 import { explain } from '../../../engine/queries/explanation.ts'
+import { answeredAsOf, withAsOf, type AsOfOption } from '../as-of.ts'
 import { defaultCommand, examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
 import { settingsOf } from '../configuration.ts'
 import { Failure, failureOf } from '../failure.ts'
-import { openExisting, readState, recordAccess, stateOf } from '../store.ts'
+import { openExisting, recordAccess, stateOf } from '../store.ts'
 import {
   bad,
   fields,
@@ -37,7 +38,7 @@ export const define: DefineCommand = (command, run) => {
     )
     .addHelpText('after', examples('svc brain', 'svc brain status', 'svc brain explain --symbol BTC'))
   defaultCommand(command, 'run', 'run one cycle (the default)').action(run(runCycle))
-  command.command('status').summary('regime, kill switch and last cycle').action(run(showStatus))
+  withAsOf(command.command('status').summary('regime, kill switch and last cycle')).action(run(showStatus))
   command
     .command('explain [id]')
     .summary('why the last cycle, or the cycle or conviction with this id, decided as it did')
@@ -80,18 +81,19 @@ const showExplanation = async (
   return { document: found, text: explanationText(found) }
 }
 
-const showStatus = async (invocation: Invocation): Promise<Answer> => {
-  const status = viewBrainStatus(await readState(invocation))
-  const text = fields([
-    ['Regime', status.regime ?? quiet('unknown')],
-    ['Changed at', status.regime_changed_at ?? quiet('never')],
-    ['Kill switch', levelCell(status.kill_switch_level)],
-    ['Reason', status.kill_switch_reason ?? quiet('none')],
-    ['Last cycle', status.last_cycle_id ?? quiet('none')],
-    ['Ran at', status.last_cycle_at ?? quiet('never')],
-  ])
-  return { document: status, text }
-}
+const showStatus = (invocation: Invocation, options: AsOfOption): Promise<Answer> =>
+  answeredAsOf(invocation, options, ({ state }) => {
+    const status = viewBrainStatus(state)
+    const text = fields([
+      ['Regime', status.regime ?? quiet('unknown')],
+      ['Changed at', status.regime_changed_at ?? quiet('never')],
+      ['Kill switch', levelCell(status.kill_switch_level)],
+      ['Reason', status.kill_switch_reason ?? quiet('none')],
+      ['Last cycle', status.last_cycle_id ?? quiet('none')],
+      ['Ran at', status.last_cycle_at ?? quiet('never')],
+    ])
+    return { document: status, text }
+  })
 
 /** The cycle, then every trade it proposed and its status. */
 export const cycleText = ({ cycle_id, ts, regime, kill_switch_level, intents }: CycleView): Text =>

@@ -2,7 +2,8 @@ import { environmentLayer, variableOf } from '../../../core/config/environment.t
 import { CONFIGURATION_KEYS, hintFor, type Key } from '../../../core/config/keys.ts'
 import { asValues } from '../../../core/config/layers.ts'
 import { configurationJsonSchema } from '../../../core/config/schema.ts'
-import { configurationHashInput, redactedConfiguration } from '../../../core/config/secrets.ts'
+import { configurationRecord } from '../../../core/config/recorded.ts'
+import { redactedConfiguration } from '../../../core/config/secrets.ts'
 import { leavesOf } from '../../../core/config/values.ts'
 import { sentenceOf } from '../../../core/shared/faults.ts'
 import type { Json } from '../../../core/shared/json.ts'
@@ -115,10 +116,9 @@ const changeKey = async (
   if (outcome.status !== 'accepted') throw invalidConfiguration(outcome.faults.map(sentenceOf))
   const { changed, configuration } = outcome
   if (changed.length > 0) {
-    const config_hash = sha256Hex(configurationHashInput(configuration))
     await record('config set', {
       kind: 'record-config-change',
-      change: { changed: [...changed], config_hash },
+      change: { changed: [...changed], ...configurationRecord(configuration, sha256Hex) },
       surface: 'cli',
     })
   }

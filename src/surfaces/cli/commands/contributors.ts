@@ -19,6 +19,7 @@ import {
 import { believedLog } from '../../../engine/believed-log.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { contributionOf } from '../../../engine/queries/authors.ts'
+import { answeredAsOf, withAsOf, type AnsweredFrom, type AsOfOption } from '../as-of.ts'
 import { completeId, numberFrom } from '../arguments.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
 import { settingsOf } from '../configuration.ts'
@@ -73,9 +74,10 @@ export const define: DefineCommand = (command, run) => {
   named(
     command.command('explain').summary('what its calls add, its weight, and with whom it moves together'),
   ).action(run(explain))
-  named(command.command('score').summary('the score of a contributor and its factors')).action(run(score))
-  command
-    .command('leaderboard')
+  withAsOf(named(command.command('score').summary('the score of a contributor and its factors'))).action(
+    run(score),
+  )
+  withAsOf(command.command('leaderboard'))
     .summary('list contributors by score')
     .option('--limit <number>', `how many, up to ${LEADERS_MAX}`, numberFrom(1, LEADERS_MAX), 20)
     .action(run(leaderboard))
@@ -148,11 +150,15 @@ const remove = async (invocation: Invocation, id: string | undefined, options: N
   return { document: { removed: found.id }, text: `${printable(found.nodeId)} is removed\n` }
 }
 
-const score = async (invocation: Invocation, id: string | undefined, options: Named): Promise<Answer> => {
-  const state = await readState(invocation)
-  const found = viewScore(namedContributor(state, id, options), await scoringOf(invocation, state))
-  return { document: found, text: scoreText(found) }
-}
+const score = (
+  invocation: Invocation,
+  id: string | undefined,
+  options: Named & AsOfOption,
+): Promise<Answer> =>
+  answeredAsOf(invocation, options, (from) => {
+    const found = viewScore(namedContributor(from.state, id, options), scoringOf(from))
+    return { document: found, text: scoreText(found) }
+  })
 
 const explain = async (invocation: Invocation, id: string | undefined, options: Named): Promise<Answer> => {
   const state = await readState(invocation)
@@ -164,13 +170,19 @@ const explain = async (invocation: Invocation, id: string | undefined, options: 
   return { document: view, text: contributionText(view, invocation.clock.now()) }
 }
 
-const leaderboard = async (
+const leaderboard = (
   invocation: Invocation,
-  { limit }: { readonly limit: number },
+  { limit, ...asOf }: { readonly limit: number } & AsOfOption,
 ): Promise<Answer> => {
-  const state = await readState(invocation)
-  const best = viewLeaderboard(state.signals.contributors, await scoringOf(invocation, state), limit)
-  const text = table(
+  const answer = (from: AnsweredFrom): Answer => {
+    const best = viewLeaderboard(from.state.signals.contributors, scoringOf(from), limit)
+    return { document: best, text: leaderTable(best) }
+  }
+  return answeredAsOf(invocation, asOf, answer, 'leaderboard')
+}
+
+const leaderTable = (best: readonly ScoreView[]): Text =>
+  table(
     best,
     [
       right('#', (_rated, index) => index + 1),
@@ -183,11 +195,9 @@ const leaderboard = async (
     ],
     NOBODY,
   )
-  return { document: best, text }
-}
 
-const scoringOf = async (invocation: Invocation, { reputation }: State): Promise<Scoring> =>
-  scoringIn(reputation, isoNow(invocation.clock), (await settingsOf(invocation)).karma)
+const scoringOf = ({ state, clock, configuration }: AnsweredFrom): Scoring =>
+  scoringIn(state.reputation, isoNow(clock), configuration.karma)
 
 const namedContributor = (
   { signals: { contributors: known } }: State,

@@ -7,6 +7,7 @@ import {
   type IntentFilter,
   type IntentView,
 } from '../../../core/views/orders.ts'
+import { answeredAsOf, withAsOf, type AnsweredFrom, type AsOfOption } from '../as-of.ts'
 import { completeId, numberFrom, textUpTo } from '../arguments.ts'
 import { defaultCommand, examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
 import { Failure } from '../failure.ts'
@@ -42,15 +43,18 @@ export const define: DefineCommand = (command, run) => {
         'svc intents deny 019c7874',
       ),
     )
-  defaultCommand(command, 'list', 'list intents (the default)')
+  withAsOf(defaultCommand(command, 'list', 'list intents (the default)'))
     .addOption(
       new Option('--status <status>', 'only intents with this status').choices(INTENT_FILTERS).default('all'),
     )
     .option('--limit <number>', `how many, up to ${INTENTS_MAX}`, numberFrom(1, INTENTS_MAX), 100)
     .action(
-      run(async (invocation, filter: IntentFilter) => {
-        const found = viewIntents((await readState(invocation)).trading.intents, filter)
-        return { document: found, text: intentTable(found, invocation.clock.now()) }
+      run((invocation, filter: IntentFilter & AsOfOption) => {
+        const answer = ({ state, clock }: AnsweredFrom): Answer => {
+          const found = viewIntents(state.trading.intents, filter)
+          return { document: found, text: intentTable(found, clock.now()) }
+        }
+        return answeredAsOf(invocation, filter, answer, 'intents')
       }),
     )
   for (const verdict of ['approve', 'deny'] as const) {

@@ -2,9 +2,9 @@ import { accrualId } from '../../../core/shared/brand.ts'
 import { SETTLED_AT_ONCE_MAX } from '../../../core/treasury/settle.ts'
 import { viewPendingAccruals, viewSettlement, viewTreasury } from '../../../core/views/treasury.ts'
 import { karmaReceipts, settlementOf, settlementStatus } from '../../../engine/queries/treasury.ts'
+import { answeredAsOf, withAsOf, type AsOfOption } from '../as-of.ts'
 import { completeId, numberFrom, parseReason, textUpTo } from '../arguments.ts'
 import { defaultCommand, examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
-import { settingsOf } from '../configuration.ts'
 import { Failure, UsageError } from '../failure.ts'
 import { readState, withBelievedLog, write } from '../store.ts'
 import {
@@ -39,7 +39,9 @@ export const define: DefineCommand = (command, run) => {
         'svc karma migrate-wallet 0x5290…9EE7 --reason "new hardware wallet"',
       ),
     )
-  defaultCommand(command, 'treasury', 'pending and settled amounts (the default)').action(run(showTreasury))
+  withAsOf(defaultCommand(command, 'treasury', 'pending and settled amounts (the default)')).action(
+    run(showTreasury),
+  )
   command.command('intents').summary('list pending intents, oldest first').action(run(showIntents))
   command
     .command('receipts')
@@ -63,19 +65,19 @@ export const define: DefineCommand = (command, run) => {
 
 const RECEIPTS_MAX = 9999
 
-const showTreasury = async (invocation: Invocation): Promise<Answer> => {
-  const rules = (await settingsOf(invocation)).karma
-  const view = viewTreasury((await readState(invocation)).treasury, rules)
-  const { treasury_address: address } = view
-  const text = fields([
-    ['Karma', view.enabled ? good('enabled') : warning('disabled')],
-    ['Share of profit', `${(view.percentage * 100).toFixed(4)} %`],
-    ['Address', address === '' ? bad('none: no amount becomes payable') : address],
-    ['Pending', `${usd(view.pending_usd)} in ${view.pending_intents} intents`],
-    ['Settled', `${usd(view.settled_usd)} in ${view.receipts} receipts`],
-  ])
-  return { document: view, text }
-}
+const showTreasury = (invocation: Invocation, options: AsOfOption = {}): Promise<Answer> =>
+  answeredAsOf(invocation, options, ({ state, configuration }) => {
+    const view = viewTreasury(state.treasury, configuration.karma)
+    const { treasury_address: address } = view
+    const text = fields([
+      ['Karma', view.enabled ? good('enabled') : warning('disabled')],
+      ['Share of profit', `${(view.percentage * 100).toFixed(4)} %`],
+      ['Address', address === '' ? bad('none: no amount becomes payable') : address],
+      ['Pending', `${usd(view.pending_usd)} in ${view.pending_intents} intents`],
+      ['Settled', `${usd(view.settled_usd)} in ${view.receipts} receipts`],
+    ])
+    return { document: view, text }
+  })
 
 const showIntents = async (invocation: Invocation): Promise<Answer> => {
   const views = viewPendingAccruals((await readState(invocation)).treasury)

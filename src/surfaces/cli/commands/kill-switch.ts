@@ -6,6 +6,7 @@ import {
   type KillSwitch,
 } from '../../../core/trading/kill-switch.ts'
 import { killSwitchLevel, type KillSwitchLevel } from '../../../core/shared/level.ts'
+import { answeredAsOf, withAsOf, type AsOfOption } from '../as-of.ts'
 import { parser, parseReason } from '../arguments.ts'
 import { defaultCommand, examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
 import { failureOf } from '../failure.ts'
@@ -27,8 +28,10 @@ export const define: DefineCommand = (command, run) => {
         'svc kill-switch reset --reason "incident over"',
       ),
     )
-  defaultCommand(command, 'status', 'show the level (also without "status")').action(
-    run(async (invocation) => {
+  withAsOf(defaultCommand(command, 'status', 'show the level (also without "status")')).action(
+    run(async (invocation, options: AsOfOption) => {
+      if (options.asOf !== undefined)
+        return answeredAsOf(invocation, options, ({ state }) => answerOf(state.trading.killSwitch))
       const stored = await withLog(
         invocation,
         async (log, trust) => (await stateOf(log, trust)).trading.killSwitch,

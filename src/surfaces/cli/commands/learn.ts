@@ -1,14 +1,10 @@
 import { DOMAINS } from '../../../core/shared/domains.ts'
-import {
-  viewLearningRun,
-  viewWeights,
-  type LearningRunView,
-  type WeightsView,
-} from '../../../core/views/learning.ts'
+import { viewLearningRun, type LearningRunView, type WeightsView } from '../../../core/views/learning.ts'
+import { weightsOf } from '../../../engine/queries/views.ts'
+import { answeredAsOf, withAsOf, type AsOfOption } from '../as-of.ts'
 import { numberFrom } from '../arguments.ts'
 import { defaultCommand, examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
-import { settingsOf } from '../configuration.ts'
-import { readState, withBelievedLog, write } from '../store.ts'
+import { write } from '../store.ts'
 import {
   age,
   bad,
@@ -34,8 +30,7 @@ export const define: DefineCommand = (command, run) => {
     )
     .addHelpText('after', examples('svc learn', 'svc learn history', 'svc learn history --limit 5 --json'))
   defaultCommand(command, 'run', 'learn now (the default)').action(run(learnNow))
-  command
-    .command('history')
+  withAsOf(command.command('history'))
     .summary('the current weights and past runs')
     .option('--limit <number>', `how many runs, up to ${RUNS_MAX}`, numberFrom(1, RUNS_MAX), 20)
     .action(run(history))
@@ -58,15 +53,14 @@ const learnNow = async (invocation: Invocation): Promise<Answer> => {
   return { document: view, text }
 }
 
-const history = async (invocation: Invocation, { limit }: { readonly limit: number }): Promise<Answer> => {
-  const configuration = await settingsOf(invocation)
-  const { learning } = (await readState(invocation)).brain
-  const query = { types: ['learning.weight_adjustment'], order: 'desc', limit } as const
-  const runs = await withBelievedLog(invocation, (log) => log.read(query), [])
-  const nowMs = invocation.clock.now()
-  const view = viewWeights(learning, configuration, { nowMs, runs })
-  return { document: view, text: weightsText(view, nowMs) }
-}
+const history = (
+  invocation: Invocation,
+  { limit, ...asOf }: { readonly limit: number } & AsOfOption,
+): Promise<Answer> =>
+  answeredAsOf(invocation, asOf, async ({ reader, configuration, clock }) => {
+    const view = await weightsOf(reader, configuration, { clock, limit })
+    return { document: view, text: weightsText(view, clock.now()) }
+  })
 
 const weightsText = (view: WeightsView, nowMs: number): Text =>
   paragraphs(

@@ -7,6 +7,7 @@ import {
   type OrderFilter,
   type OrderView,
 } from '../../../core/views/orders.ts'
+import { answeredAsOf, withAsOf, type AnsweredFrom, type AsOfOption } from '../as-of.ts'
 import { completeId, numberFrom, parseReason } from '../arguments.ts'
 import { defaultCommand, examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
 import { readState, write } from '../store.ts'
@@ -24,15 +25,18 @@ export const define: DefineCommand = (command, run) => {
         'svc orders cancel 0d1f1f5e --reason "too slow"',
       ),
     )
-  defaultCommand(command, 'list', 'list orders (the default)')
+  withAsOf(defaultCommand(command, 'list', 'list orders (the default)'))
     .addOption(
       new Option('--status <status>', 'only orders with this status').choices(ORDER_FILTERS).default('all'),
     )
     .option('--limit <number>', `how many, up to ${ORDERS_MAX}`, numberFrom(1, ORDERS_MAX), 100)
     .action(
-      run(async (invocation, filter: OrderFilter) => {
-        const found = viewOrders((await readState(invocation)).trading.orders, filter)
-        return { document: found, text: orderTable(found, invocation.clock.now()) }
+      run((invocation, filter: OrderFilter & AsOfOption) => {
+        const answer = ({ state, clock }: AnsweredFrom): Answer => {
+          const found = viewOrders(state.trading.orders, filter)
+          return { document: found, text: orderTable(found, clock.now()) }
+        }
+        return answeredAsOf(invocation, filter, answer, 'orders')
       }),
     )
   command

@@ -1,21 +1,24 @@
 import { viewPortfolio, type PortfolioView } from '../../../core/views/portfolio.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
+import { answeredAsOf, withAsOf, type AsOfOption } from '../as-of.ts'
 import { examples, type DefineCommand } from '../command.ts'
-import { settingsOf } from '../configuration.ts'
-import { readState } from '../store.ts'
 import { fields, percent, profit, usd, warning, type Cell } from '../table.ts'
 import type { Text } from '../terminal.ts'
 
 export const define: DefineCommand = (command, run) => {
-  command
+  withAsOf(command)
     .description('Shows equity, cash and profit, and how far the account is from its limits.')
-    .addHelpText('after', examples('svc portfolio', 'svc portfolio --json'))
+    .addHelpText(
+      'after',
+      examples('svc portfolio', 'svc portfolio --json', 'svc portfolio --as-of 2026-02-20T14:30:00Z'),
+    )
     .action(
-      run(async (invocation) => {
-        const configuration = await settingsOf(invocation)
-        const view = viewPortfolio(await readState(invocation), configuration, isoNow(invocation.clock))
-        return { document: view, text: portfolioText(view) }
-      }),
+      run((invocation, options: AsOfOption) =>
+        answeredAsOf(invocation, options, ({ state, configuration, clock }) => {
+          const view = viewPortfolio(state, configuration, isoNow(clock))
+          return { document: view, text: portfolioText(view) }
+        }),
+      ),
     )
 }
 

@@ -10,6 +10,7 @@ import {
   type PositionView,
 } from '../../../core/views/positions.ts'
 import { POSITIONS_MAX } from '../../../engine/queries/views.ts'
+import { answeredAsOf, withAsOf, type AnsweredFrom, type AsOfOption } from '../as-of.ts'
 import { completeId, confirm, parseReason } from '../arguments.ts'
 import { defaultCommand, examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
 import { EXIT_FAILED, EXIT_OK, Failure, UsageError } from '../failure.ts'
@@ -45,17 +46,19 @@ export const define: DefineCommand = (command, run) => {
         'svc positions close --all --yes',
       ),
     )
-  defaultCommand(command, 'list', 'list positions (the default)')
+  withAsOf(defaultCommand(command, 'list', 'list positions (the default)'))
     .addOption(
       new Option('--status <status>', 'open: neither closed nor liquidated')
         .choices(POSITION_FILTERS)
         .default('open'),
     )
     .action(
-      run(async (invocation, { status }: Pick<PositionFilter, 'status'>) => {
-        const { positions } = (await readState(invocation)).trading
-        const found = viewPositions(positions, { status, limit: POSITIONS_MAX })
-        return { document: found, text: positionTable(found, invocation.clock.now(), NOTHING[status]) }
+      run((invocation, { status, ...asOf }: Pick<PositionFilter, 'status'> & AsOfOption) => {
+        const answer = ({ state, clock }: AnsweredFrom): Answer => {
+          const found = viewPositions(state.trading.positions, { status, limit: POSITIONS_MAX })
+          return { document: found, text: positionTable(found, clock.now(), NOTHING[status]) }
+        }
+        return answeredAsOf(invocation, asOf, answer, 'positions')
       }),
     )
   command

@@ -55,7 +55,11 @@ describe('config', () => {
       JSON.parse((await home.run(['config', 'show', '--json'])).stdout).brain.cycle_interval_seconds,
     ).toBe(60)
     expect(await payloadsOf('system.config_changed.v1')).toEqual([
-      { changed: ['brain.cycle_interval_seconds'], config_hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      {
+        changed: ['brain.cycle_interval_seconds'],
+        config_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+        configuration: { brain: { cycle_interval_seconds: 60 } },
+      },
     ])
     expect((await payloadsOf('system.audit.v1')).at(-1)).toMatchObject({ resource: 'cli:config set' })
   })

@@ -9,6 +9,7 @@ import {
   viewRegime,
 } from '../../../core/views/brain.ts'
 import { explain } from '../../../engine/queries/explanation.ts'
+import { answeredAsOf, AS_OF_PROBLEMS, asOfMember, asOfQuery, isAboutPast } from '../as-of.ts'
 import { ok, okOr } from '../results.ts'
 import { CYCLE, CYCLE_ID, EXPLANATION, TS } from '../examples.ts'
 import { pathText, textFilter } from '../fields.ts'
@@ -17,7 +18,8 @@ import { route, routes } from '../route.ts'
 export const brainRoutes = routes('Brain', {
   getBrainStatus: route('GET', '/brain/status', 'read', {
     summary: 'Regime, kill switch and last cycle',
-    response: brainStatusView.meta({ id: 'BrainStatus' }),
+    query: z.object(asOfQuery),
+    response: brainStatusView.extend(asOfMember).meta({ id: 'BrainStatus' }),
     example: {
       regime: 'BULL',
       regime_changed_at: TS,
@@ -27,7 +29,10 @@ export const brainRoutes = routes('Brain', {
       last_cycle_id: CYCLE_ID,
       last_cycle_at: TS,
     },
-    handler: async (_input, { engine }) => ok(viewBrainStatus(await engine.fresh())),
+    problems: [...AS_OF_PROBLEMS],
+    mayTakeLong: isAboutPast,
+    handler: ({ query }, service) =>
+      answeredAsOf(query, service, async ({ reader }) => ok(viewBrainStatus(await reader.fresh()))),
   }),
   runBrainCycle: route('POST', '/brain/run', 'submit', {
     summary: 'Run one brain cycle now',
@@ -66,7 +71,8 @@ export const brainRoutes = routes('Brain', {
   }),
   getRegime: route('GET', '/regime', 'read', {
     summary: 'Market regime and the evidence behind it',
-    response: regimeView.meta({ id: 'Regime' }),
+    query: z.object(asOfQuery),
+    response: regimeView.extend(asOfMember).meta({ id: 'Regime' }),
     example: {
       regime: 'BULL',
       changed_at: TS,
@@ -81,6 +87,9 @@ export const brainRoutes = routes('Brain', {
       },
       conditions_at: TS,
     },
-    handler: async (_input, { engine }) => ok(viewRegime(await engine.fresh())),
+    problems: [...AS_OF_PROBLEMS],
+    mayTakeLong: isAboutPast,
+    handler: ({ query }, service) =>
+      answeredAsOf(query, service, async ({ reader }) => ok(viewRegime(await reader.fresh()))),
   }),
 })

@@ -128,7 +128,10 @@ describe('POST /config', () => {
       brain: { ...(before['brain'] as object), cycle_interval_seconds: 60 },
     })
     const config_hash = sha256Hex(configurationHashInput(server.configuration.current()))
-    expect(await changes()).toEqual([{ changed: ['brain.cycle_interval_seconds'], config_hash }])
+    const configuration = { brain: { cycle_interval_seconds: 60 } }
+    expect(await changes()).toEqual([
+      { changed: ['brain.cycle_interval_seconds'], config_hash, configuration },
+    ])
     const [record] = await server.log.read({ types: ['system.config_changed'], order: 'asc', limit: 1 })
     expect(record).toMatchObject({ source: 'api', traceId: 'change-1' })
     expect(record?.payload).not.toContain(TOKEN)

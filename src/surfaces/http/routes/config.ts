@@ -1,11 +1,8 @@
 import { z } from 'zod'
 import { needsRestart } from '../../../core/config/change.ts'
-import {
-  type Configuration,
-  configurationJsonSchema,
-  configurationSchema,
-} from '../../../core/config/schema.ts'
-import { configurationHashInput, redactedConfiguration } from '../../../core/config/secrets.ts'
+import { configurationJsonSchema, configurationSchema } from '../../../core/config/schema.ts'
+import { configurationRecord } from '../../../core/config/recorded.ts'
+import { redactedConfiguration } from '../../../core/config/secrets.ts'
 import { DEFAULT_CONFIGURATION } from '../../../core/config/validate.ts'
 import { leavesOf } from '../../../core/config/values.ts'
 import { lockedSettings } from '../../../core/treasury/wallet.ts'
@@ -110,7 +107,7 @@ export const configRoutes = routes('Configuration', {
       for (const warning of made.warnings) service.logger.warn(warning)
       const isChanged = made.changed.length > 0
       if (isChanged) {
-        const change = { changed: [...made.changed], config_hash: configHashOf(made.configuration) }
+        const change = { changed: [...made.changed], ...configurationRecord(made.configuration, sha256Hex) }
         await execute({ kind: 'record-config-change', change, surface: 'api' }, () => null)
       }
       const { path, restartRequired, overriddenByEnv } = made
@@ -135,8 +132,6 @@ const rulesOf = async (
 let jsonSchema: JsonObject | null = null
 
 const KEYS = leavesOf(DEFAULT_CONFIGURATION).map(({ path }) => path.join('.'))
-
-const configHashOf = (changed: Configuration): string => sha256Hex(configurationHashInput(changed))
 
 const CODES = {
   malformed: 'request.invalid',

@@ -14,14 +14,16 @@ import {
 import { scoreView, scoringIn, viewLeaderboard, viewScore } from '../../../core/views/reputation.ts'
 import type { State } from '../../../core/state.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
+import type { Viewpoint } from '../../../engine/queries/viewpoint.ts'
 import { isProvenOperator } from '../../caller.ts'
+import { answeredAsOf, AS_OF_PROBLEMS, asOfMember, asOfQuery, isAboutPast } from '../as-of.ts'
 import { ok, okOr } from '../results.ts'
 import { CONTRIBUTOR, CONTRIBUTOR_ID, SCORE } from '../examples.ts'
 import { integer, pathText } from '../fields.ts'
-import { route, routes, type Service } from '../route.ts'
+import { route, routes } from '../route.ts'
 
 const contributor = contributorView.meta({ id: 'Contributor' })
-const score = scoreView.meta({ id: 'ContributorScore' })
+const score = scoreView.extend(asOfMember).meta({ id: 'ContributorScore' })
 const params = z.object({ id: pathText('the id of the contributor, not its node_id', CONTRIBUTOR_ID) })
 
 export const contributorRoutes = routes('Contributors', {
@@ -53,13 +55,16 @@ export const contributorRoutes = routes('Contributors', {
   }),
   getLeaderboard: route('GET', '/contributors/leaderboard', 'read', {
     summary: 'Contributors by score, best first',
-    query: z.object({ limit: integer(20, { min: 1, max: 200 }, 'how many') }),
+    query: z.object({ limit: integer(20, { min: 1, max: 200 }, 'how many'), ...asOfQuery }),
     response: z.array(score),
     example: [SCORE],
-    handler: async ({ query: { limit } }, service) => {
-      const { signals, reputation } = await service.engine.fresh()
-      return ok(viewLeaderboard(signals.contributors, scoringOf(reputation, service), limit))
-    },
+    problems: [...AS_OF_PROBLEMS],
+    mayTakeLong: isAboutPast,
+    handler: ({ query }, service) =>
+      answeredAsOf(query, service, async (viewpoint) => {
+        const { signals, reputation } = await viewpoint.reader.fresh()
+        return ok(viewLeaderboard(signals.contributors, scoringOf(reputation, viewpoint), query.limit))
+      }),
   }),
   listAttestations: route('GET', '/contributors/attestations', 'read', {
     summary: 'Contributors with an attestation UID in their metadata',
@@ -101,14 +106,17 @@ export const contributorRoutes = routes('Contributors', {
   getContributorScore: route('GET', '/contributors/:id/score', 'read', {
     summary: 'Score of a contributor, with its factors',
     params,
+    query: z.object(asOfQuery),
     response: score,
     example: SCORE,
-    problems: ['contributor.not_found'],
-    handler: async ({ params: { id } }, service) => {
-      const { signals, reputation } = await service.engine.fresh()
-      const found = activeById(signals.contributors, contributorId(id))
-      return foundOr(found && viewScore(found, scoringOf(reputation, service)), id)
-    },
+    problems: ['contributor.not_found', ...AS_OF_PROBLEMS],
+    mayTakeLong: isAboutPast,
+    handler: ({ params: { id }, query }, service) =>
+      answeredAsOf(query, service, async (viewpoint) => {
+        const { signals, reputation } = await viewpoint.reader.fresh()
+        const found = activeById(signals.contributors, contributorId(id))
+        return foundOr(found && viewScore(found, scoringOf(reputation, viewpoint)), id)
+      }),
   }),
   getAttestation: route('GET', '/contributors/:id/attestation', 'read', {
     summary: 'The attestation in the metadata of a contributor',
@@ -128,5 +136,5 @@ export const contributorRoutes = routes('Contributors', {
 const foundOr = <Body>(body: Body | null, id: string) =>
   okOr(body, 'contributor.not_found', 'No contributor has this id', { id })
 
-const scoringOf = (reputation: State['reputation'], { clock, configuration }: Service) =>
-  scoringIn(reputation, isoNow(clock), configuration.current().karma)
+const scoringOf = (reputation: State['reputation'], { clock, configuration }: Viewpoint) =>
+  scoringIn(reputation, isoNow(clock), configuration.karma)

@@ -3,6 +3,7 @@ import { assert } from '../../../core/shared/assert.ts'
 import { intentId } from '../../../core/shared/brand.ts'
 import { INTENT_FILTERS, intentView, viewIntent, viewIntents } from '../../../core/views/orders.ts'
 import { decideIntent, reasonText } from '../../operator-actions.ts'
+import { answeredAsOf, AS_OF_PROBLEMS, asOfQuery, isAboutPast } from '../as-of.ts'
 import { DENIED_INTENT, INTENT, TRADE_INTENT_ID } from '../examples-trading.ts'
 import { integer, pathText } from '../fields.ts'
 import { ok } from '../results.ts'
@@ -23,10 +24,16 @@ export const intentRoutes = routes('Intents', {
     query: z.object({
       status: z.enum(INTENT_FILTERS).default('all').meta({ description: 'only those with this status' }),
       limit: integer(100, { min: 1, max: 500 }, 'how many'),
+      ...asOfQuery,
     }),
     response: z.array(intent),
     example: [INTENT],
-    handler: async ({ query }, { engine }) => ok(viewIntents((await engine.fresh()).trading.intents, query)),
+    problems: [...AS_OF_PROBLEMS],
+    mayTakeLong: isAboutPast,
+    handler: ({ query }, service) =>
+      answeredAsOf(query, service, async ({ reader }) =>
+        ok(viewIntents((await reader.fresh()).trading.intents, query)),
+      ),
   }),
   approveIntent: route('POST', '/intents/:id/approve', 'operator', {
     summary: 'Approve an intent that waits for it',

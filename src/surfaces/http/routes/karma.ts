@@ -13,6 +13,7 @@ import {
 import { assert } from '../../../core/shared/assert.ts'
 import { faultsOf } from '../../../core/shared/faults.ts'
 import { karmaReceipts, settlementOf, settlementStatus } from '../../../engine/queries/treasury.ts'
+import { answeredAsOf, AS_OF_PROBLEMS, asOfMember, asOfQuery, isAboutPast } from '../as-of.ts'
 import { ok, refusedWith } from '../results.ts'
 import { INTENT_ID, KARMA_INTENT, KARMA_RECEIPT, TREASURY } from '../examples.ts'
 import { integer } from '../fields.ts'
@@ -20,7 +21,7 @@ import { invalidProblem } from '../problems.ts'
 import { route, routes } from '../route.ts'
 
 const receipt = receiptView.meta({ id: 'KarmaReceipt' })
-const treasury = treasuryView.meta({ id: 'Treasury' })
+const treasury = treasuryView.extend(asOfMember).meta({ id: 'Treasury' })
 
 const settlement = z.object({
   intent_ids: z.array(z.string().max(64)).max(SETTLED_AT_ONCE_MAX),
@@ -104,9 +105,14 @@ export const karmaRoutes = routes('Karma', {
   }),
   getTreasury: route('GET', '/treasury', 'read', {
     summary: 'Accrued and settled shares of profit',
+    query: z.object(asOfQuery),
     response: treasury,
     example: TREASURY,
-    handler: async (_input, { engine, configuration }) =>
-      ok(viewTreasury((await engine.fresh()).treasury, configuration.current().karma)),
+    problems: [...AS_OF_PROBLEMS],
+    mayTakeLong: isAboutPast,
+    handler: ({ query }, service) =>
+      answeredAsOf(query, service, async ({ reader, configuration }) =>
+        ok(viewTreasury((await reader.fresh()).treasury, configuration.karma)),
+      ),
   }),
 })

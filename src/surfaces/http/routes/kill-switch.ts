@@ -8,20 +8,27 @@ import {
 } from '../../../core/views/kill-switch.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { killSwitchMove, reasonText, setKillSwitch } from '../../operator-actions.ts'
+import { answeredAsOf, AS_OF_PROBLEMS, asOfMember, asOfQuery, isAboutPast } from '../as-of.ts'
 import { KILL_SWITCH } from '../examples.ts'
 import { LIVE } from '../examples-trading.ts'
 import { ok } from '../results.ts'
 import { route, routes } from '../route.ts'
 
-const response = killSwitchView.meta({ id: 'KillSwitch' })
+const response = killSwitchView.extend(asOfMember).meta({ id: 'KillSwitch' })
 const live = liveView.meta({ id: 'Live' })
 
 export const killSwitchRoutes = routes('Kill switch', {
   getKillSwitch: route('GET', '/kill-switch', 'read', {
     summary: 'Level of the kill switch',
+    query: z.object(asOfQuery),
     response,
     example: { level: 0, state: 'normal', reason: null, changed_at: null, changed_by: null },
-    handler: async (_input, { engine }) => ok(viewKillSwitch((await engine.fresh()).trading.killSwitch)),
+    problems: [...AS_OF_PROBLEMS],
+    mayTakeLong: isAboutPast,
+    handler: ({ query }, service) =>
+      answeredAsOf(query, service, async ({ reader }) =>
+        ok(viewKillSwitch((await reader.fresh()).trading.killSwitch)),
+      ),
   }),
   setKillSwitch: route('POST', '/kill-switch', 'control', {
     summary: 'Raise or lower the kill switch',

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { assert } from '../../../core/shared/assert.ts'
 import { learningRunView, viewLearningRun, weightsView } from '../../../core/views/learning.ts'
 import { weightsOf } from '../../../engine/queries/views.ts'
+import { answeredAsOf, AS_OF_PROBLEMS, asOfMember, asOfQuery, isAboutPast } from '../as-of.ts'
 import { ok } from '../results.ts'
 import { LEARNING_RUN, WEIGHTS } from '../examples-trading.ts'
 import { integer } from '../fields.ts'
@@ -10,11 +11,15 @@ import { route, routes } from '../route.ts'
 export const learningRoutes = routes('Learning', {
   getWeights: route('GET', '/learning/weights', 'read', {
     summary: 'Weights of the domains, and the learning runs behind them',
-    query: z.object({ limit: integer(20, { min: 1, max: 500 }, 'how many runs') }),
-    response: weightsView.meta({ id: 'Weights' }),
+    query: z.object({ limit: integer(20, { min: 1, max: 500 }, 'how many runs'), ...asOfQuery }),
+    response: weightsView.extend(asOfMember).meta({ id: 'Weights' }),
     example: WEIGHTS,
-    handler: async ({ query: { limit } }, { engine, configuration, clock }) =>
-      ok(await weightsOf(engine, configuration.current(), { clock, limit })),
+    problems: [...AS_OF_PROBLEMS],
+    mayTakeLong: isAboutPast,
+    handler: ({ query }, service) =>
+      answeredAsOf(query, service, async ({ reader, configuration, clock }) =>
+        ok(await weightsOf(reader, configuration, { clock, limit: query.limit })),
+      ),
   }),
   runLearning: route('POST', '/learning/run', 'operator', {
     summary: 'Learn from closed trades now',

@@ -13,6 +13,7 @@ import {
 } from '../../../core/views/positions.ts'
 import { equityHistoryOf, portfolioOf, positionOf, POSITIONS_MAX } from '../../../engine/queries/views.ts'
 import { cancelOrder, closeAll, closePosition, reasonText } from '../../operator-actions.ts'
+import { answeredAsOf, AS_OF_PROBLEMS, asOfMember, asOfQuery, isAboutPast } from '../as-of.ts'
 import { POSITION, POSITION_ID } from '../examples.ts'
 import { CANCELED_ORDER, CLOSED_POSITION, EQUITY_HISTORY, ORDER, PORTFOLIO } from '../examples-trading.ts'
 import { integer, pathText } from '../fields.ts'
@@ -20,7 +21,7 @@ import { ok, okOr } from '../results.ts'
 import { route, routes } from '../route.ts'
 
 const order = orderView.meta({ id: 'Order' })
-const position = positionView.meta({ id: 'Position' })
+const position = positionView.extend(asOfMember).meta({ id: 'Position' })
 const params = z.object({ position_id: pathText('the id of the position', POSITION_ID) })
 const optionalReason = (example: string) =>
   z
@@ -32,21 +33,30 @@ const body = optionalReason('exchange incident')
 export const positionRoutes = routes('Positions', {
   getPortfolio: route('GET', '/portfolio', 'read', {
     summary: 'Equity, exposure, risk and limits of the account',
-    response: portfolioView.meta({ id: 'Portfolio' }),
+    query: z.object(asOfQuery),
+    response: portfolioView.extend(asOfMember).meta({ id: 'Portfolio' }),
     example: PORTFOLIO,
-    handler: async (_input, { engine, configuration, clock }) =>
-      ok(await portfolioOf(engine, configuration.current(), clock)),
+    problems: [...AS_OF_PROBLEMS],
+    mayTakeLong: isAboutPast,
+    handler: ({ query }, service) =>
+      answeredAsOf(query, service, async ({ reader, configuration, clock }) =>
+        ok(await portfolioOf(reader, configuration, clock)),
+      ),
   }),
   getEquityHistory: route('GET', '/portfolio/history', 'read', {
     summary: 'Equity over time',
     description:
       'Equity at up to 240 evenly spread times, and now. It is kept in steps of 15 seconds for 6 hours, ' +
       '90 seconds for 36 hours, 9 minutes for a week and 42 minutes for a month; a young log has fewer points.',
-    query: z.object({ hours: integer(24, { min: 1, max: 720 }, 'how far back') }),
-    response: equityHistoryView.meta({ id: 'EquityHistory' }),
+    query: z.object({ hours: integer(24, { min: 1, max: 720 }, 'how far back'), ...asOfQuery }),
+    response: equityHistoryView.extend(asOfMember).meta({ id: 'EquityHistory' }),
     example: EQUITY_HISTORY,
-    handler: async ({ query: { hours } }, { engine, clock }) =>
-      ok(await equityHistoryOf(engine, hours, clock)),
+    problems: [...AS_OF_PROBLEMS],
+    mayTakeLong: isAboutPast,
+    handler: ({ query }, service) =>
+      answeredAsOf(query, service, async ({ reader, clock }) =>
+        ok(await equityHistoryOf(reader, query.hours, clock)),
+      ),
   }),
   listOrders: route('GET', '/orders', 'read', {
     summary: 'Orders, newest first',
@@ -54,10 +64,16 @@ export const positionRoutes = routes('Positions', {
     query: z.object({
       status: z.enum(ORDER_FILTERS).default('all').meta({ description: 'only those with this status' }),
       limit: integer(100, { min: 1, max: 500 }, 'how many'),
+      ...asOfQuery,
     }),
     response: z.array(order),
     example: [ORDER],
-    handler: async ({ query }, { engine }) => ok(viewOrders((await engine.fresh()).trading.orders, query)),
+    problems: [...AS_OF_PROBLEMS],
+    mayTakeLong: isAboutPast,
+    handler: ({ query }, service) =>
+      answeredAsOf(query, service, async ({ reader }) =>
+        ok(viewOrders((await reader.fresh()).trading.orders, query)),
+      ),
   }),
   cancelOrder: route('POST', '/orders/:order_id/cancel', 'operator', {
     summary: 'Cancel the rest of an order',
@@ -87,20 +103,29 @@ export const positionRoutes = routes('Positions', {
         .default('open')
         .meta({ description: 'open: neither closed nor liquidated' }),
       limit: integer(POSITIONS_MAX, { min: 1, max: POSITIONS_MAX }, 'how many'),
+      ...asOfQuery,
     }),
     response: z.array(position),
     example: [POSITION],
-    handler: async ({ query }, { engine }) =>
-      ok(viewPositions((await engine.fresh()).trading.positions, query)),
+    problems: [...AS_OF_PROBLEMS],
+    mayTakeLong: isAboutPast,
+    handler: ({ query }, service) =>
+      answeredAsOf(query, service, async ({ reader }) =>
+        ok(viewPositions((await reader.fresh()).trading.positions, query)),
+      ),
   }),
   getPosition: route('GET', '/positions/:position_id', 'read', {
     summary: 'One position, open or closed',
     params,
+    query: z.object(asOfQuery),
     response: position,
     example: POSITION,
-    problems: ['position.not_found'],
-    handler: async ({ params: { position_id } }, { engine }) =>
-      okOr(await positionOf(engine, position_id), 'position.not_found', 'Position not found', {}),
+    problems: ['position.not_found', ...AS_OF_PROBLEMS],
+    mayTakeLong: isAboutPast,
+    handler: ({ params: { position_id }, query }, service) =>
+      answeredAsOf(query, service, async ({ reader }) =>
+        okOr(await positionOf(reader, position_id), 'position.not_found', 'Position not found', {}),
+      ),
   }),
   closeAllPositions: route('POST', '/positions/close-all', 'operator', {
     summary: 'Close all open positions at the market',

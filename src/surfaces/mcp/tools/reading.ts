@@ -30,6 +30,7 @@ import {
   weightsOf,
 } from '../../../engine/queries/views.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
+import { asOfInput, asOfMember, foundAsOf, orAsOfError } from '../as-of.ts'
 import { LIMITS_NOTE } from '../tool-result.ts'
 import { failed, found, itemsOf, orError, tool } from '../tool.ts'
 
@@ -47,9 +48,10 @@ const itemLimit = (fallback = 20, what = 'how many') =>
 export const readingTools = {
   get_brain_status: tool('read', {
     title: 'Brain status',
-    input: z.object({}),
-    output: brainStatusView,
-    call: async ({ dependencies: { engine } }) => found(viewBrainStatus(await engine.fresh())),
+    input: z.object(asOfInput),
+    output: orAsOfError(brainStatusView.extend(asOfMember)),
+    call: ({ input, dependencies }) =>
+      foundAsOf(input, dependencies, async ({ reader }) => viewBrainStatus(await reader.fresh())),
   }),
   get_recent_signals: tool('read', {
     title: 'Recent signals',
@@ -71,9 +73,9 @@ export const readingTools = {
   }),
   get_open_positions: tool('read', {
     title: 'Open positions',
-    input: z.object({}),
-    output: itemsOf(positionView),
-    call: async ({ dependencies: { engine } }) => found(await openPositions(engine)),
+    input: z.object(asOfInput),
+    output: orAsOfError(itemsOf(positionView)),
+    call: ({ input, dependencies }) => foundAsOf(input, dependencies, ({ reader }) => openPositions(reader)),
   }),
   get_signal_attribution: tool('read', {
     title: 'Attribution of a signal',
@@ -129,10 +131,12 @@ export const readingTools = {
   }),
   get_portfolio: tool('read', {
     title: 'Portfolio',
-    input: z.object({}),
-    output: portfolioView,
-    call: async ({ dependencies: { engine, configuration, clock } }) =>
-      found(await portfolioOf(engine, configuration(), clock)),
+    input: z.object(asOfInput),
+    output: orAsOfError(portfolioView.extend(asOfMember)),
+    call: ({ input, dependencies }) =>
+      foundAsOf(input, dependencies, ({ reader, configuration, clock }) =>
+        portfolioOf(reader, configuration, clock),
+      ),
   }),
   get_orders: tool('read', {
     title: 'Orders',
@@ -158,10 +162,12 @@ export const readingTools = {
   get_weights: tool('read', {
     title: 'Weights',
     advice: LIMITS_NOTE,
-    input: z.object({ limit: itemLimit(5, 'how many runs') }),
-    output: weightsView,
-    call: async ({ input: { limit }, dependencies: { engine, configuration, clock } }) =>
-      found(await weightsOf(engine, configuration(), { clock, limit })),
+    input: z.object({ limit: itemLimit(5, 'how many runs'), ...asOfInput }),
+    output: orAsOfError(weightsView.extend(asOfMember)),
+    call: ({ input, dependencies }) =>
+      foundAsOf(input, dependencies, ({ reader, configuration, clock }) =>
+        weightsOf(reader, configuration, { clock, limit: input.limit }),
+      ),
   }),
   get_symbols: tool('read', {
     title: 'Symbols',

@@ -1,0 +1,271 @@
+import { r9 } from '../core/shared/numbers.ts'
+import { timestampAt } from '../core/shared/time.ts'
+import type { Trade, TradeBook } from './trade-book.ts'
+
+/** Why the live result differs from the replayed one. */
+const DIVERGENCE_REASONS = [
+  'approval',
+  'configuration',
+  'costs',
+  'delay',
+  'earlier_difference',
+  'kill_switch',
+  'limits',
+  'missed',
+  'operator',
+  'partial_fill',
+  'price_checks',
+  'size',
+  'slippage',
+  'unexplained',
+] as const
+
+export type DivergenceReason = (typeof DIVERGENCE_REASONS)[number]
+
+interface TradeView {
+  readonly direction: 'long' | 'short'
+  readonly opened_at: string
+  readonly entry_price: number
+  readonly quantity: number
+  readonly closed_at: string | null
+  readonly exit_price: number
+  readonly exit_reason: string | null
+  readonly pnl_usd: number
+}
+
+export interface DivergenceRow {
+  readonly time: string
+  readonly symbol: string
+  /** Null where there was no such trade. */
+  readonly live: TradeView | null
+  readonly replayed: TradeView | null
+  /** Live less replayed. */
+  readonly difference_usd: number
+  /** What of it has which reason; the sum is the difference. */
+  readonly reasons: Readonly<Partial<Record<DivergenceReason, number>>>
+}
+
+export interface DivergenceReport {
+  readonly from: string | null
+  readonly to: string | null
+  readonly settings: 'recorded' | 'current'
+  readonly live_trades: number
+  readonly replayed_trades: number
+  readonly live_pnl_usd: number
+  readonly replayed_pnl_usd: number
+  readonly difference_usd: number
+  /** They add up to the difference: what no row explains is `unexplained`. */
+  readonly by_reason: Readonly<Partial<Record<DivergenceReason, number>>>
+  readonly rows: readonly DivergenceRow[]
+}
+
+interface Compared {
+  readonly live: TradeBook
+  readonly replayed: TradeBook
+  /** How far apart the same decision may be: a cycle and the bar after it. */
+  readonly toleranceMs: number
+  readonly settings: DivergenceReport['settings']
+  readonly fromMs: number | null
+  readonly toMs: number | null
+}
+
+/** Lines up what was traded with what the same inputs lead to in a replay. */
+export const divergenceOf = (compared: Compared): DivergenceReport => {
+  const { live, replayed, toleranceMs, fromMs, toMs } = compared
+  const pairs = pairsOf(live.trades, replayed.trades, toleranceMs)
+  const rows = pairs
+    .map(([one, other]) => rowOf(one, other, compared))
+    .toSorted((one, other) => (one.time < other.time ? -1 : 1))
+  const livePnl = pnlOf(live)
+  const replayedPnl = pnlOf(replayed)
+  const difference = livePnl - replayedPnl
+  const byReason = new Map<DivergenceReason, number>()
+  for (const { reasons } of rows)
+    for (const [reason, amount] of Object.entries(reasons))
+      byReason.set(reason as DivergenceReason, (byReason.get(reason as DivergenceReason) ?? 0) + amount)
+  const late = replayed.lateCosts - live.lateCosts
+  if (late !== 0) byReason.set('costs', (byReason.get('costs') ?? 0) + late)
+  const rest = difference - sumOf([...byReason.values()])
+  if (Math.abs(rest) > CENT) byReason.set('unexplained', (byReason.get('unexplained') ?? 0) + rest)
+  return {
+    from: fromMs === null ? null : timestampAt(fromMs),
+    to: toMs === null ? null : timestampAt(toMs),
+    settings: compared.settings,
+    live_trades: live.trades.length,
+    replayed_trades: replayed.trades.length,
+    live_pnl_usd: r9(livePnl),
+    replayed_pnl_usd: r9(replayedPnl),
+    difference_usd: r9(difference),
+    by_reason: amountsOf([...byReason].toSorted(([one], [other]) => (one < other ? -1 : 1))),
+    rows,
+  }
+}
+
+/** Rounding of the ledger. */
+const CENT = 1e-6
+
+const sumOf = (amounts: readonly number[]): number => amounts.reduce((sum, amount) => sum + amount, 0)
+
+const pnlOf = ({ trades, lateCosts }: TradeBook): number => sumOf(trades.map(({ pnl }) => pnl)) - lateCosts
+
+const amountsOf = (amounts: readonly (readonly [DivergenceReason, number])[]) =>
+  Object.fromEntries(amounts.map(([reason, amount]) => [reason, r9(amount)]))
+
+type Pair = readonly [Trade | null, Trade | null]
+
+/** The nearest in time first; what finds no partner stands alone. */
+const pairsOf = (
+  live: readonly Trade[],
+  replayed: readonly Trade[],
+  toleranceMs: number,
+): readonly Pair[] => {
+  const near = live
+    .flatMap((one) =>
+      replayed
+        .filter(({ symbol, direction }) => symbol === one.symbol && direction === one.direction)
+        .map((other) => ({ one, other, apartMs: Math.abs(one.openedMs - other.openedMs) })),
+    )
+    .filter(({ apartMs }) => apartMs <= toleranceMs)
+    .toSorted((a, b) => a.apartMs - b.apartMs)
+  const taken = new Set<Trade>()
+  const pairs: Pair[] = []
+  for (const { one, other } of near) {
+    if (taken.has(one) || taken.has(other)) continue
+    taken.add(one)
+    taken.add(other)
+    pairs.push([one, other])
+  }
+  for (const one of live) if (!taken.has(one)) pairs.push([one, null])
+  for (const other of replayed) if (!taken.has(other)) pairs.push([null, other])
+  return pairs
+}
+
+const rowOf = (live: Trade | null, replayed: Trade | null, compared: Compared): DivergenceRow => {
+  const parts = partsOf(live, replayed, compared)
+  const reasons = new Map<DivergenceReason, number>()
+  for (const [reason, amount] of parts)
+    if (Math.abs(amount) > CENT) reasons.set(reason, (reasons.get(reason) ?? 0) + amount)
+  const { openedMs, symbol } = live ?? replayed ?? NOTHING
+  return {
+    time: timestampAt(openedMs),
+    symbol,
+    live: live === null ? null : viewOf(live),
+    replayed: replayed === null ? null : viewOf(replayed),
+    difference_usd: r9((live?.pnl ?? 0) - (replayed?.pnl ?? 0)),
+    reasons: amountsOf([...reasons]),
+  }
+}
+
+const NOTHING = { openedMs: 0, symbol: '' }
+
+type Part = readonly [DivergenceReason, number]
+
+const partsOf = (live: Trade | null, replayed: Trade | null, compared: Compared): readonly Part[] => {
+  if (live !== null && replayed !== null) return partsOfBoth(live, replayed, compared)
+  if (live !== null) return [[whyNotReplayed(live, compared), live.pnl]]
+  return replayed === null ? [] : [[whyNotLive(replayed, compared), -replayed.pnl]]
+}
+
+/** Size, entry, exit and costs: together the difference of the two results. */
+const partsOfBoth = (live: Trade, replayed: Trade, compared: Compared): readonly Part[] => {
+  const side = live.direction === 'long' ? 1 : -1
+  const move = replayed.exitPrice - replayed.entryPrice
+  const parts: readonly Part[] = [
+    [whySize(live, replayed, compared), side * (live.quantity - replayed.quantity) * move],
+    [whyEntry(live, replayed), -side * live.quantity * (live.entryPrice - replayed.entryPrice)],
+    [whyExit(live, replayed, compared), side * live.quantity * (live.exitPrice - replayed.exitPrice)],
+    ['costs', -(live.costs - replayed.costs)],
+  ]
+  const rest = live.pnl - replayed.pnl - sumOf(parts.map(([, amount]) => amount))
+  return [...parts, ['unexplained', rest]]
+}
+
+const whySize = (live: Trade, replayed: Trade, compared: Compared): DivergenceReason => {
+  if (live.quantity < live.orderedQuantity * (1 - 1e-9)) return 'partial_fill'
+  return isReconfigured(compared, live.openedMs) && live.quantity !== replayed.quantity
+    ? 'configuration'
+    : 'size'
+}
+
+/** Within the same minute it is the price that was got, later it is the time that was lost. */
+const DELAY_MS = 60_000
+
+const whyEntry = (live: Trade, replayed: Trade): DivergenceReason =>
+  Math.abs(live.openedMs - replayed.openedMs) >= DELAY_MS ? 'delay' : 'slippage'
+
+const whyExit = (live: Trade, replayed: Trade, compared: Compared): DivergenceReason => {
+  if (live.closedBy !== null || live.exitReason === 'manual') return 'operator'
+  if (live.exitReason !== replayed.exitReason) {
+    const atMs = Math.min(live.closedMs ?? Infinity, replayed.closedMs ?? Infinity)
+    if (compared.live.isStopped(atMs) !== compared.replayed.isStopped(atMs)) return 'kill_switch'
+    return isReconfigured(compared, atMs) ? 'configuration' : 'delay'
+  }
+  const apartMs = Math.abs((live.closedMs ?? 0) - (replayed.closedMs ?? 0))
+  return apartMs >= DELAY_MS ? 'delay' : 'slippage'
+}
+
+/** Why there was no such trade, the cause that explains most first. */
+const whyNotLive = (replayed: Trade, { live, toleranceMs }: Compared): DivergenceReason => {
+  const { symbol, openedMs } = replayed
+  const refused = reasonsNear(live, symbol, openedMs, toleranceMs)
+  if (refused.some((reason) => APPROVAL.has(reason))) return 'approval'
+  if (refused.includes('kill_switch') || live.isStopped(openedMs)) return 'kill_switch'
+  if (refused.some((reason) => PRICE.has(reason))) return 'price_checks'
+  if (isReconfigured({ live }, openedMs)) return 'configuration'
+  if (refused.length > 0) return 'limits'
+  if (!live.cyclesMs.some((atMs) => Math.abs(atMs - openedMs) <= toleranceMs)) return 'missed'
+  return isHeld(live, symbol, openedMs) ? 'earlier_difference' : 'unexplained'
+}
+
+const whyNotReplayed = (trade: Trade, { live, replayed, toleranceMs }: Compared): DivergenceReason => {
+  const { symbol, openedMs } = trade
+  const refused = reasonsNear(replayed, symbol, openedMs, toleranceMs)
+  if (refused.includes('kill_switch') || replayed.isStopped(openedMs)) return 'kill_switch'
+  if (isReconfigured({ live }, openedMs)) return 'configuration'
+  if (refused.some((reason) => PRICE.has(reason))) return 'price_checks'
+  if (refused.length > 0) return 'limits'
+  return isHeld(replayed, symbol, openedMs) ? 'earlier_difference' : 'unexplained'
+}
+
+const APPROVAL: ReadonlySet<string> = new Set(['approval_required', 'approval_denied', 'expired'])
+
+const PRICE: ReadonlySet<string> = new Set(['price_moved', 'no_price', 'venue_price'])
+
+const reasonsNear = (
+  { refusals }: TradeBook,
+  symbol: string,
+  atMs: number,
+  toleranceMs: number,
+): readonly string[] =>
+  refusals
+    .filter((refusal) => refusal.symbol === symbol)
+    // An intent that waits for approval ends much later.
+    .filter(
+      ({ atMs: endMs, reasons }) =>
+        Math.abs(endMs - atMs) <= toleranceMs + (reasons.some((one) => APPROVAL.has(one)) ? WAIT_MS : 0),
+    )
+    .flatMap(({ reasons }) => reasons)
+
+const WAIT_MS = 3_900_000
+
+const isReconfigured = ({ live }: Pick<Compared, 'live'>, atMs: number): boolean =>
+  live.configChangesMs.some((changedMs) => changedMs <= atMs)
+
+const isHeld = ({ trades }: TradeBook, symbol: string, atMs: number): boolean =>
+  trades.some(
+    (trade) =>
+      trade.symbol === symbol &&
+      trade.openedMs <= atMs &&
+      (trade.closedMs === null || trade.closedMs >= atMs),
+  )
+
+const viewOf = (trade: Trade): TradeView => ({
+  direction: trade.direction,
+  opened_at: timestampAt(trade.openedMs),
+  entry_price: r9(trade.entryPrice),
+  quantity: r9(trade.quantity),
+  closed_at: trade.closedMs === null ? null : timestampAt(trade.closedMs),
+  exit_price: r9(trade.exitPrice),
+  exit_reason: trade.exitReason,
+  pnl_usd: r9(trade.pnl),
+})

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest'
+import { busyDay, configurationWith, DAY_VERSION, simulateDay } from '../../test/simulated-day.fixture.ts'
+import { runDivergence } from './divergence.ts'
+
+describe('the divergence of a day of the real engine', () => {
+  it('has a reason for every difference, and the reasons add up', async () => {
+    const { log } = await simulateDay({ hours: 4, act: busyDay })
+    const { seq } = await log.head()
+    const steps: number[] = []
+    const report = await runDivergence(
+      configurationWith({}),
+      { onError: () => undefined, onProgress: (done, total) => steps.push(done / total) },
+      { log, version: DAY_VERSION },
+    )
+    expect(report.settings).toBe('recorded')
+    expect(report.live_trades).toBeGreaterThan(0)
+    expect(report.replayed_trades).toBeGreaterThan(0)
+    expect(report.rows.some(({ live, replayed }) => live !== null && replayed !== null)).toBe(true)
+    const sum = Object.values(report.by_reason).reduce((total, amount) => total + amount, 0)
+    expect(sum).toBeCloseTo(report.difference_usd, 5)
+    const rows = report.rows.reduce((total, row) => total + row.difference_usd, 0)
+    expect(rows).toBeCloseTo(report.difference_usd, 5)
+    // The operator closed a position by hand.
+    expect(report.by_reason).toHaveProperty('operator')
+    expect(steps.at(-1)).toBe(1)
+    expect((await log.head()).seq).toBe(seq)
+  }, 60_000)
+})

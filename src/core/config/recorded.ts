@@ -1,0 +1,63 @@
+import type { JsonObject } from '../shared/json.ts'
+import { asValues } from './layers.ts'
+import { type Configuration, configurationSchema } from './schema.ts'
+import { configurationHashInput, redactedConfiguration } from './secrets.ts'
+import { DEFAULT_CONFIGURATION } from './validate.ts'
+import { isObject, type KeyPath, leavesOf, sameValue, valueAt, withValue } from './values.ts'
+
+/** What decisions depend on. How the service is reached and where it keeps its files stays out of the log. */
+const SECTIONS = [
+  'weights',
+  'risk',
+  'brain',
+  'execution',
+  'kill_switch',
+  'karma',
+  'universe',
+  'learning',
+  'signals',
+  'producers',
+  'settlement',
+  'market',
+  'ta',
+  'alerts',
+  'trace',
+] as const satisfies readonly (keyof Configuration)[]
+
+/** No decision reads them, and they name places or are long. */
+const OMITTED: readonly KeyPath[] = [
+  ['execution', 'venue_url'],
+  ['market', 'file'],
+  ['market', 'sim'],
+]
+
+/** The settings that differ from the defaults, for the log: with them every decision can be made again. */
+export const recordedConfiguration = (configuration: Configuration): JsonObject =>
+  leavesOf(asValues(redactedConfiguration(configuration)))
+    .filter(({ path, value }) => isRecorded(path) && !sameValue(value, valueAt(DEFAULTS, path)))
+    .reduce((recorded, { path, value }) => withValue(recorded, path, value), {})
+
+const DEFAULTS = asValues(DEFAULT_CONFIGURATION)
+
+const isRecorded = (path: KeyPath): boolean =>
+  SECTIONS.some((name) => name === path[0]) &&
+  !OMITTED.some((omitted) => omitted.every((name, index) => name === path[index]))
+
+/** What an event of the log says of the configuration that counts from then on. */
+export const configurationRecord = (
+  configuration: Configuration,
+  sha256Hex: (text: string) => string,
+): { readonly config_hash: string; readonly configuration: JsonObject } => ({
+  config_hash: sha256Hex(configurationHashInput(configuration)),
+  configuration: recordedConfiguration(configuration),
+})
+
+/** The settings of decisions as they were recorded, all others as they are by default; null for what cannot be read. */
+export const configurationFrom = (recorded: unknown): Configuration | null => {
+  if (!isObject(recorded)) return null
+  const values = leavesOf(recorded)
+    .filter(({ path }) => isRecorded(path))
+    .reduce((all, { path, value }) => withValue(all, path, value), DEFAULTS)
+  const parsed = configurationSchema.safeParse(values)
+  return parsed.success ? parsed.data : null
+}

@@ -1,0 +1,314 @@
+import type { PayloadOf } from '../../core/events/catalogue.ts'
+import type { Command } from '../../core/decide.ts'
+import type { BaseRates } from '../../core/reputation/base-rates.ts'
+import { barsLeftOver } from '../../core/reputation/settle-calls.ts'
+import type { Stamped } from '../../core/log/event.ts'
+import type { FeedBar } from '../../core/market/bar.ts'
+import {
+  accrualId,
+  contributorId,
+  intentId,
+  nodeId,
+  orderId,
+  positionId,
+  timestampOf,
+  type NodeId,
+} from '../../core/shared/brand.ts'
+import type { Json, JsonObject } from '../../core/shared/json.ts'
+import { killSwitchLevel } from '../../core/shared/level.ts'
+import { priceFrom } from '../../core/shared/money.ts'
+import { canonicalSymbol } from '../../core/shared/symbol.ts'
+import type { Row } from '../../core/signals/producer-runs.ts'
+import type { State } from '../../core/state.ts'
+import { PAPER } from '../../core/trading/orders.ts'
+
+/** What may have led to the next events of a batch: a command, or events that are facts from outside. */
+export type Attempt =
+  | { readonly kind: 'command'; readonly command: Command }
+  | { readonly kind: 'given'; readonly events: number }
+
+/** What the audit knows beside the state: see `barsLeftOver`. */
+interface Remembered {
+  /** The base rates before the newest bars. */
+  readonly rates: BaseRates
+}
+
+/** Everything that the next events may have come from, the likeliest first. */
+export const attemptsAt = (
+  state: State,
+  rest: readonly Stamped[],
+  { rates }: Remembered,
+): readonly Attempt[] => {
+  const [first] = rest
+  if (first === undefined) return []
+  const commands = commandsAt(state, first, rest, rates).map((command): Attempt => ({
+    kind: 'command',
+    command,
+  }))
+  return isFact(state, first) ? [...commands, { kind: 'given', events: 1 }] : commands
+}
+
+const commandsAt = (
+  state: State,
+  first: Stamped,
+  rest: readonly Stamped[],
+  rates: BaseRates,
+): readonly Command[] => {
+  const { type, payload, source } = first
+  if (type.startsWith('signal.')) return signalCommands(state, rest)
+  switch (type) {
+    case 'market.bar.v1':
+    case 'market.bar_held.v1':
+      return [observation(state, rest)]
+    case 'producer.run.v1':
+      return [...producerRun(rest), { kind: 'notice-stale-producers' }]
+    case 'brain.regime_change.v1':
+    case 'brain.conviction.v1':
+    case 'brain.cycle.v1':
+      return [...cycle(rest), { kind: 'watch-regime' }]
+    case 'learning.weight_adjustment.v1':
+      return [learning(first)]
+    case 'system.kill_switch.v1':
+      return operatorMove(payload, source)
+    case 'attribution.resolved.v1':
+    case 'attribution.measured.v1':
+      return [
+        ...barsLeftOver(state).map((bar): Command => ({ kind: 'settle-bar', bar: { ...bar, rates } })),
+        { kind: 'settle-overdue' },
+      ]
+    case 'karma.settlement.v1':
+      return [{ kind: 'settle-due-shares' }, ...settlement(state, payload)]
+    case 'execution.funding_applied.v1':
+      return [{ kind: 'apply-funding', at: first.ts }]
+    default:
+      return type.startsWith('execution.') || type.startsWith('alert.') ? tradingCommands(rest) : []
+  }
+}
+
+const isBar = ({ type }: Stamped): boolean => type === 'market.bar.v1' || type === 'market.bar_held.v1'
+
+/** Of one close time; bars that were held back come again with the bar that confirms them. */
+const observation = (state: State, rest: readonly Stamped[]): Command => {
+  const end = rest.findIndex((event) => !isBar(event))
+  const block = end === -1 ? rest : rest.slice(0, end)
+  const isRepeated = ({ symbol, open_ts }: FeedBar): boolean =>
+    state.market.symbols.get(canonicalSymbol(symbol))?.held?.open_ts === open_ts
+  const bars = block.map(({ payload }) => barOf(payload)).filter((bar) => !isRepeated(bar))
+  const closeTs = bars[0]?.close_ts
+  const feed = textOf(block[0]?.payload['feed'])
+  const other = bars.findIndex(({ close_ts }) => close_ts !== closeTs)
+  return { kind: 'observe-bars', observation: { feed, bars: other === -1 ? bars : bars.slice(0, other) } }
+}
+
+const barOf = (payload: JsonObject): FeedBar => {
+  const { feed: _feed, ...bar } = payload
+  return bar as unknown as FeedBar
+}
+
+const isPartOfSignals = ({ type }: Stamped): boolean =>
+  type.startsWith('signal.') || type === 'attribution.recorded.v1'
+
+const signalCommands = (state: State, rest: readonly Stamped[]): readonly Command[] => {
+  const [signal, recorded] = rest
+  if (signal === undefined) return []
+  const { type, payload, ts, source, dedupeKey } = signal
+  const end = rest.findIndex((event) => !isPartOfSignals(event))
+  const isRun = end !== -1 && rest[end]?.type === 'producer.run.v1' && rest[end]?.source === source
+  const producers = isRun ? producerRun(rest) : []
+  const attribution = recorded?.type === 'attribution.recorded.v1' ? recorded.payload : {}
+  const { signature: given, contributor_id: contributor, node_id: node } = attribution
+  const signature = typeof given === 'string' ? given : undefined
+  const emission = {
+    kind: 'emit-signal',
+    emission: {
+      producerId: source ?? '',
+      type,
+      payload,
+      ts,
+      signature,
+      dedupeKey:
+        keyAfter(dedupeKey, `emit:${source}:`) ?? keyAfter(dedupeKey, `submit:${textOf(contributor)}:`),
+    },
+  } as const
+  if (typeof node !== 'string' || typeof contributor !== 'string') return [...producers, emission]
+  const submission = {
+    kind: 'submit-signal',
+    submission: {
+      eventType: type,
+      nodeId: nodeOf(state, contributor) ?? nodeId(node),
+      ts,
+      source,
+      payload,
+      dedupeKey: keyAfter(dedupeKey, `submit:${contributor}:`),
+      signature,
+    },
+  } as const
+  return [...producers, submission, emission]
+}
+
+const nodeOf = ({ signals }: State, id: string): NodeId | undefined =>
+  signals.contributors.byId.get(contributorId(id))?.nodeId
+
+const keyAfter = (key: string | null, prefix: string): string | null =>
+  key?.startsWith(prefix) === true ? key.slice(prefix.length) : null
+
+/** How a run ended is not recorded by name: the health that followed tells. */
+const producerRun = (rest: readonly Stamped[]): readonly Command[] => {
+  const run = rest.find((event) => !isPartOfSignals(event))
+  if (run?.type !== 'producer.run.v1') return []
+  const { name, error, rejected, duration_ms } = run.payload
+  const rows = rest
+    .slice(0, rest.indexOf(run))
+    .filter(({ type }) => type.startsWith('signal.'))
+    .map(({ type, payload, ts, dedupeKey }): Row => ({ type, payload, ts, dedupeKey: dedupeKey ?? '' }))
+  const report = {
+    name: textOf(name),
+    rows,
+    rejected: rejected as unknown as readonly { readonly index: number; readonly reason: string }[],
+    error: typeof error === 'string' ? error : null,
+    durationMs: Number(duration_ms),
+  }
+  return (['usable', 'unusable', 'error'] as const).map((end): Command => ({
+    kind: 'run-producer',
+    report: { ...report, end },
+  }))
+}
+
+const cycle = (rest: readonly Stamped[]): readonly Command[] => {
+  const end = rest.find(({ type }) => type === 'brain.cycle.v1')
+  if (end === undefined) return []
+  const { cycle_id, trigger, as_of, awaited } = end.payload as unknown as PayloadOf<'brain.cycle.v1'>
+  return [
+    {
+      kind: 'run-cycle',
+      cycleId: textOf(cycle_id),
+      trigger,
+      ...(as_of === undefined ? {} : { asOf: as_of }),
+      ...(awaited === undefined ? {} : { awaited }),
+    },
+  ]
+}
+
+const learning = ({ payload, dedupeKey }: Stamped): Command => {
+  const { trigger } = payload
+  const due = keyAfter(dedupeKey, 'learning:')
+  const cause =
+    trigger === 'schedule' && due !== null
+      ? ({ trigger, due: timestampOf(due) } as const)
+      : { trigger: trigger as 'api' | 'cli' }
+  return { kind: 'run-learning', cause }
+}
+
+const operatorMove = (payload: JsonObject, source: string | null): readonly Command[] => {
+  const { reason, triggered_by, reset_by } = payload
+  const level = killSwitchLevel.safeParse(payload['level']).data
+  const operator = reset_by ?? triggered_by
+  if (level === undefined || typeof operator !== 'string') return []
+  const surface = source === 'cli' ? 'cli' : 'api'
+  return [{ kind: 'set-kill-switch', move: { level, reason: textOf(reason), operator, surface } }]
+}
+
+const settlement = (state: State, payload: JsonObject): readonly Command[] => {
+  const { requested_ids: requested, tx_hash: txHash } = payload
+  if (!Array.isArray(requested)) return []
+  const ids = (requested as readonly Json[]).map((id) => accrualId(textOf(id)))
+  const settledIds = ids.filter((id) => !state.treasury.pending.has(id))
+  const hash = typeof txHash === 'string' ? txHash : null
+  return [
+    {
+      kind: 'settle-shares',
+      request: { intentIds: ids, txHash: hash },
+      status: { isRepeated: false, settledIds },
+    },
+  ]
+}
+
+/** Of the clock, of an operator, or of a price between two bars. */
+const tradingCommands = (rest: readonly Stamped[]): readonly Command[] => [
+  { kind: 'check-positions' },
+  { kind: 'expire-intents' },
+  { kind: 'retry-exits' },
+  { kind: 'keep-protective-stops' },
+  ...denial(rest),
+  ...operatorExit(rest),
+  ...tick(rest),
+]
+
+const denial = ([first]: readonly Stamped[]): readonly Command[] => {
+  const details = first?.payload['details'] as JsonObject | undefined
+  const { denied_by: operator, note = null } = details ?? {}
+  if (first === undefined || typeof operator !== 'string') return []
+  const surface = first.source === 'cli' ? 'cli' : 'api'
+  const id = intentId(textOf(first.payload['intent_id']))
+  const reason = typeof note === 'string' ? note : null
+  return [{ kind: 'deny-intent', decision: { intentId: id, operator, note: reason, surface } }]
+}
+
+const exitIn = (rest: readonly Stamped[]): Stamped | undefined =>
+  rest.find(({ type, payload }) => type === 'execution.order_submitted.v1' && payload['exit_reason'] !== null)
+
+const operatorExit = (rest: readonly Stamped[]): readonly Command[] => {
+  const exit = exitIn(rest)
+  if (exit === undefined) return []
+  const { ordered_by: operator, note, position_id: id } = exit.payload
+  if (typeof operator !== 'string') return []
+  const by = (surface: 'api' | 'cli') => ({
+    operator,
+    surface,
+    ...(typeof note === 'string' ? { note } : {}),
+  })
+  return (['api', 'cli'] as const).flatMap((surface): readonly Command[] => [
+    { kind: 'close-position', positionId: positionId(textOf(id)), by: by(surface) },
+    { kind: 'close-all', by: by(surface) },
+  ])
+}
+
+const tick = (rest: readonly Stamped[]): readonly Command[] => {
+  const exit = exitIn(rest)
+  const trigger = exit?.payload['trigger'] as { kind: string; price: number; ts: string } | null | undefined
+  if (exit === undefined || trigger?.kind !== 'tick') return []
+  const price = priceFrom(trigger.price)
+  const symbol = canonicalSymbol(textOf(exit.payload['symbol']))
+  return [
+    { kind: 'observe-tick', tick: { symbol, price, ts: timestampOf(trigger.ts), confirms: null } },
+    { kind: 'observe-tick', tick: { symbol, price, ts: timestampOf(trigger.ts), confirms: price } },
+  ]
+}
+
+/** Of an event that does not have it, nothing matches. */
+const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
+
+/** Said by clients, operators, other machines or venues: the log holds it as it came. */
+const isFact = (state: State, { type, payload }: Stamped): boolean => {
+  if (FACTS.some((prefix) => type.startsWith(prefix))) return true
+  if (!type.startsWith('execution.')) return false
+  const order = payload['order_id']
+  if (typeof order !== 'string') return typeof payload['venue_payment_id'] === 'string'
+  const { open, ended } = state.trading.orders
+  const known = open.get(orderId(order)) ?? ended.get(orderId(order))
+  // Orders of paper are filled by the engine itself.
+  return known !== undefined && known.venue !== PAPER
+}
+
+const FACTS = [
+  'contributor.',
+  'producer.re',
+  'trace.',
+  'learning.feedback.',
+  'karma.wallet_migration.',
+  'execution.intent_approved.',
+  'execution.position_adopted.',
+  'execution.reduce_only.',
+  'execution.venue_',
+  'system.access_key',
+  'system.alerts_acknowledged.',
+  'system.audit.',
+  'system.checkpoint.',
+  'system.clock_jumped.',
+  'system.config_changed.',
+  'system.key_',
+  'system.leader.',
+  'system.live_confirmed.',
+  'system.restore.',
+  'system.started.',
+] as const

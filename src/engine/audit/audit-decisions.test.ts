@@ -1,0 +1,178 @@
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import {
+  busyDay,
+  configurationWith,
+  DAY_VERSION,
+  rewritten,
+  simulateDay,
+} from '../../../test/simulated-day.fixture.ts'
+import type { LogRecord } from '../../core/log/event.ts'
+import type * as Kelly from '../../core/trading/kelly.ts'
+import type { JsonObject } from '../../core/shared/json.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import { auditDecisions, type AuditOptions } from './audit-decisions.ts'
+
+/** A mistake in a decider, planted while this is set: sizes come out a little too large. */
+const planted = vi.hoisted(() => ({ isPlanted: false }))
+vi.mock('../../core/trading/kelly.ts', async (original) => {
+  const real = await original<typeof Kelly>()
+  return {
+    ...real,
+    kellyEstimate: (...given: Parameters<typeof real.kellyEstimate>) => {
+      const kelly = real.kellyEstimate(...given)
+      return planted.isPlanted ? { ...kelly, stake: kelly.stake * 1.001 } : kelly
+    },
+  }
+})
+
+/** Other settings than those of the day: the audit must find those in the log. */
+const TODAY = configurationWith({
+  execution: { stop_loss_pct: 0.3 },
+  brain: { cycle_interval_seconds: 900 },
+})
+
+type Day = Awaited<ReturnType<typeof simulateDay>>
+
+describe('the audit of decisions', () => {
+  let day: Day
+  let records: readonly LogRecord[]
+
+  beforeAll(async () => {
+    day = await simulateDay({ hours: 4, act: busyDay })
+    records = await day.log.read({ order: 'asc', limit: 100_000 })
+  }, 120_000)
+
+  const audit = (log: EventLog, options: Partial<AuditOptions> = {}) =>
+    auditDecisions(log, {
+      trust: day.trust,
+      configuration: TODAY,
+      version: DAY_VERSION,
+      from: null,
+      to: null,
+      onProgress: () => undefined,
+      ...options,
+    })
+
+  const payloadIn = (record: LogRecord) => JSON.parse(record.payload) as JsonObject
+
+  /** The last but some, so that much was decided since. */
+  const pick = (type: string, isMeant: (payload: JsonObject) => boolean = () => true): LogRecord => {
+    const found = records.filter((record) => record.type === type && isMeant(payloadIn(record)))
+    const record = found[Math.floor(found.length / 2)]
+    if (record === undefined) throw new Error(`no ${type}`)
+    return record
+  }
+
+  const changing = (changes: ReadonlyMap<number, JsonObject>) =>
+    rewritten(day.log, day.signer, (record) => {
+      const change = changes.get(record.seq)
+      return change === undefined ? null : { ...payloadIn(record), ...change }
+    })
+
+  it('finds every decision of a day the same', async () => {
+    const report = await audit(day.log)
+    expect(report.findings).toEqual([])
+    expect(report).toMatchObject({ ok: true, different: 0, not_rerun: {} })
+    expect(report.decisions + report.inputs).toBe(records.length)
+    const kinds = new Map(report.kinds.map(({ kind, same }) => [kind, same]))
+    for (const kind of [
+      'alert',
+      'bar accepted',
+      'brain cycle',
+      'call',
+      'conviction',
+      'exit',
+      'fill',
+      'intent',
+      'kill switch',
+      'learning run',
+      'order',
+      'outcome of a trade',
+      'position',
+      'producer health',
+      'regime',
+      'settlement of a call',
+      'signal accepted',
+    ])
+      expect(kinds.get(kind) ?? 0, kind).toBeGreaterThan(0)
+  })
+
+  it('names exactly what somebody with the key has changed, and nothing that followed', async () => {
+    const conviction = pick('brain.conviction.v1')
+    const order = pick('execution.order_submitted.v1', ({ exit_reason }) => exit_reason === null)
+    const call = pick('attribution.resolved.v1')
+    const pnl = pick('execution.position_closed.v1')
+    const log = await changing(
+      new Map<number, JsonObject>([
+        [conviction.seq, { confidence: 0.987654321 }],
+        [order.seq, { size_notional: 1.5 }],
+        [call.seq, { hit: payloadIn(call)['hit'] !== true }],
+        [pnl.seq, { realized_pnl: 99.5 }],
+      ]),
+    )
+    const report = await audit(log)
+    expect(report.ok).toBe(false)
+    expect(report.findings.map(({ seq, fault }) => ({ seq, fault }))).toEqual(
+      [conviction, order, call, pnl]
+        .map(({ seq }) => ({ seq, fault: 'changed' }))
+        .toSorted((one, other) => one.seq - other.seq),
+    )
+    const bySeq = new Map(report.findings.map((finding) => [finding.seq, finding.differences]))
+    expect(bySeq.get(conviction.seq)).toEqual([
+      { path: 'confidence', stored: 0.987654321, rerun: payloadIn(conviction)['confidence'] },
+    ])
+    expect(bySeq.get(order.seq)).toEqual([
+      { path: 'size_notional', stored: 1.5, rerun: payloadIn(order)['size_notional'] },
+    ])
+    expect(bySeq.get(pnl.seq)?.map(({ path }) => path)).toEqual(['realized_pnl'])
+  })
+
+  it('finds a fill of another order', async () => {
+    const fill = pick('execution.order_filled.v1')
+    const renamed = await rewritten(day.log, day.signer, (record) =>
+      record.seq === fill.seq ? { ...payloadIn(record), order_id: 'another' } : null,
+    )
+    const report = await audit(renamed)
+    expect(report.findings.map(({ seq }) => seq)).toEqual([fill.seq])
+  })
+
+  it('finds a decider that decides in another way', async () => {
+    planted.isPlanted = true
+    try {
+      const report = await audit(day.log)
+      expect(report.ok).toBe(false)
+      const types = new Set(report.findings.map(({ type }) => type))
+      expect(types).toContain('execution.order_submitted.v1')
+      expect(report.findings.every(({ type }) => type.startsWith('execution.'))).toBe(true)
+    } finally {
+      planted.isPlanted = false
+    }
+  })
+
+  it('audits a part of the log, with the settings of before', async () => {
+    const cycle = pick('brain.cycle.v1')
+    const report = await audit(day.log, { from: cycle.seq, to: cycle.seq + 300 })
+    expect(report).toMatchObject({ ok: true, different: 0, not_rerun: {} })
+    expect(report.first_seq).toBeLessThanOrEqual(cycle.seq)
+    expect(report.last_seq).toBeGreaterThanOrEqual(cycle.seq + 300)
+    expect(report.decisions).toBeLessThan(records.length / 2)
+  })
+
+  it('says what it cannot make again, and does not call it different', async () => {
+    const forgetful = await rewritten(day.log, day.signer, (record) => {
+      const { configuration: _configuration, ...payload } = payloadIn(record)
+      return payload
+    })
+    const report = await audit(forgetful)
+    expect(report).toMatchObject({ ok: true, different: 0 })
+    expect(report.not_rerun['configuration not recorded']).toBeGreaterThan(10)
+    const older = await audit(day.log, { version: '9.9.9' })
+    expect(older).toMatchObject({ ok: true, not_rerun: {} })
+    planted.isPlanted = true
+    const otherwise = await audit(day.log, { version: '9.9.9' }).finally(() => {
+      planted.isPlanted = false
+    })
+    expect(otherwise).toMatchObject({ ok: true, different: 0 })
+    expect(otherwise.not_rerun[`decided by version ${DAY_VERSION}`]).toBeGreaterThan(0)
+  })
+})

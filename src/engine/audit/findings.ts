@@ -1,0 +1,138 @@
+import type { Stamped } from '../../core/log/event.ts'
+import type { Difference } from './rerun.ts'
+
+/** One event that is not what the decision would say now. */
+export interface Finding {
+  readonly seq: number
+  readonly id: string
+  readonly type: string
+  readonly kind: string
+  readonly recorded_at: string
+  /** `changed`: other bytes. `not_decided`: nothing leads to it. `missing`: it should follow here. */
+  readonly fault: 'changed' | 'not_decided' | 'missing'
+  readonly differences: readonly Difference[]
+}
+
+export interface KindCount {
+  readonly kind: string
+  readonly same: number
+  readonly different: number
+  readonly not_rerun: number
+}
+
+export interface AuditReport {
+  readonly ok: boolean
+  readonly first_seq: number
+  readonly last_seq: number
+  /** Events that are decisions. */
+  readonly decisions: number
+  /** Events that came from outside: nothing was decided in them. */
+  readonly inputs: number
+  readonly kinds: readonly KindCount[]
+  /** Why decisions could not be made again, and how many. */
+  readonly not_rerun: Readonly<Record<string, number>>
+  readonly different: number
+  /** The first ones. */
+  readonly findings: readonly Finding[]
+}
+
+const FINDINGS_MAX = 100
+
+type Verdict = 'same' | 'different' | 'not_rerun'
+
+export class FindingList {
+  readonly #counts = new Map<string, Record<Verdict, number>>()
+  readonly #reasons = new Map<string, number>()
+  readonly #findings: Finding[] = []
+  #inputs = 0
+
+  same(event: Stamped): void {
+    this.#count(event, 'same')
+  }
+
+  /** `isDerived`: it was decided together with what came from outside, which the log does not hold as it came. */
+  given(event: Stamped, isDerived: boolean): void {
+    if (isDerived) this.notRerun(event, 'the report of the venue is not recorded as it came')
+    else this.#inputs += 1
+  }
+
+  notRerun(event: Stamped, reason: string): void {
+    this.#count(event, 'not_rerun')
+    this.#reasons.set(reason, (this.#reasons.get(reason) ?? 0) + 1)
+  }
+
+  different(event: Stamped, differences: readonly Difference[]): void {
+    this.#find(event, 'changed', differences)
+  }
+
+  unexplained(event: Stamped): void {
+    this.#find(event, 'not_decided', [])
+  }
+
+  missing(event: Stamped, place: Stamped): void {
+    this.#find({ ...event, seq: place.seq }, 'missing', [])
+  }
+
+  report(first: number, last: number): AuditReport {
+    const kinds = [...this.#counts]
+      .map(([kind, counts]): KindCount => ({ kind, ...counts }))
+      .toSorted((one, other) => (one.kind < other.kind ? -1 : 1))
+    const total = (verdict: Verdict): number => kinds.reduce((sum, counts) => sum + counts[verdict], 0)
+    const different = total('different')
+    return {
+      ok: different === 0,
+      first_seq: first,
+      last_seq: last,
+      decisions: total('same') + different + total('not_rerun'),
+      inputs: this.#inputs,
+      kinds,
+      not_rerun: Object.fromEntries(this.#reasons),
+      different,
+      findings: this.#findings,
+    }
+  }
+
+  #find(event: Stamped, fault: Finding['fault'], differences: readonly Difference[]): void {
+    this.#count(event, 'different')
+    if (this.#findings.length >= FINDINGS_MAX) return
+    const { seq, id, type, recordedAt: recorded_at } = event
+    this.#findings.push({ seq, id, type, kind: kindOf(type), recorded_at, fault, differences })
+  }
+
+  #count({ type }: Stamped, verdict: Verdict): void {
+    const kind = kindOf(type)
+    const counts = this.#counts.get(kind) ?? { same: 0, different: 0, not_rerun: 0 }
+    counts[verdict] += 1
+    this.#counts.set(kind, counts)
+  }
+}
+
+/** What kind of decision an event belongs to, for people. */
+const kindOf = (type: string): string =>
+  KINDS.find(([prefix]) => type.startsWith(prefix))?.[1] ?? type.split('.').slice(0, 2).join('.')
+
+const KINDS = [
+  ['alert.', 'alert'],
+  ['attribution.recorded', 'call'],
+  ['attribution.', 'settlement of a call'],
+  ['brain.conviction', 'conviction'],
+  ['brain.cycle', 'brain cycle'],
+  ['brain.regime', 'regime'],
+  ['contributor.', 'contributor'],
+  ['execution.trade_intent', 'intent'],
+  ['execution.order_submitted', 'order'],
+  ['execution.order_failed', 'order'],
+  ['execution.order_canceled', 'order'],
+  ['execution.order_filled', 'fill'],
+  ['execution.funding', 'funding'],
+  ['execution.position_closed', 'exit'],
+  ['execution.position', 'position'],
+  ['karma.', 'share of profit'],
+  ['learning.outcome', 'outcome of a trade'],
+  ['learning.', 'learning run'],
+  ['market.', 'bar accepted'],
+  ['producer.run', 'producer health'],
+  ['signal.', 'signal accepted'],
+  ['system.dcg', 'blacklisted symbol'],
+  ['system.kill_switch', 'kill switch'],
+] as const

@@ -1,0 +1,190 @@
+import type { Configuration } from '../../core/config/schema.ts'
+import { canonicalJson } from '../../core/log/canonical-json.ts'
+import type { Stamped } from '../../core/log/event.ts'
+import { follow, run } from '../../core/run.ts'
+import type { NodeId } from '../../core/shared/brand.ts'
+import type { DecisionContext, SignedClaim } from '../../core/shared/decision-context.ts'
+import type { Json, JsonObject } from '../../core/shared/json.ts'
+import type { State } from '../../core/state.ts'
+import { fold } from '../memory.ts'
+import { sha256Hex } from '../sha256.ts'
+import type { Attempt } from './attempts.ts'
+
+/** What a decision had beside the state, as far as the log holds it. */
+export interface Circumstances {
+  readonly configuration: Configuration
+  readonly version: string
+  readonly nodeId: NodeId
+  readonly isSigned: (claim: SignedClaim) => boolean
+}
+
+/** The same decision again, with the events as they would be stored now; null where it is refused or cannot be made. */
+export const rerun = (
+  state: State,
+  attempt: Attempt,
+  stored: readonly Stamped[],
+  circumstances: Circumstances,
+): readonly Stamped[] | null => {
+  const ids: string[] = []
+  const first = runWith(state, attempt, stored, { ...circumstances, newId: (n) => placeholder(n) })
+  if (first === null) return null
+  for (const [index, event] of first.entries()) collectIds(event, stored[index], ids)
+  if (!JSON.stringify(first).includes(PLACEHOLDER)) return first
+  return runWith(state, attempt, stored, { ...circumstances, newId: (n) => ids[n] ?? placeholder(n) })
+}
+
+type Given = Circumstances & { readonly newId: (count: number) => string }
+
+const runWith = (
+  state: State,
+  attempt: Attempt,
+  stored: readonly Stamped[],
+  { newId, ...circumstances }: Given,
+): readonly Stamped[] | null => {
+  const [first] = stored
+  if (first === undefined) return null
+  let count = 0
+  const context: DecisionContext = {
+    ...circumstances,
+    now: fold(state, first).decidedAt,
+    recordedAt: first.recordedAt,
+    traceId: first.traceId,
+    newId: () => newId(count++),
+    sha256Hex,
+    // How long it took is for the record only.
+    elapsedMs: () =>
+      Number(stored.find(({ type }) => type === 'brain.cycle.v1')?.payload['duration_ms'] ?? 0),
+    sign: (text) => signatureIn(stored, text, state, circumstances),
+    // What was let in then was checked then; its signature stands in the log.
+    isSigned: () => true,
+  }
+  try {
+    const result =
+      attempt.kind === 'command'
+        ? run(state, attempt.command, context)
+        : follow(state, stored.slice(0, attempt.events), context)
+    return result.status === 'accepted' ? result.events : null
+  } catch {
+    // On a state that never was so, deciders meet what they rule out.
+    return null
+  }
+}
+
+const PLACEHOLDER = '00000000-0000-7fff-8000-a0d17'
+
+const placeholder = (count: number): string => `${PLACEHOLDER}${count.toString(16).padStart(7, '0')}`
+
+/** Ids are chance: those that were stored take the place of new ones. */
+const collectIds = (made: unknown, stored: unknown, ids: string[]): void => {
+  if (typeof made === 'string') {
+    if (made.startsWith(PLACEHOLDER) && typeof stored === 'string')
+      ids[Number.parseInt(made.slice(PLACEHOLDER.length), 16)] ??= stored
+    return
+  }
+  if (typeof made !== 'object' || made === null || typeof stored !== 'object' || stored === null) return
+  for (const [name, value] of Object.entries(made))
+    collectIds(value, (stored as Readonly<Record<string, unknown>>)[name], ids)
+}
+
+/** The key is not at hand: a stored signature of the same text stands for it. */
+const signatureIn = (
+  stored: readonly Stamped[],
+  text: string,
+  { operations }: State,
+  { nodeId, isSigned }: Pick<Circumstances, 'nodeId' | 'isSigned'>,
+): string => {
+  const publicKeyHex = operations.nodes.publicKeys.get(nodeId)
+  for (const { payload } of stored) {
+    const signature = payload['signature_b64']
+    if (typeof signature !== 'string' || publicKeyHex === undefined) continue
+    const signatureHex = Buffer.from(signature, 'base64').toString('hex')
+    if (signatureHex.length === 128 && isSigned({ text, signatureHex, publicKeyHex })) return signature
+  }
+  return 'no stored signature is one of this text'
+}
+
+/** A place where two events differ; undefined where one of them has nothing. */
+export interface Difference {
+  readonly path: string
+  readonly stored: Json | undefined
+  readonly rerun: Json | undefined
+}
+
+/** The bytes that were hashed and signed. */
+export const bytesOf = ({ id, type, ts, source, traceId, dedupeKey, payload }: Stamped): string =>
+  canonicalJson({ id, type, ts, source, traceId, dedupeKey, payload })
+
+const DIFFERENCES_MAX = 5
+
+export const differencesOf = (stored: Stamped, made: Stamped): readonly Difference[] => {
+  const found: Difference[] = []
+  compare('', membersOf(stored), membersOf(made), found)
+  return found
+}
+
+const membersOf = (event: Stamped): JsonObject => {
+  const { id, type, ts, source, traceId: trace_id, dedupeKey: dedupe_key, payload } = event
+  return { id, type, ts, source, trace_id, dedupe_key, ...payload }
+}
+
+const compare = (
+  path: string,
+  stored: Json | undefined,
+  made: Json | undefined,
+  found: Difference[],
+): void => {
+  if (found.length >= DIFFERENCES_MAX) return
+  if (canonical(stored) === canonical(made)) return
+  if (!isContainer(stored) || !isContainer(made) || Array.isArray(stored) !== Array.isArray(made)) {
+    found.push({ path, stored, rerun: made })
+    return
+  }
+  for (const name of new Set([...Object.keys(stored), ...Object.keys(made)]))
+    compare(path === '' ? name : `${path}.${name}`, stored[name], made[name], found)
+}
+
+type Container = { readonly [name: string]: Json }
+
+const isContainer = (value: Json | undefined): value is Container =>
+  typeof value === 'object' && value !== null
+
+const canonical = (value: Json | undefined): string => (value === undefined ? '' : canonicalJson(value))
+
+/** Which event of one list stands for which of the other: the most that can keep their order. Pairs of indexes. */
+export const aligned = (
+  stored: readonly Stamped[],
+  made: readonly Stamped[],
+): readonly (readonly [number, number])[] => {
+  const best = Array.from({ length: stored.length + 1 }, () => new Float64Array(made.length + 1))
+  for (let row = stored.length - 1; row >= 0; row -= 1)
+    for (let column = made.length - 1; column >= 0; column -= 1) {
+      const same = sameAs(stored[row], made[column])
+      ;(best[row] as Float64Array)[column] = Math.max(
+        at(best, row + 1, column),
+        at(best, row, column + 1),
+        same === 0 ? 0 : same + at(best, row + 1, column + 1),
+      )
+    }
+  const pairs: (readonly [number, number])[] = []
+  for (let row = 0, column = 0; row < stored.length && column < made.length;) {
+    const same = sameAs(stored[row], made[column])
+    if (same > 0 && at(best, row, column) === same + at(best, row + 1, column + 1)) {
+      pairs.push([row, column])
+      row += 1
+      column += 1
+    } else if (at(best, row, column) === at(best, row + 1, column)) row += 1
+    else column += 1
+  }
+  return pairs
+}
+
+const at = (best: readonly Float64Array[], row: number, column: number): number => best[row]?.[column] ?? 0
+
+/** How much alike they are; 0 for events of two types. */
+const sameAs = (one: Stamped | undefined, other: Stamped | undefined): number => {
+  if (one === undefined || other === undefined || one.type !== other.type) return 0
+  return 2 + Number(subjectOf(one) === subjectOf(other)) + Number(bytesOf(one) === bytesOf(other))
+}
+
+const subjectOf = ({ payload }: Stamped): string =>
+  canonical(payload['symbol'] ?? payload['asset'] ?? payload['call_id'] ?? payload['position_id'])

@@ -1,0 +1,42 @@
+import type { Configuration } from '../../core/config/schema.ts'
+import type { AsOfView, PastPoint } from '../../core/shared/as-of.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { PastAnswer, PastStates } from '../past-states.ts'
+import type { RecordReader } from './trading-records.ts'
+
+/** What a question is answered from: the present, or the log as it was. */
+export interface Viewpoint {
+  readonly reader: RecordReader
+  readonly clock: Pick<Clock, 'now'>
+  readonly configuration: Configuration
+  /** Null for the present. */
+  readonly asOf: AsOfView | null
+}
+
+type Present = RecordReader & { readonly past: PastStates }
+
+type ViewpointAnswer =
+  | { readonly status: 'found'; readonly viewpoint: Viewpoint }
+  | Exclude<PastAnswer, { readonly status: 'found' }>
+
+/** The settings of the past are those that the log holds; the present ones where it does not. */
+export const viewpointAt = async (
+  point: PastPoint | undefined,
+  engine: Present,
+  { clock, configuration }: Pick<Viewpoint, 'clock' | 'configuration'>,
+): Promise<ViewpointAnswer> => {
+  if (point === undefined)
+    return { status: 'found', viewpoint: { reader: engine, clock, configuration, asOf: null } }
+  const answer = await engine.past.at(point, clock.now())
+  if (answer.status !== 'found') return answer
+  const { state, log, seq, time, now, configuration: recorded } = answer.past
+  return {
+    status: 'found',
+    viewpoint: {
+      reader: { log, fresh: () => Promise.resolve(state) },
+      clock: { now: () => Date.parse(now) },
+      configuration: recorded ?? configuration,
+      asOf: { seq, time, configuration: recorded === null ? 'current' : 'recorded' },
+    },
+  }
+}

@@ -1,0 +1,91 @@
+import type { Command } from 'commander'
+import { PAST_POINT_FORM, parsePastPoint, type AsOfView, type PastPoint } from '../../core/shared/as-of.ts'
+import { INITIAL_STATE, type State } from '../../core/state.ts'
+import { believedLog } from '../../engine/believed-log.ts'
+import { PastStates } from '../../engine/past-states.ts'
+import { viewpointAt, type Viewpoint } from '../../engine/queries/viewpoint.ts'
+import { parser } from './arguments.ts'
+import type { Answer, Invocation } from './command.ts'
+import { settingsOf } from './configuration.ts'
+import { Failure } from './failure.ts'
+import { openExisting, stateOf, withLog } from './store.ts'
+import { fields, paragraphs, quiet } from './table.ts'
+
+export interface AsOfOption {
+  readonly asOf?: PastPoint
+}
+
+/** For commands that can answer about the past. */
+export const withAsOf = (command: Command): Command =>
+  command.option(
+    '--as-of <seq|time>',
+    'as it was after this event, or at this time',
+    parser(parsePastPoint, `It ${PAST_POINT_FORM}.`),
+  )
+
+/** What an answer is made of. */
+export type AnsweredFrom = Viewpoint & { readonly state: State }
+
+type Answering = (from: AnsweredFrom) => Answer | Promise<Answer>
+
+/** Answers from the present, which may have no store yet, or from the log as it was: then a list becomes a member. */
+export const answeredAsOf = async (
+  invocation: Invocation,
+  { asOf: point }: AsOfOption,
+  answer: Answering,
+  list = 'items',
+): Promise<Answer> => {
+  const present = { clock: invocation.clock, configuration: await settingsOf(invocation) }
+  if (point === undefined) return answeredNow(invocation, present, answer)
+  await using session = await openExisting(invocation)
+  const { log, trust } = session
+  const reader = { log, past: new PastStates(log, trust), fresh: () => stateOf(log, trust) }
+  const found = await viewpointAt(point, reader, present)
+  if (found.status === 'busy')
+    throw new Failure('as_of.busy', 'too many questions about the past are waiting')
+  if (found.status === 'out-of-range')
+    throw new Failure('as_of.out_of_range', `there is no such place in the log: ${found.detail}`)
+  const { viewpoint } = found
+  const given = await answer({ ...viewpoint, state: await viewpoint.reader.fresh() })
+  return viewpoint.asOf === null ? given : datedAnswer(given, viewpoint.asOf, list)
+}
+
+const answeredNow = async (
+  invocation: Invocation,
+  present: Pick<Viewpoint, 'clock' | 'configuration'>,
+  answer: Answering,
+): Promise<Answer> => {
+  const stored = await withLog(
+    invocation,
+    async (log, trust) => {
+      const state = await stateOf(log, trust)
+      const reader = { log: believedLog(log, { state, fresh: () => stateOf(log, trust) }) }
+      return answer({
+        ...present,
+        state,
+        reader: { ...reader, fresh: () => Promise.resolve(state) },
+        asOf: null,
+      })
+    },
+    null,
+  )
+  return stored ?? answer({ ...present, state: INITIAL_STATE, reader: NOTHING_STORED, asOf: null })
+}
+
+const NOTHING_STORED: Viewpoint['reader'] = {
+  log: { read: () => Promise.resolve([]), get: () => Promise.resolve(null) },
+  fresh: () => Promise.resolve(INITIAL_STATE),
+}
+
+const datedAnswer = (given: Answer, asOf: AsOfView, list: string): Answer => {
+  const { document, text } = given
+  const members = Array.isArray(document) ? { [list]: document as unknown } : (document as object)
+  const settings =
+    asOf.configuration === 'current' ? ', with the settings of today: the log does not hold others' : ''
+  const dated = fields([['As of', quiet(`event ${asOf.seq}, ${asOf.time}${settings}`)]])
+  return {
+    ...given,
+    document: { ...members, as_of_point: asOf },
+    text: paragraphs(dated, typeof text === 'string' ? () => text : text),
+  }
+}

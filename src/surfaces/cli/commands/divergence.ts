@@ -1,0 +1,85 @@
+import type { DivergenceReport, DivergenceRow } from '../../../backtest/divergence.ts'
+import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import {
+  bad,
+  fields,
+  good,
+  left,
+  paragraphs,
+  quiet,
+  right,
+  shrinking,
+  table,
+  warning,
+  type Cell,
+} from '../table.ts'
+import type { Text } from '../terminal.ts'
+
+export const define: DefineCommand = (command, run) => {
+  command
+    .description(
+      'Replays the bars and signals of the log through the backtester, with the settings with which the log began, and ' +
+        'lines up the trades with what really happened. Every difference has its reason in USD; what has none is ' +
+        'shown as unexplained. Nothing is written.',
+    )
+    .addHelpText('after', examples('svc divergence', 'svc divergence --json'))
+    .action(run(compare))
+}
+
+const compare = async (invocation: Invocation): Promise<Answer> => {
+  const { divergence, progress } = invocation
+  const skipped: string[] = []
+  const bar = progress('replaying')
+  const onError = (message: string): void => void skipped.push(message)
+  const report = await divergence({ onError, onProgress: bar.update }).finally(bar.end)
+  return { document: { ...report, skipped }, text: paragraphs(reportText(report), skippedText(skipped)) }
+}
+
+const skippedText = (skipped: readonly string[]): Text | null =>
+  skipped.length === 0 ? null : fields(skipped.map((message) => ['Left out', warning(message)]))
+
+const reportText = (report: DivergenceReport): Text => {
+  const { settings, rows } = report
+  return paragraphs(
+    fields([
+      ['Replayed', `${report.from ?? 'nothing'} to ${report.to ?? 'nothing'}`],
+      [
+        'Settings',
+        settings === 'recorded' ? 'those with which the log began' : warning('of today: the log holds none'),
+      ],
+      ['Live', `${money(report.live_pnl_usd)} USD in ${report.live_trades} trades`],
+      ['In the replay', `${money(report.replayed_pnl_usd)} USD in ${report.replayed_trades} trades`],
+      ['Difference', amountCell(report.difference_usd)],
+      ...Object.entries(report.by_reason).map(
+        ([reason, amount]) =>
+          [
+            `  ${wordsOf(reason)}`,
+            reason === 'unexplained' ? warning(money(amount)) : money(amount),
+          ] as const,
+      ),
+    ]),
+    table(
+      rows,
+      [
+        left('Time', ({ time }) => time.slice(0, 16)),
+        left('Symbol', ({ symbol }) => symbol),
+        shrinking('Live', ({ live }) => tradeText(live)),
+        shrinking('In the replay', ({ replayed }) => tradeText(replayed)),
+        right('USD', ({ difference_usd: amount }) => amountCell(amount)),
+        shrinking('Because of', ({ reasons }) => Object.keys(reasons).map(wordsOf).join(', ')),
+      ],
+      'Neither has a trade.',
+    ),
+  )
+}
+
+const money = (amount: number): string => amount.toFixed(2)
+
+const amountCell = (amount: number): Cell => (amount < 0 ? bad(money(amount)) : good(money(amount)))
+
+const wordsOf = (reason: string): string => reason.replaceAll('_', ' ')
+
+const tradeText = (trade: DivergenceRow['live']): Cell =>
+  trade === null
+    ? quiet('none')
+    : `${trade.direction} ${trade.entry_price} to ${trade.exit_price} ${trade.exit_reason ?? 'open'}`
