@@ -55,9 +55,9 @@ export const define: DefineCommand = (command, run) => {
       'after',
       examples(
         'svc backtest',
-        'svc backtest ma_crossover --set fast=5 --set slow=30 --symbol BTC --html report.html',
-        'svc backtest momentum ma_crossover brain --data binance:BTC:5m --from 2024-02-10',
-        'svc backtest momentum --symbol BTC --seed 7 --reset-daily --fees 10 --slippage 2 --funding off',
+        'svc backtest ma_crossover --set fast=5 --symbol BTC --html report.html',
+        'svc backtest momentum ma_crossover --data binance:BTC:5m',
+        'svc backtest momentum --seed 7 --fees 10 --slippage 2 --funding off',
         'SVC_BRAIN__MIN_DOMAINS=2 svc backtest --recorded',
         'svc backtest --file bars.csv --from 2024-02-10 --to 2024-02-20 --json',
       ),
