@@ -16,10 +16,11 @@ import type { Producer } from '../ports/producer.ts'
 import { AccountTracker, type AccountHistory } from './account.ts'
 import { BACKTEST_NODE, BacktestEngine, type Prices } from './backtest-engine.ts'
 import type { EventFeed, SurroundingEvents } from './log-feed.ts'
-import { strategyOf, type Strategy, type StrategyName } from './strategies.ts'
+import { strategyOf, type Parameters, type Strategy, type StrategyName } from './strategies.ts'
 
 export interface BacktestDependencies {
   readonly strategy: StrategyName
+  readonly parameters?: Parameters
   /** Recorded bars, as fast as they are processed; a log has the events between them too. */
   readonly feed: MarketFeed & Partial<Pick<EventFeed, 'surroundingEvents'>>
   readonly producers: readonly Producer[]
@@ -110,7 +111,11 @@ class Run {
       configuration,
       onError,
     })
-    this.#strategy = strategyOf(dependencies.strategy, { engine: this.#engine, configuration })
+    this.#strategy = strategyOf(dependencies.strategy, {
+      engine: this.#engine,
+      configuration,
+      parameters: dependencies.parameters ?? {},
+    })
   }
 
   async start(): Promise<void> {

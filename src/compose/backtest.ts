@@ -15,6 +15,7 @@ import {
   WARM_UP_BARS,
   type BacktestDependencies,
 } from '../backtest/run.ts'
+import { ParameterError } from '../backtest/strategies.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { nearest } from '../core/config/keys.ts'
 import { selectSeries } from '../core/market/history/select.ts'
@@ -39,7 +40,7 @@ export const runBacktest = async (
   request: BacktestRequest,
   place: BacktestFolders,
 ): Promise<BacktestReport> => {
-  const { strategy, symbol, resetsDaily, onError, onProgress } = request
+  const { strategy, parameters = {}, symbol, resetsDaily, onError, onProgress } = request
   const chosen = symbol === undefined ? given : settingsForSymbol(given, symbol)
   if (symbol !== undefined) refuseInvented(given, request, symbol)
   const seed = request.seed ?? given.market.seed
@@ -47,6 +48,7 @@ export const runBacktest = async (
   const course = await backtest({
     ...input,
     strategy,
+    parameters,
     version: place.version,
     fromMs,
     toMs,
@@ -62,9 +64,9 @@ export const runBacktest = async (
 }
 
 /** A simulated market would be made up for any name: only the symbols of the universe are simulated. */
-const refuseInvented = (
+export const refuseInvented = (
   { universe, market }: Configuration,
-  { file, isFromLog, data }: BacktestRequest,
+  { file, isFromLog, data }: Pick<BacktestRequest, 'file' | 'isFromLog' | 'data'>,
   symbol: string,
 ): void => {
   const isSimulated = file === undefined && !isFromLog && data.length === 0 && market.feed !== 'file'
@@ -79,7 +81,9 @@ const refuseInvented = (
 }
 
 const explain = (error: unknown): never => {
-  throw error instanceof NoBarsError ? new Failure('backtest.no_bars', error.message) : error
+  if (error instanceof NoBarsError) throw new Failure('backtest.no_bars', error.message)
+  if (error instanceof ParameterError) throw new Failure('request.invalid', error.message)
+  throw error
 }
 
 /** The input of a run: its bars, their range, and the producers. */
@@ -194,7 +198,7 @@ const simulatedInput = (given: Configuration, request: SeededRequest): Input => 
 const STEP_SECONDS = 60
 
 /** The same month by default, so that a repeated run gives the same result. */
-const simulatedRange = ({ fromMs, toMs }: BacktestRequest) => {
+export const simulatedRange = ({ fromMs, toMs }: Pick<BacktestRequest, 'fromMs' | 'toMs'>) => {
   const from = fromMs ?? (toMs === null ? SIMULATED_FROM_MS : toMs - SIMULATED_MS)
   return { fromMs: from, toMs: toMs ?? from + SIMULATED_MS }
 }

@@ -116,6 +116,10 @@ export const createCommandDependencies = (environment: Environment): CommandDepe
       await using opened = request.isFromLog ? await openExistingStore() : null
       return await runBacktest(settings, request, { home, version, log: opened?.log ?? null })
     },
+    sweep: async (request) => {
+      const { sweepCommand } = await import('./sweep.ts')
+      return sweepCommand(request, { home, version, configuration: await loaded() })
+    },
     history: async () => (await import('./history.ts')).createHistoryCommands(home, clock),
     startService: async (options) => {
       const { runUntilSignal } = await import('./service.ts')

@@ -7,6 +7,7 @@ import { market, technicalAnalysis } from './sections/market.ts'
 import {
   api,
   audit,
+  backtests,
   dashboard,
   identity,
   logging,
@@ -38,6 +39,7 @@ export const configurationSchema = z.strictObject({
   identity,
   api,
   dashboard,
+  backtests,
   stream,
   trace,
   audit,

@@ -1,5 +1,7 @@
 import type { BacktestReport } from '../../backtest/report.ts'
-import type { StrategyName } from '../../backtest/strategies.ts'
+import type { Parameters, StrategyName } from '../../backtest/strategies.ts'
+import type { SweepDocument } from '../../backtest/sweep/document.ts'
+import type { SweepRequest } from '../../backtest/sweep/plan.ts'
 import type { EnvironmentVariables } from '../../core/config/environment.ts'
 import type { SeriesSelector } from '../../core/market/history/select.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
@@ -60,6 +62,8 @@ export interface CommandDependencies {
   readonly openBroker: () => Promise<Broker>
   /** A run through recorded time. It leaves nothing behind. */
   readonly backtest: (request: BacktestRequest) => Promise<BacktestReport>
+  /** Many runs with different parameters, in processes beside this one. */
+  readonly sweep: (request: SweepRequest) => Promise<SweepCommand>
   /** Recorded bars of this home. */
   readonly history: () => Promise<HistoryCommands>
   /** Resolves when the service listens. */
@@ -70,6 +74,7 @@ export interface CommandDependencies {
 
 export interface BacktestRequest {
   readonly strategy: StrategyName
+  readonly parameters?: Parameters
   /** Alone; without it the whole universe. */
   readonly symbol?: string | undefined
   readonly fromMs: number | null
@@ -85,6 +90,21 @@ export interface BacktestRequest {
   /** What was left out of the bars, for people. */
   readonly onError: (message: string) => void
   readonly onProgress: (done: number, total: number) => void
+}
+
+/** A sweep that was checked and can begin, or go on where it stopped. */
+export interface SweepCommand {
+  readonly trials: number
+  readonly runs: number
+  /** Keeps the result of every run. */
+  readonly file: string
+  readonly run: (options: {
+    /** Processes at once. */
+    readonly workers: number
+    readonly startsAnew: boolean
+    readonly heat: readonly [string, string] | null
+    readonly onProgress: (done: number, total: number, reused: number) => void
+  }) => Promise<SweepDocument>
 }
 
 export interface HistoryCommands {

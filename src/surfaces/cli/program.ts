@@ -44,6 +44,7 @@ export const COMMANDS: Readonly<Record<string, readonly (readonly [string, strin
       () => import('./commands/portfolio.ts'),
     ],
     ['positions', 'open and closed positions; close one or all', () => import('./commands/positions.ts')],
+    ['sweep', 'try many parameters of a strategy, and correct for it', () => import('./commands/sweep.ts')],
   ],
   Control: [
     ['brain', 'run a brain cycle now, or explain the last one', () => import('./commands/brain.ts')],

@@ -27,6 +27,7 @@ import { chain } from '../../core/log/hash-chain.ts'
 import { BEFORE_ALL } from '../../core/shared/brand.ts'
 import { runBacktest } from '../../compose/backtest.ts'
 import { createHistoryCommands } from '../../compose/history.ts'
+import { sweepCommand } from '../../compose/sweep.ts'
 import { Engine } from '../../engine/engine.ts'
 import { CHECKPOINT_PACE, createCheckpointer } from '../../engine/integrity/checkpointer.ts'
 import type { EventLog } from '../../ports/event-log.ts'
@@ -193,6 +194,15 @@ export const openTestHome = async () => {
           const configuration = await openConfigurationStore(place)
           if (configuration.status === 'invalid') throw new Error(configuration.problems.join('; '))
           return runBacktest(configuration.store.current(), request, { home, version: VERSION, log })
+        },
+        sweep: async (request) => {
+          const configuration = await openConfigurationStore(place)
+          if (configuration.status === 'invalid') throw new Error(configuration.problems.join('; '))
+          return sweepCommand(request, {
+            home,
+            version: VERSION,
+            configuration: configuration.store.current(),
+          })
         },
         history: async () => createHistoryCommands(home, clock),
         startService: async (options) => {

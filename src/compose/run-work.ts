@@ -1,0 +1,52 @@
+import { RunRefusedError, type Run, type RunKind, type RunResult } from '../backtest/runs/runs.ts'
+import { ParameterError, parametersOf } from '../backtest/strategies.ts'
+import type { TaskOptions, TaskRunner } from '../backtest/sweep/task.ts'
+import type { Configuration } from '../core/config/schema.ts'
+import type { JsonObject } from '../core/shared/json.ts'
+import { backtestRequest, sweepRequest, sweepRequestOf, taskOf } from '../surfaces/backtest-wire.ts'
+import { Failure } from '../surfaces/cli/failure.ts'
+import { refuseInvented } from './backtest.ts'
+import { taskDataOf } from './run-range.ts'
+import { prepareSweep } from './sweep.ts'
+
+interface WorkPlace {
+  readonly home: string
+  readonly version: string
+  readonly configuration: () => Configuration
+}
+
+/** What a request means: whether it can be run, and its run. */
+export const runWork = ({ home, version, configuration }: WorkPlace) => ({
+  check: async (kind: RunKind, request: JsonObject): Promise<void> => {
+    try {
+      const current = configuration()
+      if (kind === 'sweep') {
+        await prepareSweep(sweepRequestOf(sweepRequest.parse(request)), {
+          home,
+          version,
+          configuration: current,
+        })
+        return
+      }
+      const task = taskOf(backtestRequest.parse(request))
+      parametersOf(task.strategy, task.parameters)
+      if (task.symbol !== undefined) refuseInvented(current, task, task.symbol)
+      await taskDataOf(task, current, home)
+    } catch (error) {
+      const isExpected = error instanceof Failure || error instanceof ParameterError
+      throw isExpected ? new RunRefusedError(error.message) : error
+    }
+  },
+  run: async (run: Run, runner: TaskRunner, { signal, onProgress }: TaskOptions): Promise<RunResult> => {
+    const current = configuration()
+    if (run.kind === 'backtest') {
+      const task = taskOf(backtestRequest.parse(run.request))
+      const { range } = await taskDataOf(task, current, home)
+      // With both ends the run can say how far it is.
+      return runner.run({ ...task, ...range }, { signal, onProgress })
+    }
+    const request = sweepRequestOf(sweepRequest.parse(run.request))
+    const sweep = await prepareSweep(request, { home, version, configuration: current })
+    return sweep.run({ runner, signal, startsAnew: false, heat: null, onProgress })
+  },
+})
