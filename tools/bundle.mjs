@@ -42,6 +42,7 @@ const EXTERNAL = [
   '@photostructure/sqlite',
   'ccxt',
   'pg',
+  'pg-boss',
 ]
 
 /** Writes the entries, and what they share, to the folder. */

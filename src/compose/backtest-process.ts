@@ -12,7 +12,10 @@ import { openSession, storeExists } from './store.ts'
 const PROGRESS_MS = 200
 
 const answer = (message: RunAnswer): void => {
-  process.send?.(message)
+  // Whoever asked may be gone: then nobody needs the answer.
+  process.send?.(message, undefined, undefined, (error) => {
+    if (error !== null) process.exit()
+  })
 }
 
 const reportOf = async ({ home, version, settings, task }: RunOrder): Promise<TaskReport> => {

@@ -1,25 +1,19 @@
 import { join } from 'node:path'
 import { LocalRuns } from '../backtest/runs/local-runs.ts'
 import { RunRefusedError, type BacktestRuns } from '../backtest/runs/runs.ts'
-import type { Configuration } from '../core/config/schema.ts'
-import type { Logger } from '../ports/logger.ts'
-import type { Environment } from './environment.ts'
+import type { BacktestsOptions } from './queued-backtests.ts'
 import { runFiles, runsInMemory } from './run-files.ts'
 import { RunProcesses } from './run-processes.ts'
 import { runSettingsOf } from './run-settings.ts'
-
-export interface BacktestsOptions {
-  readonly environment: Pick<Environment, 'home' | 'version' | 'clock'>
-  readonly configuration: () => Configuration
-  readonly logger: Logger
-  /** Nothing is written to the home, and there is no log to read. */
-  readonly inMemory: boolean
-}
 
 /** The runs of this service, in processes of their own. */
 export const openBacktests = async (options: BacktestsOptions): Promise<BacktestRuns> => {
   const { environment, configuration, logger, inMemory } = options
   const { home, version, clock } = environment
+  if (!inMemory && configuration().store.url !== '') {
+    const { openQueuedBacktests } = await import('./queued-backtests.ts')
+    return openQueuedBacktests(options)
+  }
   const onError = (what: string, error: unknown): void => logger.error(what, { error })
   const processes = new RunProcesses({
     home,

@@ -48,7 +48,11 @@ export class RunProcesses implements TaskRunner {
     this.width = options.width
   }
 
-  async run(task: BacktestTask, options: TaskOptions): Promise<TaskReport> {
+  /** With other settings than those of this place where they come with the task. */
+  async run(
+    task: BacktestTask,
+    options: TaskOptions & Partial<Pick<RunOrder, 'settings'>>,
+  ): Promise<TaskReport> {
     while (this.#busy >= this.width) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     options.signal.throwIfAborted()
     if (this.#isClosed) throw new Error('the processes of backtests are closed')
@@ -87,8 +91,12 @@ export class RunProcesses implements TaskRunner {
     return child
   }
 
-  #runIn(child: ChildProcess, task: BacktestTask, { signal, onProgress }: TaskOptions): Promise<TaskReport> {
-    const { home, version, settings } = this.#options
+  #runIn(
+    child: ChildProcess,
+    task: BacktestTask,
+    { signal, onProgress, settings = this.#options.settings() }: Parameters<RunProcesses['run']>[1],
+  ): Promise<TaskReport> {
+    const { home, version } = this.#options
     return new Promise((resolve, reject) => {
       const end = (): void => {
         child.removeAllListeners('message')
@@ -121,14 +129,14 @@ export class RunProcesses implements TaskRunner {
       child.once('exit', onExit)
       child.once('error', onError)
       signal.addEventListener('abort', onAbort, { once: true })
-      const order: RunOrder = { home, version, settings: settings(), task }
+      const order: RunOrder = { home, version, settings, task }
       child.send(order)
     })
   }
 }
 
 /** The process ended before it answered: too little memory, or somebody killed it. */
-export class ProcessLostError extends Error {
+class ProcessLostError extends Error {
   override readonly name = 'ProcessLostError'
   constructor(reason: string) {
     super(`the process of a backtest ended: ${reason}`)

@@ -1,6 +1,11 @@
 import { RunRefusedError, type Run, type RunKind, type RunResult } from '../backtest/runs/runs.ts'
 import { ParameterError, parametersOf } from '../backtest/strategies.ts'
-import type { TaskOptions, TaskRunner } from '../backtest/sweep/task.ts'
+import {
+  TaskFailedError,
+  type BacktestTask,
+  type TaskOptions,
+  type TaskRunner,
+} from '../backtest/sweep/task.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import type { JsonObject } from '../core/shared/json.ts'
 import { backtestRequest, sweepRequest, sweepRequestOf, taskOf } from '../surfaces/backtest-wire.ts'
@@ -37,16 +42,29 @@ export const runWork = ({ home, version, configuration }: WorkPlace) => ({
       throw isExpected ? new RunRefusedError(error.message) : error
     }
   },
-  run: async (run: Run, runner: TaskRunner, { signal, onProgress }: TaskOptions): Promise<RunResult> => {
+  /** What is read, without its parameters. */
+  baseTask: (kind: RunKind, request: JsonObject): BacktestTask =>
+    kind === 'sweep'
+      ? sweepRequestOf(sweepRequest.parse(request)).base
+      : taskOf(backtestRequest.parse(request)),
+  run: async (
+    { kind, request }: Pick<Run, 'kind' | 'request'>,
+    runner: TaskRunner,
+    { signal, onProgress }: TaskOptions,
+  ): Promise<RunResult> => {
     const current = configuration()
-    if (run.kind === 'backtest') {
-      const task = taskOf(backtestRequest.parse(run.request))
-      const { range } = await taskDataOf(task, current, home)
-      // With both ends the run can say how far it is.
-      return runner.run({ ...task, ...range }, { signal, onProgress })
+    try {
+      if (kind === 'backtest') {
+        const task = taskOf(backtestRequest.parse(request))
+        const { range } = await taskDataOf(task, current, home)
+        // With both ends the run can say how far it is.
+        return await runner.run({ ...task, ...range }, { signal, onProgress })
+      }
+      const asked = sweepRequestOf(sweepRequest.parse(request))
+      const sweep = await prepareSweep(asked, { home, version, configuration: current })
+      return await sweep.run({ runner, signal, startsAnew: false, heat: null, onProgress })
+    } catch (error) {
+      throw error instanceof Failure ? new TaskFailedError(error.code, error.message) : error
     }
-    const request = sweepRequestOf(sweepRequest.parse(run.request))
-    const sweep = await prepareSweep(request, { home, version, configuration: current })
-    return sweep.run({ runner, signal, startsAnew: false, heat: null, onProgress })
   },
 })

@@ -77,6 +77,7 @@ export const startService = (
       configuration: () => configuration.current(),
       logger,
       inMemory,
+      isWorking: role !== 'engine',
     })
     closers.add(() => backtests.close())
     const mcp = createMcpEndpoint({

@@ -95,6 +95,7 @@ describe('what is installed with the service', () => {
       'immutable',
       'openapi-types',
       'pg',
+      'pg-boss',
       'pino',
       'prom-client',
       'trading-signals',

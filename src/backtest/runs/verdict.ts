@@ -9,7 +9,7 @@ export interface Verdict {
 }
 
 /** Of one run alone: nothing corrects it for the others that were tried before. */
-export const verdictOf = (report: TaskReport): Verdict => {
+const verdictOf = (report: TaskReport): Verdict => {
   const { p_value: p, trades, days } = report
   const figures = `p = ${shortNumber(p)}, ${trades} ${trades === 1 ? 'trade' : 'trades'}`
   if (trades === 0) {

@@ -11,10 +11,10 @@ export class SpaceError extends Error {
   override readonly name = 'SpaceError'
 }
 
-export const VALUES_MAX = 10_000
+const VALUES_MAX = 10_000
 
 /** More would take longer than anybody waits, and after correction nothing of it could be believed. */
-export const COMBINATIONS_MAX = 100_000
+const COMBINATIONS_MAX = 100_000
 
 /** `fast=5..50:5`, `fast=5,10,20`, `fast=10`; without a step, a range counts by ones. Null for what is none of these. */
 export const parseParameterValues = (text: string): ParameterValues | null => {

@@ -89,7 +89,7 @@ const UNITS_MS: Readonly<Record<string, number>> = {
   w: 7 * DAY_MS,
 }
 
-export const daysText = (ms: number): string => {
+const daysText = (ms: number): string => {
   const days = Math.round((ms / DAY_MS) * 10) / 10
   return `${days} ${days === 1 ? 'day' : 'days'}`
 }

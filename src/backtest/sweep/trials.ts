@@ -45,7 +45,7 @@ export interface TrialsDependencies {
   readonly signal: AbortSignal
 }
 
-export const keyOf = ({ parameters, window, keepsReturns = false }: Trial): string =>
+const keyOf = ({ parameters, window, keepsReturns = false }: Trial): string =>
   canonicalJson({
     parameters,
     from: window?.fromMs ?? null,

@@ -64,6 +64,8 @@ export interface CommandDependencies {
   readonly backtest: (request: BacktestRequest) => Promise<BacktestReport>
   /** Many runs with different parameters, in processes beside this one. */
   readonly sweep: (request: SweepRequest) => Promise<SweepCommand>
+  /** Works on the queue of backtests and sweeps that a store in PostgreSQL has, until a signal. */
+  readonly startWorker: (options: WorkerOptions) => Promise<{ readonly stopped: Promise<void> }>
   /** Recorded bars of this home. */
   readonly history: () => Promise<HistoryCommands>
   /** Resolves when the service listens. */
@@ -105,6 +107,13 @@ export interface SweepCommand {
     readonly heat: readonly [string, string] | null
     readonly onProgress: (done: number, total: number, reused: number) => void
   }) => Promise<SweepDocument>
+}
+
+export interface WorkerOptions {
+  /** Runs at once. */
+  readonly width: number
+  /** For people. */
+  readonly onError: (message: string) => void
 }
 
 export interface HistoryCommands {

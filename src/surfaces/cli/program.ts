@@ -27,6 +27,11 @@ export const COMMANDS: Readonly<Record<string, readonly (readonly [string, strin
     ],
     ['serve', 'run the service until it is stopped', () => import('./commands/serve.ts')],
     ['up', 'create what is missing, then run the service', () => import('./commands/up.ts')],
+    [
+      'worker',
+      'work on backtests and sweeps of a service with PostgreSQL',
+      () => import('./commands/worker.ts'),
+    ],
   ],
   Look: [
     [

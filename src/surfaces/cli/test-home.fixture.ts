@@ -204,6 +204,8 @@ export const openTestHome = async () => {
             configuration: configuration.store.current(),
           })
         },
+        startWorker: () =>
+          Promise.reject(new Failure('request.invalid', 'the log of this home is in memory')),
         history: async () => createHistoryCommands(home, clock),
         startService: async (options) => {
           services.push(options)

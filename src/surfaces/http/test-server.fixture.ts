@@ -17,6 +17,7 @@ import { recentCheck } from '../../engine/integrity/recent-check.ts'
 import { verifyLog } from '../../engine/integrity/verify.ts'
 import { proveEvent, proveGrowth } from '../../engine/proofs/prove.ts'
 import { openBacktests } from '../../compose/backtests.ts'
+import { environmentOf } from '../../compose/environment.ts'
 import type { ConfigurationStore } from '../../ports/config-file.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { createMcpEndpoint } from '../mcp/endpoint.ts'
@@ -95,7 +96,7 @@ export const startTestServer = async (options: TestServerOptions = {}) => {
   })
   const signCheckpoint = (): ReturnType<typeof checkpointer.step> => checkpointer.step('now')
   const backtests = await openBacktests({
-    environment: { home, version: VERSION, clock },
+    environment: { ...environmentOf(home, {}, VERSION), clock },
     configuration: () => configuration.current(),
     logger,
     inMemory: false,

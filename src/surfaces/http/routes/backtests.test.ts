@@ -2,6 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { openBacktests } from '../../../compose/backtests.ts'
+import { environmentOf } from '../../../compose/environment.ts'
 import { createHistoryCommands } from '../../../compose/history.ts'
 import { startTestServer, type Called, type TestServer } from '../test-server.fixture.ts'
 
@@ -159,7 +160,7 @@ describe('a backtest over HTTP', () => {
     await writeFile(join(folder, 'hopeless.json'), JSON.stringify(hopeless))
     await writeFile(join(folder, 'torn.json'), '{"id":"to')
     const again = await openBacktests({
-      environment: { home: server.home, version: '1.2.3', clock: server.testClock },
+      environment: { ...environmentOf(server.home, {}, '1.2.3'), clock: server.testClock },
       configuration: () => server.configuration.current(),
       logger: server.logger,
       inMemory: false,
@@ -186,6 +187,7 @@ describe('an agent', () => {
     const callTool = async (name: string, args: object) => {
       const json = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }
       const { body } = await server.call('POST', '/mcp', { json })
+      expect(body).toHaveProperty('result')
       return body['result'] as { structuredContent: Record<string, unknown>; isError: boolean }
     }
     const { structuredContent: run, isError } = await callTool('run_backtest', SHORT)
