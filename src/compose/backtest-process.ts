@@ -51,7 +51,9 @@ process.on('message', (order: RunOrder) => {
     (report) => answer({ kind: 'done', report }),
     (error: unknown) => {
       const code = error instanceof Failure ? error.code : 'internal.error'
-      answer({ kind: 'failed', code, message: error instanceof Error ? error.message : String(error) })
+      const message = error instanceof Error ? error.message : String(error)
+      // Callers of the service need not know where it lives.
+      answer({ kind: 'failed', code, message: message.replaceAll(order.home, 'the home') })
     },
   )
 })

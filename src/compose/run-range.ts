@@ -77,6 +77,7 @@ const fileHash = async (file: string): Promise<string> => {
       .update(await readFile(file))
       .digest('hex')
   } catch (error) {
-    throw new Failure('file.unreadable', error instanceof Error ? error.message : String(error))
+    const { code = String(error) } = error as NodeJS.ErrnoException
+    throw new Failure('file.unreadable', `market.file cannot be read (${code})`)
   }
 }

@@ -14,6 +14,9 @@ import { refuseInvented } from './backtest.ts'
 import { taskDataOf } from './run-range.ts'
 import { prepareSweep } from './sweep.ts'
 
+/** Of a sweep of the service: its result is one answer. */
+const SETS_MAX = 10_000
+
 interface WorkPlace {
   readonly home: string
   readonly version: string
@@ -26,11 +29,17 @@ export const runWork = ({ home, version, configuration }: WorkPlace) => ({
     try {
       const current = configuration()
       if (kind === 'sweep') {
-        await prepareSweep(sweepRequestOf(sweepRequest.parse(request)), {
+        const { plan } = await prepareSweep(sweepRequestOf(sweepRequest.parse(request)), {
           home,
           version,
           configuration: current,
         })
+        if (plan.combinations.length > SETS_MAX) {
+          const { length } = plan.combinations
+          throw new RunRefusedError(
+            `${length} parameter sets are too many here: at most ${SETS_MAX}; see svc sweep`,
+          )
+        }
         return
       }
       const task = taskOf(backtestRequest.parse(request))

@@ -15,6 +15,7 @@ import type { Json } from '../core/shared/json.ts'
 import { sha256Hex } from '../engine/sha256.ts'
 import type { SweepCommand } from '../surfaces/cli/dependencies.ts'
 import { Failure, FAILURE_STATUS, type FailureCode } from '../surfaces/cli/failure.ts'
+import { refuseInvented } from './backtest.ts'
 import { RunProcesses } from './run-processes.ts'
 import { runSettingsOf } from './run-settings.ts'
 import { taskDataOf } from './run-range.ts'
@@ -49,6 +50,7 @@ export const prepareSweep = async (request: SweepRequest, place: SweepPlace): Pr
   const { home, version, configuration } = place
   const seed = request.base.seed ?? configuration.market.seed
   const base = { ...request.base, seed }
+  if (base.symbol !== undefined) refuseInvented(configuration, base, base.symbol)
   const { range, hash } = await taskDataOf(base, configuration, home)
   const plan = planned(() => {
     const draws = createDraws(seed, 0, 'sweep:combinations', sha256Hex)

@@ -110,7 +110,8 @@ const commonOf = (wire: BacktestWire | SweepWire): BacktestTask => {
   if (recorded && data.length > 0) throw new RunRefusedError('data and recorded exclude each other')
   if (symbol !== undefined && data.length > 0) throw new RunRefusedError('data and symbol exclude each other')
   const fromMs = from === undefined ? null : Date.parse(from)
-  const toMs = to === undefined ? null : Date.parse(to)
+  // A day may be written with its last millisecond; its last bar closes with the next one.
+  const toMs = to === undefined ? null : Math.ceil(Date.parse(to) / 1000) * 1000
   if (fromMs !== null && toMs !== null && fromMs >= toMs) throw new RunRefusedError('from comes after to')
   return {
     strategy,

@@ -119,7 +119,8 @@ const commonOf = ({ strategy, data, symbol, from, to, reset }: typeof EMPTY) => 
   reset_daily: reset === 'yes',
   ...(symbol.trim() === '' ? {} : { symbol: symbol.trim() }),
   ...(from === '' ? {} : { from }),
-  ...(to === '' ? {} : { to }),
+  // The day is included.
+  ...(to === '' ? {} : { to: `${to}T23:59:59.999Z` }),
 })
 
 const wordsOf = (text: string): readonly string[] => text.split(/\s+/).filter((word) => word !== '')

@@ -246,6 +246,7 @@ describe('a sweep over HTTP', () => {
     [{ set: ['fast'] }, 'backtest.refused'],
     [{ set: ['quick=1'] }, 'backtest.refused'],
     [{ set: ['fast=1..1000', 'slow=1..1000'] }, 'backtest.refused'],
+    [{ set: ['fast=1..1000', 'slow=1..20'] }, 'backtest.refused'],
     [{ walk_forward: '90d:30d' }, 'backtest.refused'],
     [{ walk_forward: '90d' }, 'backtest.refused'],
     [{ walk_forward: '1d:1d:1d' }, 'backtest.refused'],
