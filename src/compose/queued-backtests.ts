@@ -90,7 +90,7 @@ export const openQueuedBacktests = (options: BacktestsOptions): BacktestRuns => 
     return opened
   }
   const report = (error: unknown): void => logger.error('could not open the queue of backtests', { error })
-  const timer = isWorking ? setTimeout(() => open().catch(report), START_MS).unref() : null
+  const timer = isWorking ? setTimeout(() => void open().catch(report), START_MS).unref() : null
   return {
     submit: async (kind, request) => (await open()).runs.submit(kind, request),
     list: async (kind) => (await open()).runs.list(kind),

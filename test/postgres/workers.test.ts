@@ -10,7 +10,7 @@ import type { QueuedRuns } from '../../src/backtest/runs/queued-runs.ts'
 import type { Run } from '../../src/backtest/runs/runs.ts'
 import { createHistoryCommands } from '../../src/compose/history.ts'
 import { environmentOf } from '../../src/compose/environment.ts'
-import { openQueuedBacktests, openSharedRuns } from '../../src/compose/queued-backtests.ts'
+import { openQueuedBacktests, openSharedRuns, openWorker } from '../../src/compose/queued-backtests.ts'
 import { sweepCommand } from '../../src/compose/sweep.ts'
 import type { Configuration } from '../../src/core/config/schema.ts'
 import type { JsonObject } from '../../src/core/shared/json.ts'
@@ -129,6 +129,13 @@ describe.skipIf(postgresMissing !== null)(
       expect(run).toMatchObject({ verdict: expect.stringMatching(/parameter sets/) })
     })
 
+    it('need a queue, which a log in a file has not', async () => {
+      const environment = environmentOf(home, {}, VERSION)
+      const alone = { ...configuration, store: { ...configuration.store, url: '' } }
+      const worker = openWorker({ environment, configuration: alone, width: 1, onError: () => undefined })
+      await expect(worker).rejects.toThrow('this home has its log in a file')
+    })
+
     it('give back what they cannot come to the same result with, for one that can', async () => {
       const id = await submit('backtest', BACKTEST)
       const other = await startWorker(await newHome(99))
@@ -146,7 +153,7 @@ describe.skipIf(postgresMissing !== null)(
 
     it('work for a service that works itself, are bounded, and stop what is cancelled', async () => {
       const small = { ...configuration, backtests: { max_queued: 1, keep: 1 } }
-      const service = await openQueuedBacktests({ ...optionsFor(home), configuration: () => small })
+      const service = openQueuedBacktests({ ...optionsFor(home), configuration: () => small })
       try {
         const seen: string[] = []
         service.onChange(({ status }) => seen.push(status))

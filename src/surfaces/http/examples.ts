@@ -348,26 +348,3 @@ export const EXPLANATION = {
     },
   ],
 } as const
-
-export const BACKTEST_RUN = {
-  id: EVENT_ID,
-  kind: 'backtest',
-  status: 'done',
-  request: { strategy: 'ma_crossover', parameters: { fast: 10, slow: 50 }, data: ['binance:BTC:5m'] },
-  progress: 1,
-  created_at: '2026-02-20T00:29:58.000Z',
-  started_at: '2026-02-20T00:29:58.004Z',
-  ended_at: '2026-02-20T00:30:09.731Z',
-  attempts: 1,
-  error: null,
-  verdict: 'no edge found: p = 0.31, 42 trades',
-  edge_found: false,
-  figures: {
-    total_return: 0.021,
-    sharpe: 0.44,
-    max_drawdown: 0.061,
-    p_value: 0.31,
-    trades: 42,
-    days: 60,
-  },
-} as const
