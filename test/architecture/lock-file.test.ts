@@ -113,6 +113,7 @@ describe('what is installed with the service', () => {
 })
 
 const ALLOWED_LICENCES: ReadonlySet<string> = new Set([
+  '(MIT OR CC0-1.0)',
   '0BSD',
   'Apache-2.0',
   'BlueOak-1.0.0',

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { LogRecord } from '../../core/log/event.ts'
 import { TOOLS } from '../../core/views/capabilities.ts'
 import {
@@ -91,7 +91,7 @@ const namesThatExist = async (): Promise<readonly string[]> => {
   }
   const ended = async (path: string, run: Record<string, unknown>): Promise<Record<string, unknown>> => {
     const read = async () => (await server.call('GET', `/${path}/${String(run['id'])}`)).body['status']
-    await expect.poll(read).toBe('done')
+    await vi.waitFor(async () => expect(await read()).toBe('done'), { timeout: 60_000 })
     return run
   }
   const contributor = await made('/contributors/register', {
