@@ -24,7 +24,7 @@ const reportOf = async ({ home, version, settings, task }: RunOrder): Promise<Ta
   if (opened.status === 'invalid') throw new Failure('config.invalid', opened.problems.join('\n'))
   const configuration: Configuration = { ...opened.store.current(), ...settings }
   const leftOut: string[] = []
-  let toldMs = 0
+  let sentMs = 0
   await using session =
     task.isFromLog && storeExists(home, configuration) ? await openSession(environment, configuration) : null
   const request = {
@@ -33,8 +33,8 @@ const reportOf = async ({ home, version, settings, task }: RunOrder): Promise<Ta
       leftOut.push(message)
     },
     onProgress: (done: number, total: number) => {
-      if (performance.now() - toldMs < PROGRESS_MS) return
-      toldMs = performance.now()
+      if (performance.now() - sentMs < PROGRESS_MS) return
+      sentMs = performance.now()
       answer({ kind: 'progress', done, total })
     },
   }

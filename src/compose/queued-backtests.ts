@@ -129,16 +129,16 @@ export const openWorker = async ({ environment, configuration, width, onError }:
     )
   }
   const { home, version } = environment
-  const tell = (what: string, error: unknown): void =>
+  const report = (what: string, error: unknown): void =>
     onError(`${what}: ${error instanceof Error ? error.message : String(error)}`)
-  const queue = await openQueue(environment, configuration, (error) => tell('the job queue failed', error))
+  const queue = await openQueue(environment, configuration, (error) => report('the job queue failed', error))
   const worker = openQueueWorker({
     queue,
     home,
     version,
     configuration: () => configuration,
     width,
-    onError: tell,
+    onError: report,
   })
   return {
     close: async (): Promise<void> => {

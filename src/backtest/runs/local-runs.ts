@@ -100,7 +100,7 @@ export class LocalRuns implements BacktestRuns {
       this.#runs.delete(run.id)
       throw error
     }
-    this.#tell(run)
+    this.#report(run)
     this.#workSoon()
     return { status: 'accepted', run }
   }
@@ -217,11 +217,11 @@ export class LocalRuns implements BacktestRuns {
     if (before === undefined || hasEnded(before)) return null
     const run = { ...before, ...change }
     this.#runs.set(id, run)
-    this.#tell(run)
+    this.#report(run)
     return run
   }
 
-  #tell(run: Run): void {
+  #report(run: Run): void {
     for (const listener of this.#listeners) listener(run)
   }
 

@@ -31,7 +31,7 @@ export class QueuedRuns implements BacktestRuns {
   readonly #dependencies: QueuedRunsDependencies
   readonly #listeners = new Set<(run: Run) => void>()
   /** What listeners were told of each run that had not ended. */
-  readonly #told = new Map<string, string>()
+  readonly #reported = new Map<string, string>()
   #timer: NodeJS.Timeout | null = null
 
   constructor(dependencies: QueuedRunsDependencies) {
@@ -104,11 +104,11 @@ export class QueuedRuns implements BacktestRuns {
 
   async #look(): Promise<void> {
     for (const run of await this.#all()) {
-      const known = this.#told.get(run.id)
+      const known = this.#reported.get(run.id)
       const text = JSON.stringify(run)
       if (known === text || (known === undefined && hasEnded(run))) continue
-      if (hasEnded(run)) this.#told.delete(run.id)
-      else this.#told.set(run.id, text)
+      if (hasEnded(run)) this.#reported.delete(run.id)
+      else this.#reported.set(run.id, text)
       for (const listener of this.#listeners) listener(run)
     }
   }
@@ -116,7 +116,7 @@ export class QueuedRuns implements BacktestRuns {
   #stop(): void {
     if (this.#timer !== null) clearInterval(this.#timer)
     this.#timer = null
-    this.#told.clear()
+    this.#reported.clear()
   }
 
   async #forgetOld(keep: number): Promise<void> {

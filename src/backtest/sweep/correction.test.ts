@@ -4,7 +4,7 @@ import {
   deflatedSharpe,
   falseDiscoveryRates,
   inverseNormal,
-  momentsOf,
+  shapeOf,
   normalShare,
   returnsOf,
   sharpened,
@@ -60,18 +60,18 @@ describe('the normal distribution', () => {
 describe('the deflated Sharpe ratio', () => {
   // Bailey and López de Prado (2014), numerical example: 5 years of daily returns, annual Sharpe 2.5 of 250 days,
   // skewness -3, kurtosis 10, 100 trials with a variance of 1/2 of annual ratios: 0.9004.
-  const moments = { days: 1250, sharpe: 2.5 / Math.sqrt(250), skewness: -3, kurtosis: 10 }
+  const shape = { days: 1250, sharpe: 2.5 / Math.sqrt(250), skewness: -3, kurtosis: 10 }
   const spread = Math.sqrt(0.5 / 250)
 
   it('is that of the paper', () => {
-    expect(deflatedSharpe(moments, [-spread, spread], 100)).toBeCloseTo(0.9004, 2)
+    expect(deflatedSharpe(shape, [-spread, spread], 100)).toBeCloseTo(0.9004, 2)
   })
 
   it('falls with the number of trials, and says nothing of a single day', () => {
-    const few = deflatedSharpe(moments, [-spread, spread], 10) ?? 0
-    const many = deflatedSharpe(moments, [-spread, spread], 10_000) ?? 1
+    const few = deflatedSharpe(shape, [-spread, spread], 10) ?? 0
+    const many = deflatedSharpe(shape, [-spread, spread], 10_000) ?? 1
     expect(few).toBeGreaterThan(many)
-    expect(deflatedSharpe({ ...moments, days: 1 }, [0], 1)).toBeNull()
+    expect(deflatedSharpe({ ...shape, days: 1 }, [0], 1)).toBeNull()
   })
 })
 
@@ -86,15 +86,15 @@ describe('a p-value', () => {
   })
 })
 
-describe('moments', () => {
+describe('shape', () => {
   it('are those of the returns', () => {
     expect(returnsOf(100, [110, 99, 99])).toStrictEqual([
       expect.closeTo(0.1, 12),
       expect.closeTo(-0.1, 12),
       0,
     ])
-    expect(momentsOf([1, 1])).toStrictEqual({ days: 2, sharpe: 0, skewness: 0, kurtosis: 3 })
-    const { sharpe, skewness, kurtosis } = momentsOf([1, 2, 3])
+    expect(shapeOf([1, 1])).toStrictEqual({ days: 2, sharpe: 0, skewness: 0, kurtosis: 3 })
+    const { sharpe, skewness, kurtosis } = shapeOf([1, 2, 3])
     expect(sharpe).toBeCloseTo(2 / Math.sqrt(2 / 3), 12)
     expect(skewness).toBeCloseTo(0, 12)
     expect(kurtosis).toBeCloseTo(1.5, 12)

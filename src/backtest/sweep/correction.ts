@@ -1,7 +1,7 @@
 import { meanOf, signFlipPValue } from '../statistics.ts'
 
 /** Mean over standard deviation and shape of daily returns: what the deflated Sharpe ratio needs. */
-export interface Moments {
+export interface ReturnShape {
   readonly days: number
   /** Not annualised. */
   readonly sharpe: number
@@ -10,16 +10,16 @@ export interface Moments {
   readonly kurtosis: number
 }
 
-export const momentsOf = (returns: readonly number[]): Moments => {
+export const shapeOf = (returns: readonly number[]): ReturnShape => {
   const mean = meanOf(returns)
-  const moment = (power: number): number => meanOf(returns.map((value) => (value - mean) ** power))
-  const variance = moment(2)
+  const power = (exponent: number): number => meanOf(returns.map((value) => (value - mean) ** exponent))
+  const variance = power(2)
   if (variance === 0) return { days: returns.length, sharpe: 0, skewness: 0, kurtosis: 3 }
   return {
     days: returns.length,
     sharpe: mean / Math.sqrt(variance),
-    skewness: moment(3) / variance ** 1.5,
-    kurtosis: moment(4) / variance ** 2,
+    skewness: power(3) / variance ** 1.5,
+    kurtosis: power(4) / variance ** 2,
   }
 }
 
@@ -72,7 +72,7 @@ export const falseDiscoveryRates = (pValues: readonly number[], trials: number):
  * without any edge would show. Null where there is too little to say so.
  */
 export const deflatedSharpe = (
-  { days, sharpe, skewness, kurtosis }: Moments,
+  { days, sharpe, skewness, kurtosis }: ReturnShape,
   sharpesOfTrials: readonly number[],
   trials: number,
 ): number | null => {

@@ -221,8 +221,8 @@ const corrected = (
   const all = results.map((result, index) => {
     const { returns: _returns, ...shown } = result
     const rate = rates[index] ?? 1
-    const moments = { ...result, sharpe: result.daily_sharpe }
-    const deflated = result.trades === 0 ? null : deflatedSharpe(moments, sharpes, trials)
+    const shape = { ...result, sharpe: result.daily_sharpe }
+    const deflated = result.trades === 0 ? null : deflatedSharpe(shape, sharpes, trials)
     return {
       ...shown,
       q_value: rate,

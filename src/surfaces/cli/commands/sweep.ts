@@ -83,9 +83,9 @@ export const define: DefineCommand = (command, run) => {
     .addHelpText(
       'after',
       examples(
-        'svc sweep ma_crossover --data binance:BTC:5m --set fast=5..50:5 --set slow=20..200:20',
-        'svc sweep momentum --symbol BTC --set bars=5..100 --set threshold=0.005..0.05:0.005 --random 100 --seed 7',
-        'svc sweep ma_crossover --data binance:BTC:1h --set fast=5..50:5 --set slow=60,120 --walk-forward 90d:30d',
+        'svc sweep ma_crossover --data binance:BTC:5m --set fast=5..50:5 --set slow=60',
+        'svc sweep momentum --symbol BTC --set bars=5..100 --random 20 --seed 7',
+        'svc sweep ma_crossover --data binance:BTC:1h --set fast=5..50 --folds 5',
       ),
     )
     .action(run(runSweep))

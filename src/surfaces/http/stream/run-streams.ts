@@ -36,18 +36,18 @@ export class RunStreams {
       response.end()
       return null
     }
-    const toldMs = new Map<string, number>()
+    const sentMs = new Map<string, number>()
     const stopListening = this.#runs.onChange((run) => {
       if (followed !== null && run.id !== followed.id) return
       const nowMs = performance.now()
       const isProgress = run.status === 'running' && run.progress > 0
       // Progress may be left out, what ended may not.
-      if (isProgress && (nowMs - (toldMs.get(run.id) ?? 0) < EVERY_MS || response.writableNeedDrain)) return
+      if (isProgress && (nowMs - (sentMs.get(run.id) ?? 0) < EVERY_MS || response.writableNeedDrain)) return
       if (!connection.isAuthorized()) return end()
-      toldMs.set(run.id, nowMs)
+      sentMs.set(run.id, nowMs)
       response.write(frameOf(run))
       if (!hasEnded(run)) return
-      toldMs.delete(run.id)
+      sentMs.delete(run.id)
       if (followed !== null) end()
     })
     const keepAlive = setInterval(() => {
