@@ -83,9 +83,9 @@ export const define: DefineCommand = (command, run) => {
     .addHelpText(
       'after',
       examples(
-        'svc sweep ma_crossover --data binance:BTC:5m --set fast=5..50:5 --set slow=60',
+        'svc sweep ma_crossover --data binance:BTC:5m --set fast=5..50:5',
         'svc sweep momentum --symbol BTC --set bars=5..100 --random 20 --seed 7',
-        'svc sweep ma_crossover --data binance:BTC:1h --set fast=5..50 --folds 5',
+        'svc sweep ma_crossover --symbol BTC --set fast=5..50 --folds 5',
       ),
     )
     .action(run(runSweep))
