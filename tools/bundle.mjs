@@ -43,6 +43,7 @@ const EXTERNAL = [
   'ccxt',
   'jiti',
   'pg',
+  'pg-boss',
 ]
 
 /** Writes the entries, and what they share, to the folder. */

@@ -4,7 +4,7 @@ import { nearest } from '../core/config/keys.ts'
 import type { Direction } from '../core/shared/money.ts'
 import { timestampAt } from '../core/shared/time.ts'
 import { BRAIN, BUILT_IN_STRATEGIES, builtInStrategy } from '../core/strategies/built-in.ts'
-import { openDirectly } from '../core/strategies/direct.ts'
+import { checkedParameters, openDirectly } from '../core/strategies/direct.ts'
 import { accountFacts } from '../core/strategies/facts.ts'
 import { StrategyError, type ParameterValues, type StrategyProposal } from '../core/strategies/strategy.ts'
 import type { Executor } from '../engine/plan.ts'
@@ -45,15 +45,22 @@ export interface StrategyDependencies {
 
 export const strategyOf = (name: string, dependencies: StrategyDependencies): Strategy => {
   const { configuration, parameters = {}, own } = dependencies
-  if (name === BRAIN) {
-    if (Object.keys(parameters).length > 0) throw new StrategyError(BRAIN_PARAMETERS)
-    return brain(dependencies)
-  }
+  checkParameters(name, parameters)
+  if (name === BRAIN) return brain(dependencies)
   if (own !== undefined) return traded(own, dependencies)
   const definition = builtInStrategy(name)
   if (definition === undefined) throw new StrategyError(unknownStrategy(name, STRATEGY_NAMES))
   const options = { analysisSeconds: () => configuration().ta.bar_seconds, tradesPast: true }
   return traded(openDirectly(definition, parameters, options), dependencies)
+}
+
+export type Parameters = ParameterValues
+
+/** Throws for parameters that a built-in strategy does not take. Those of users say so when they are opened. */
+export const checkParameters = (name: string, parameters: Parameters): void => {
+  if (name === BRAIN && Object.keys(parameters).length > 0) throw new StrategyError(BRAIN_PARAMETERS)
+  const definition = builtInStrategy(name)
+  if (definition !== undefined) checkedParameters(definition, parameters)
 }
 
 const BRAIN_PARAMETERS =

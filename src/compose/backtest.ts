@@ -124,9 +124,9 @@ const fundingSettings = (fundingBps: number | 'off') =>
   fundingBps === 'off' ? { apply_funding: false } : { apply_funding: true, paper_funding_bps: fundingBps }
 
 /** A simulated market would be made up for any name: only the symbols of the universe are simulated. */
-const refuseInvented = (
+export const refuseInvented = (
   { universe, market }: Configuration,
-  { file, isFromLog, data }: BacktestRequest,
+  { file, isFromLog, data }: Pick<BacktestRequest, 'file' | 'isFromLog' | 'data'>,
   symbol: string,
 ): void => {
   const isSimulated = file === undefined && !isFromLog && data.length === 0 && market.feed !== 'file'
@@ -277,7 +277,7 @@ const simulatedInput = (given: Configuration, request: SeededRequest): Input => 
 const STEP_SECONDS = 60
 
 /** The same month by default, so that a repeated run gives the same result. */
-const simulatedRange = ({ fromMs, toMs }: BacktestRequest) => {
+export const simulatedRange = ({ fromMs, toMs }: Pick<BacktestRequest, 'fromMs' | 'toMs'>) => {
   const from = fromMs ?? (toMs === null ? SIMULATED_FROM_MS : toMs - SIMULATED_MS)
   return { fromMs: from, toMs: toMs ?? from + SIMULATED_MS }
 }

@@ -141,6 +141,21 @@ export const createCommandDependencies = (environment: Environment): CommandDepe
       if (opened === null) throw new Failure('store.missing', `there is no event store in ${home} yet`)
       return await runDivergence(settings, request, { version, log: opened.log })
     },
+    sweep: async (request) => {
+      const { sweepCommand } = await import('./sweep.ts')
+      return sweepCommand(request, { home, version, configuration: await loaded() })
+    },
+    startWorker: async (options) => {
+      const configuration = await loaded()
+      const { openWorker } = await import('./queued-backtests.ts')
+      const worker = await openWorker({ environment, configuration, ...options })
+      const stopped = new Promise<void>((resolve, reject) => {
+        const stop = (): void => void worker.close().then(resolve, reject)
+        process.once('SIGINT', stop)
+        process.once('SIGTERM', stop)
+      })
+      return { stopped }
+    },
     history: async () => (await import('./history.ts')).createHistoryCommands(home, clock),
     startService: async (options) => {
       const { runUntilSignal } = await import('./service.ts')

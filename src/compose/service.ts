@@ -12,6 +12,7 @@ import { probeRoutes } from '../surfaces/http/routes/service.ts'
 import { createHttpServer } from '../surfaces/http/server.ts'
 import { createMcpEndpoint } from '../surfaces/mcp/endpoint.ts'
 import { logActivity } from '../surfaces/cli/activity.ts'
+import { openBacktests } from './backtests.ts'
 import { openClockMonitor } from './clock.ts'
 import type { Drivers } from './drivers.ts'
 import { openRunningEngine } from './running-engine.ts'
@@ -79,8 +80,17 @@ export const startService = (
         clock,
         ...(onProgress === undefined ? {} : { onProgress }),
       })
+    const backtests = await openBacktests({
+      environment,
+      configuration: () => configuration.current(),
+      logger,
+      inMemory,
+      isWorking: role !== 'engine',
+    })
+    closers.add(() => backtests.close())
     const mcp = createMcpEndpoint({
       engine,
+      backtests,
       configuration: () => configuration.current(),
       recentChainOk: recentCheck(verify, clock),
       logger,
@@ -96,6 +106,7 @@ export const startService = (
         leads: () => drivers?.leads() ?? false,
         isStarting: () => isStarting,
         configuration,
+        backtests,
         integrity: { verify },
         prove: running.prove,
         proveGrowth: running.proveGrowth,

@@ -3,8 +3,8 @@ import { findOwnFiles, isCode, type OwnFile } from '../adapters/strategies/files
 import { openOwnProducer } from '../adapters/strategies/files/own-producers.ts'
 import { describeOwnStrategy } from '../adapters/strategies/files/own-strategies.ts'
 import { describeProcessStrategy } from '../adapters/strategies/process/process-strategy.ts'
-import { STRATEGY_NAMES, unknownStrategy } from '../backtest/strategies.ts'
-import { BUILT_IN_STRATEGIES, builtInStrategy } from '../core/strategies/built-in.ts'
+import { checkParameters, STRATEGY_NAMES, unknownStrategy } from '../backtest/strategies.ts'
+import { BRAIN, BUILT_IN_STRATEGIES, builtInStrategy } from '../core/strategies/built-in.ts'
 import { descriptionOf, openDirectly } from '../core/strategies/direct.ts'
 import { StrategyError, type ParameterValues } from '../core/strategies/strategy.ts'
 import type { OwnProducer } from '../ports/producer.ts'
@@ -63,6 +63,17 @@ export const openStrategy = async (
     const isUnknown = error instanceof UnknownStrategyError
     const advice = isUnknown ? 'Write one with "svc new strategy NAME".' : 'See "svc strategies".'
     throw new Failure(isUnknown ? 'strategy.not_found' : 'strategy.failed', error.message, { advice })
+  }
+}
+
+/** Opens it once, so that what is wrong is said before a run is queued. */
+export const tryStrategy = async (name: string, parameters: ParameterValues, home: string): Promise<void> => {
+  const settings = { home, blocks: false, onOutput: () => undefined }
+  if (name !== BRAIN) return await (await openStrategy(name, parameters, settings)).close()
+  try {
+    checkParameters(name, parameters)
+  } catch (error) {
+    throw error instanceof StrategyError ? new Failure('strategy.failed', error.message) : error
   }
 }
 

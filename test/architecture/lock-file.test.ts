@@ -96,6 +96,7 @@ describe('what is installed with the service', () => {
       'jiti',
       'openapi-types',
       'pg',
+      'pg-boss',
       'pino',
       'prom-client',
       'trading-signals',
@@ -113,6 +114,7 @@ describe('what is installed with the service', () => {
 })
 
 const ALLOWED_LICENCES: ReadonlySet<string> = new Set([
+  '(MIT OR CC0-1.0)',
   '0BSD',
   'Apache-2.0',
   'BlueOak-1.0.0',

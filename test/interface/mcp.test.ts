@@ -29,6 +29,8 @@ const TOOLS = [
   'deny_intent',
   'set_kill_switch',
   'acknowledge_alerts',
+  'run_backtest',
+  'get_backtest',
 ]
 
 const REVISION = 'io.modelcontextprotocol/protocolVersion'

@@ -4,7 +4,7 @@ import {
   type InfiniteData,
   type UseInfiniteQueryResult,
 } from '@tanstack/react-query'
-import { api, dataOf, withPayload } from './client.ts'
+import { api, dataOf, isNotFound, withPayload } from './client.ts'
 import type { EventFilter, EventRecord, Integrity, IntentStatus, Session } from './types.ts'
 
 /** The first part of every key. live/live.ts names which events make which resource stale. */
@@ -12,6 +12,7 @@ export type Resource =
   | 'alerts'
   | 'attribution'
   | 'authors'
+  | 'backtests'
   | 'brain-status'
   | 'config'
   | 'contributors'
@@ -43,6 +44,12 @@ const read = <Data>(
 
 const byId = (id: string) => ({ params: { path: { id } } })
 
+/** How often the progress of runs is asked for. They are no events, so the stream says nothing of them. */
+const RUNS_EVERY_MS = 1000
+
+const isUnderWay = ({ status }: { readonly status: string }): boolean =>
+  status === 'queued' || status === 'running'
+
 /** Everything that pages read, one function per resource. */
 export const queries = {
   alerts: () => read(['alerts'], (signal) => api.GET('/alerts', { signal })),
@@ -52,6 +59,36 @@ export const queries = {
     ),
   authors: (limit: number) =>
     read(['authors', limit], (signal) => api.GET('/authors', { params: { query: { limit } }, signal })),
+  /** Backtests and sweeps, newest first; asked for again while one of them waits or runs. */
+  backtests: () =>
+    queryOptions({
+      queryKey: ['backtests'] as const,
+      queryFn: async ({ signal }) => {
+        const [backtests, sweeps] = await Promise.all([
+          dataOf(api.GET('/backtests', { signal })),
+          dataOf(api.GET('/sweeps', { signal })),
+        ])
+        return [...backtests.items, ...sweeps.items].toSorted((one, other) =>
+          one.created_at < other.created_at ? 1 : -1,
+        )
+      },
+      refetchInterval: ({ state: { data } }) => (data?.some(isUnderWay) === true ? RUNS_EVERY_MS : false),
+    }),
+  /** A backtest or a sweep, with its result. */
+  backtest: (id: string) =>
+    queryOptions({
+      queryKey: ['backtests', id] as const,
+      queryFn: async ({ signal }) => {
+        try {
+          return await dataOf(api.GET('/backtests/{id}', { ...byId(id), signal }))
+        } catch (error) {
+          if (!isNotFound(error)) throw error
+          return dataOf(api.GET('/sweeps/{id}', { ...byId(id), signal }))
+        }
+      },
+      refetchInterval: ({ state: { data } }) =>
+        data !== undefined && isUnderWay(data) ? RUNS_EVERY_MS : false,
+    }),
   brainStatus: () => read(['brain-status'], (signal) => api.GET('/brain/status', { signal })),
   config: () => read(['config'], (signal) => api.GET('/config', { signal })),
   configSchema: () => read(['config', 'schema'], (signal) => api.GET('/config/schema', { signal })),

@@ -3,6 +3,7 @@ import {
   BookOpenCheck,
   Brain,
   ChartCandlestick,
+  FlaskConical,
   Gauge,
   HandCoins,
   Medal,
@@ -35,6 +36,7 @@ export const PAGES: readonly PageEntry[] = [
   { path: '/risk', label: 'Risk', icon: ShieldAlert, key: 'r' },
   { path: '/alerts', label: 'Alerts', icon: Bell, key: 'l' },
   { path: '/treasury', label: 'Treasury', icon: HandCoins, key: 't' },
+  { path: '/backtests', label: 'Backtests', icon: FlaskConical, key: 'k' },
   { path: '/audit', label: 'Audit', icon: BookOpenCheck, key: 'a' },
   { path: '/settings', label: 'Settings', icon: Settings, key: 'e' },
 ]

@@ -55,6 +55,7 @@ const routeTree = root.addChildren([
   page('/alerts', () => import('../pages/alerts/page.tsx')),
   page('/audit', () => import('../pages/audit/page.tsx')),
   page('/authors', () => import('../pages/authors/page.tsx')),
+  page('/backtests', () => import('../pages/backtests/page.tsx')),
   page('/brain', () => import('../pages/brain/page.tsx')),
   page('/contributors', () => import('../pages/contributors/page.tsx')),
   page('/positions', () => import('../pages/positions/page.tsx')),

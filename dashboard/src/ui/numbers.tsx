@@ -3,6 +3,7 @@ import { cx } from './cx.ts'
 import {
   formatCount,
   formatDuration,
+  formatFixed,
   formatNumber,
   formatPercent,
   formatPrice,
@@ -64,6 +65,11 @@ export const Share = ({ value }: MaybeNumber) => <Percent value={value} digits={
 export const Count = ({ value }: MaybeNumber) => <Figure value={value}>{formatCount}</Figure>
 
 export const Duration = ({ value }: MaybeNumber) => <Figure value={value}>{formatDuration}</Figure>
+
+/** With two decimals, always. */
+export const Fixed = ({ value }: MaybeNumber) => (
+  <Figure value={value}>{(number) => formatFixed(number, 2)}</Figure>
+)
 
 /** With one decimal. */
 export const Score = ({ value }: MaybeNumber) => (

@@ -7,6 +7,7 @@ import { market, technicalAnalysis } from './sections/market.ts'
 import {
   api,
   audit,
+  backtests,
   dashboard,
   identity,
   logging,
@@ -39,6 +40,7 @@ export const configurationSchema = z.strictObject({
   identity,
   api,
   dashboard,
+  backtests,
   stream,
   trace,
   audit,

@@ -21,19 +21,27 @@ export const descriptionOf = ({
   timeframes: [...timeframes],
 })
 
+/** All of them, with defaults. Throws for what the strategy does not take. */
+export const checkedParameters = (
+  { name, parameters }: StrategyDefinition,
+  given: ParameterValues,
+): ParameterValues => {
+  const parsed = parseParameters(parameters, given)
+  if (parsed.status === 'invalid') throw new StrategyError(`${name}: ${parsed.problems.join('; ')}`)
+  return parsed.values
+}
+
 /** A strategy that runs in this thread: one of ours, or one in a thread of its own. */
 export const openDirectly = (
   definition: StrategyDefinition,
   given: ParameterValues,
   options: StrategyRunOptions,
 ) => {
-  const parsed = parseParameters(definition.parameters, given)
-  if (parsed.status === 'invalid')
-    throw new StrategyError(`${definition.name}: ${parsed.problems.join('; ')}`)
-  const run = new StrategyRun(definition, parsed.values, options)
+  const parameters = checkedParameters(definition, given)
+  const run = new StrategyRun(definition, parameters, options)
   return {
     name: definition.name,
-    parameters: parsed.values,
+    parameters,
     get warmUp() {
       return run.warmUp
     },

@@ -123,6 +123,10 @@ const DESCRIPTIONS = {
   set_kill_switch:
     'Raises or lowers the kill switch: 1 caution, 2 exits only, 3 lockdown, 0 normal again. For operators, in two steps.',
   acknowledge_alerts: 'Marks alerts as seen, for everybody who looks at them. For operators, in two steps.',
+  run_backtest:
+    'Tries a strategy on recorded or simulated prices with paper money, and says honestly whether it found an edge: ' +
+    'p-value, trades, return, drawdown. It moves no money. A long run goes on: get_backtest has its result.',
+  get_backtest: 'A backtest that was started before: how far it is, or what it found.',
 } as const
 
 export type ToolName = keyof typeof DESCRIPTIONS

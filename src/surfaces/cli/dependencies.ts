@@ -1,6 +1,8 @@
 import type { DivergenceReport } from '../../backtest/divergence.ts'
 import type { BacktestReport } from '../../backtest/report.ts'
 import type { StrategyName } from '../../backtest/strategies.ts'
+import type { SweepDocument } from '../../backtest/sweep/document.ts'
+import type { SweepRequest } from '../../backtest/sweep/plan.ts'
 import type { ParameterValues } from '../../core/strategies/strategy.ts'
 import type { StrategyDescription } from '../../ports/strategy.ts'
 import type { EnvironmentVariables } from '../../core/config/environment.ts'
@@ -67,6 +69,10 @@ export interface CommandDependencies {
   readonly strategies: StrategyCommands
   /** The log of this home, replayed and compared with what it says. It leaves nothing behind. */
   readonly divergence: (request: DivergenceRequest) => Promise<DivergenceReport>
+  /** Many runs with different parameters, in processes beside this one. */
+  readonly sweep: (request: SweepRequest) => Promise<SweepCommand>
+  /** Works on the queue of backtests and sweeps that a store in PostgreSQL has, until a signal. */
+  readonly startWorker: (options: WorkerOptions) => Promise<{ readonly stopped: Promise<void> }>
   /** Recorded bars of this home. */
   readonly history: () => Promise<HistoryCommands>
   /** Resolves when the service listens. */
@@ -132,6 +138,28 @@ export interface StrategyCommands {
 export interface DivergenceRequest {
   readonly onError: (message: string) => void
   readonly onProgress: (done: number, total: number) => void
+}
+
+/** A sweep that was checked and can begin, or go on where it stopped. */
+export interface SweepCommand {
+  readonly trials: number
+  readonly runs: number
+  /** Keeps the result of every run. */
+  readonly file: string
+  readonly run: (options: {
+    /** Processes at once. */
+    readonly workers: number
+    readonly startsAnew: boolean
+    readonly heat: readonly [string, string] | null
+    readonly onProgress: (done: number, total: number, reused: number) => void
+  }) => Promise<SweepDocument>
+}
+
+export interface WorkerOptions {
+  /** Runs at once. */
+  readonly width: number
+  /** For people. */
+  readonly onError: (message: string) => void
 }
 
 export interface HistoryCommands {

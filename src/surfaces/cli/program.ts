@@ -28,6 +28,11 @@ export const COMMANDS: Readonly<Record<string, readonly (readonly [string, strin
     ['new', 'write a strategy or a producer of your own', () => import('./commands/new.ts')],
     ['serve', 'run the service until it is stopped', () => import('./commands/serve.ts')],
     ['up', 'create what is missing, then run the service', () => import('./commands/up.ts')],
+    [
+      'worker',
+      'work on backtests and sweeps of a service with PostgreSQL',
+      () => import('./commands/worker.ts'),
+    ],
   ],
   Look: [
     [
@@ -51,6 +56,7 @@ export const COMMANDS: Readonly<Record<string, readonly (readonly [string, strin
     ],
     ['positions', 'open and closed positions; close one or all', () => import('./commands/positions.ts')],
     ['strategies', 'strategies that are found; run their tests', () => import('./commands/strategies.ts')],
+    ['sweep', 'try many parameters of a strategy, and correct for it', () => import('./commands/sweep.ts')],
   ],
   Control: [
     ['brain', 'run a brain cycle now, or explain the last one', () => import('./commands/brain.ts')],

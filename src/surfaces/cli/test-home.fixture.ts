@@ -30,6 +30,7 @@ import { BEFORE_ALL } from '../../core/shared/brand.ts'
 import { runBacktest } from '../../compose/backtest.ts'
 import { runDivergence } from '../../compose/divergence.ts'
 import { createHistoryCommands } from '../../compose/history.ts'
+import { sweepCommand } from '../../compose/sweep.ts'
 import { Engine } from '../../engine/engine.ts'
 import { CHECKPOINT_PACE, createCheckpointer } from '../../engine/integrity/checkpointer.ts'
 import type { EventLog } from '../../ports/event-log.ts'
@@ -214,6 +215,17 @@ export const openTestHome = async () => {
           if (log === null) throw new Failure('store.missing', 'there is no event store yet')
           return runDivergence(configuration.store.current(), request, { version: VERSION, log })
         },
+        sweep: async (request) => {
+          const configuration = await openConfigurationStore(place)
+          if (configuration.status === 'invalid') throw new Error(configuration.problems.join('; '))
+          return sweepCommand(request, {
+            home,
+            version: VERSION,
+            configuration: configuration.store.current(),
+          })
+        },
+        startWorker: () =>
+          Promise.reject(new Failure('request.invalid', 'the log of this home is in memory')),
         history: async () => createHistoryCommands(home, clock),
         startService: async (options) => {
           services.push(options)

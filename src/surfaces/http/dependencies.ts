@@ -1,3 +1,4 @@
+import type { BacktestRuns } from '../../backtest/runs/runs.ts'
 import type { LogRecord } from '../../core/log/event.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { IntegrityReport } from '../../engine/integrity/report.ts'
@@ -13,6 +14,7 @@ import type { McpEndpoint } from '../mcp-exchange.ts'
 export interface HttpDependencies {
   readonly engine: Engine
   readonly configuration: ConfigurationStore
+  readonly backtests: BacktestRuns
   readonly integrity: IntegrityCheck
   /** Proves that a stored event is in the log, for those who know only the public key. */
   readonly prove: (record: LogRecord) => Promise<Proved>

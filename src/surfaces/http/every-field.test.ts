@@ -56,6 +56,8 @@ const WITH_FIELDS = [
   'registerProducer',
   'resumeLive',
   'setKillSwitch',
+  'startBacktest',
+  'startSweep',
   'settleKarma',
   'submitSignal',
   'appendToTraceSession',

@@ -25,6 +25,9 @@ const OWN_KINDS = {
   'auth.invalid_token': [401, 'the token is not a configured one, and no valid access key'],
   'auth.author_mismatch': [403, 'the access key speaks for another contributor or producer'],
   'auth.scope_missing': [403, 'the access key does not have the scope', { scope: 'submit' }],
+  'backtest.not_found': [404, 'no backtest or sweep has this id', { id: ID }],
+  'backtest.queue_full': [429, 'as many backtests and sweeps wait or run as may', { max: 20 }],
+  'backtest.refused': [422, 'the run cannot be made as it was asked for; the detail says why'],
   'config.invalid': [
     400,
     'a configuration key is unknown or its value is not allowed',

@@ -11,6 +11,7 @@ import type { ProblemCode } from './problems.ts'
 import type { Readiness } from './readiness.ts'
 import type { RouteResult } from './results.ts'
 import type { ProgressStreams } from './stream/progress.ts'
+import type { RunStreams } from './stream/run-streams.ts'
 import type { StreamHub } from './stream/hub.ts'
 import type { Verification } from './verification.ts'
 
@@ -23,6 +24,7 @@ export interface Service extends HttpDependencies {
   readonly recentChainOk: () => Promise<boolean>
   readonly streams: StreamHub
   readonly progressStreams: ProgressStreams
+  readonly runStreams: RunStreams
   /** The OpenAPI document as JSON. */
   readonly openApiText: () => Promise<string>
 }

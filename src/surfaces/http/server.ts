@@ -16,6 +16,7 @@ import { API_PREFIX, type Route, type Service } from './route.ts'
 import { ROUTES } from './routes/all.ts'
 import { Readiness } from './readiness.ts'
 import { ProgressStreams } from './stream/progress.ts'
+import { RunStreams } from './stream/run-streams.ts'
 import { StreamHub, type StreamLimits } from './stream/hub.ts'
 import { Turns } from './turns.ts'
 import { Verification } from './verification.ts'
@@ -119,6 +120,7 @@ export const createHttpServer = async (
       isClosing = true
       service.streams.close()
       service.progressStreams.close()
+      service.runStreams.close()
       // A connection that falls idle from now on would be kept open for its next request.
       const reap = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS)
       const force = setTimeout(() => app.server.closeAllConnections(), limits.closeTimeoutMs)
@@ -185,6 +187,7 @@ const serviceOf = (
       isStarting: dependencies.isStarting,
     }),
     progressStreams: new ProgressStreams(verification),
+    runStreams: new RunStreams(dependencies.backtests),
     recentChainOk: recentCheck(({ n }) => verification.verifyNewest(n), {
       now: () => steadyNowOf(dependencies),
     }),

@@ -16,6 +16,8 @@ import { CHECKPOINT_PACE, createCheckpointer } from '../../engine/integrity/chec
 import { recentCheck } from '../../engine/integrity/recent-check.ts'
 import { verifyLog } from '../../engine/integrity/verify.ts'
 import { proveEvent, proveGrowth } from '../../engine/proofs/prove.ts'
+import { openBacktests } from '../../compose/backtests.ts'
+import { environmentOf } from '../../compose/environment.ts'
 import type { ConfigurationStore } from '../../ports/config-file.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { createMcpEndpoint } from '../mcp/endpoint.ts'
@@ -93,14 +95,22 @@ export const startTestServer = async (options: TestServerOptions = {}) => {
     ...CHECKPOINT_PACE,
   })
   const signCheckpoint = (): ReturnType<typeof checkpointer.step> => checkpointer.step('now')
+  const backtests = await openBacktests({
+    environment: { ...environmentOf(home, {}, VERSION), clock },
+    configuration: () => configuration.current(),
+    logger,
+    inMemory: false,
+  })
   const dependencies: HttpDependencies = {
     engine,
     configuration,
+    backtests,
     integrity,
     prove: (record) => proveEvent({ log, checkpoints, signatures, trust, signer, signCheckpoint }, record),
     proveGrowth: (from, to) => proveGrowth({ log, checkpoints }, from, to),
     mcp: createMcpEndpoint({
       engine,
+      backtests,
       configuration: () => configuration.current(),
       recentChainOk: recentCheck((request) => integrity.verify(request), clock),
       logger,
@@ -149,6 +159,7 @@ export const startTestServer = async (options: TestServerOptions = {}) => {
       ),
     close: async () => {
       await server.close()
+      await backtests.close()
       await engine.close()
       await rm(home, { recursive: true, force: true })
     },

@@ -55,7 +55,7 @@ describe.each(generations)('the reference client, %s', (_generation, mode, revis
   it('finds every tool described, and results as described', async () => {
     const client = await connect('http', mode)
     const { tools } = await client.listTools()
-    expect(tools).toHaveLength(24)
+    expect(tools).toHaveLength(26)
     for (const { description, inputSchema, outputSchema, annotations } of tools) {
       expect(description).toMatch(/\S/)
       expect([inputSchema.type, outputSchema?.['type']]).toEqual(['object', 'object'])
@@ -72,6 +72,7 @@ describe.each(generations)('the reference client, %s', (_generation, mode, revis
       'deny_intent',
       'set_kill_switch',
       'acknowledge_alerts',
+      'run_backtest',
     ])
     // Having listed the tools, the client compares each result with the schema of its tool.
     const emitted = await client.callTool({

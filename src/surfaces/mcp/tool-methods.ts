@@ -7,6 +7,7 @@ import { isMadeInAName, maySpeakFor, mayDo, scopeFor, type Caller } from '../cal
 import { RPC_CODES, type MethodResult } from './json-rpc.ts'
 import { failed, recordDenial, type CallContext, type Tool, type ToolOutcome } from './tool.ts'
 import { failedResult, foundResult } from './tool-result.ts'
+import { backtestTools } from './tools/backtests.ts'
 import { operatorTools } from './tools/operator.ts'
 import { readingTools } from './tools/reading.ts'
 import { emitProducerSignal } from './tools/emit.ts'
@@ -15,6 +16,7 @@ import { emitProducerSignal } from './tools/emit.ts'
 const TOOL_BY_NAME: Readonly<Record<ToolName, Tool>> = {
   ...readingTools,
   ...operatorTools,
+  ...backtestTools,
   emit_producer_signal: emitProducerSignal,
 }
 

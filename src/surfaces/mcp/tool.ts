@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { BacktestRuns } from '../../backtest/runs/runs.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import { echoedObject } from '../../core/shared/echo.ts'
 import type { Json, JsonObject } from '../../core/shared/json.ts'
@@ -13,6 +14,7 @@ export interface McpDependencies {
   readonly engine: Engine
   /** The current settings. */
   readonly configuration: () => Configuration
+  readonly backtests: BacktestRuns
   readonly logger: Logger
   readonly clock: Clock
   /** Whether the newest events verify. */

@@ -51,6 +51,11 @@ export const dashboard = group('The web dashboard', {
   port: port(5051),
 })
 
+export const backtests = group('Backtests and sweeps that the service is asked for', {
+  max_queued: whole(20, 1, 1000, 'how many may wait and run'),
+  keep: whole(100, 1, 10_000, 'how many results are kept'),
+})
+
 export const stream = group('The event stream', {
   keep_alive_seconds: whole(15, 1, 300, 'silence before a comment is sent'),
   buffer_events: whole(1000, 10, 100_000, 'events waiting before a slow client is disconnected'),

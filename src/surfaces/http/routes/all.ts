@@ -3,6 +3,7 @@ import { accessKeyRoutes } from './access-keys.ts'
 import { agentRoutes } from './agents.ts'
 import { alertRoutes } from './alerts.ts'
 import { authorRoutes } from './authors.ts'
+import { backtestRoutes } from './backtests.ts'
 import { brainRoutes } from './brain.ts'
 import { configRoutes } from './config.ts'
 import { contributorRoutes } from './contributors.ts'
@@ -27,6 +28,7 @@ export const ROUTES: readonly Route[] = [
   ...agentRoutes,
   ...alertRoutes,
   ...authorRoutes,
+  ...backtestRoutes,
   ...brainRoutes,
   ...configRoutes,
   ...contributorRoutes,

@@ -1,0 +1,179 @@
+import type { JsonObject } from '../../core/shared/json.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { JobQueue, QueuedJob } from '../../ports/job-queue.ts'
+import {
+  hasEnded,
+  RunRefusedError,
+  type BacktestRuns,
+  type Run,
+  type RunKind,
+  type RunResult,
+  type RunWithResult,
+  type Submitted,
+} from './runs.ts'
+import { figuresOf, verdictOfResult } from './verdict.ts'
+
+export const RUNS_QUEUE = 'runs'
+
+export interface QueuedRunsDependencies {
+  readonly queue: JobQueue
+  readonly clock: Pick<Clock, 'newId'>
+  readonly settings: () => { readonly max_queued: number; readonly keep: number }
+  /** Throws `RunRefusedError` for what cannot be run; returns what whoever works on it has to know besides. */
+  readonly prepare: (kind: RunKind, request: JsonObject) => Promise<JsonObject>
+  readonly onError: (what: string, error: unknown) => void
+}
+
+const POLL_MS = 500
+
+/** Runs in a queue that all processes of the service and all workers share. What is known of them is in the queue alone. */
+export class QueuedRuns implements BacktestRuns {
+  readonly #dependencies: QueuedRunsDependencies
+  readonly #listeners = new Set<(run: Run) => void>()
+  /** What listeners were told of each run that had not ended. */
+  readonly #reported = new Map<string, string>()
+  #timer: NodeJS.Timeout | null = null
+
+  constructor(dependencies: QueuedRunsDependencies) {
+    this.#dependencies = dependencies
+  }
+
+  async submit(kind: RunKind, request: JsonObject): Promise<Submitted> {
+    const { queue, clock, settings, prepare } = this.#dependencies
+    const { max_queued: max, keep } = settings()
+    let further: JsonObject
+    try {
+      further = await prepare(kind, request)
+    } catch (error) {
+      if (error instanceof RunRefusedError) return { status: 'refused', reason: error.message }
+      throw error
+    }
+    // Several processes may ask at once, so the bound may be passed by as many as there are.
+    if ((await queue.countOpen(RUNS_QUEUE)) >= max) return { status: 'full', max }
+    const id = clock.newId()
+    await queue.send(RUNS_QUEUE, id, { ...further, kind, request })
+    await this.#forgetOld(keep)
+    const job = await queue.get(RUNS_QUEUE, id)
+    if (job === null) throw new Error('the queue does not hold what was sent')
+    return { status: 'accepted', run: runOf(job) }
+  }
+
+  async list(kind: RunKind): Promise<readonly Run[]> {
+    return (await this.#all()).filter((run) => run.kind === kind)
+  }
+
+  async get(id: string): Promise<RunWithResult | null> {
+    const job = await this.#dependencies.queue.get(RUNS_QUEUE, id)
+    if (job === null) return null
+    return { ...runOf(job), result: (job.output['result'] ?? null) as unknown as RunResult | null }
+  }
+
+  async cancel(id: string): Promise<'cancelled' | 'removed' | null> {
+    const { queue } = this.#dependencies
+    const job = await queue.get(RUNS_QUEUE, id)
+    if (job === null) return null
+    if (hasEnded(runOf(job))) {
+      await queue.remove(RUNS_QUEUE, [id])
+      return 'removed'
+    }
+    await queue.cancel(RUNS_QUEUE, id)
+    return 'cancelled'
+  }
+
+  onChange(listener: (run: Run) => void): () => void {
+    this.#listeners.add(listener)
+    this.#timer ??= setInterval(() => {
+      this.#look().catch((error: unknown) => this.#dependencies.onError('could not read the queue', error))
+    }, POLL_MS)
+    return () => {
+      this.#listeners.delete(listener)
+      if (this.#listeners.size === 0) this.#stop()
+    }
+  }
+
+  close(): Promise<void> {
+    this.#stop()
+    return Promise.resolve()
+  }
+
+  async #all(): Promise<readonly Run[]> {
+    const { queue, settings } = this.#dependencies
+    const { max_queued: waiting, keep } = settings()
+    return (await queue.list(RUNS_QUEUE, waiting + keep)).map(runOf)
+  }
+
+  async #look(): Promise<void> {
+    for (const run of await this.#all()) {
+      const known = this.#reported.get(run.id)
+      const text = JSON.stringify(run)
+      if (known === text || (known === undefined && hasEnded(run))) continue
+      if (hasEnded(run)) this.#reported.delete(run.id)
+      else this.#reported.set(run.id, text)
+      for (const listener of this.#listeners) listener(run)
+    }
+  }
+
+  #stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer)
+    this.#timer = null
+    this.#reported.clear()
+  }
+
+  async #forgetOld(keep: number): Promise<void> {
+    const { queue, settings } = this.#dependencies
+    const ended = (await queue.list(RUNS_QUEUE, 2 * keep + settings().max_queued)).filter((job) =>
+      hasEnded(runOf(job)),
+    )
+    const old = ended.slice(keep).map(({ id }) => id)
+    if (old.length > 0) await queue.remove(RUNS_QUEUE, old)
+  }
+}
+
+/** What a worker hands over at the end of a run. */
+export const outputOf = (result: RunResult): JsonObject =>
+  JSON.parse(JSON.stringify({ ...verdictOfResult(result), figures: figuresOf(result), result })) as JsonObject
+
+const runOf = ({
+  id,
+  state,
+  data,
+  progress,
+  createdAt,
+  startedAt,
+  endedAt,
+  attempts,
+  output,
+}: QueuedJob): Run => {
+  const error = errorOf(state, output)
+  return {
+    id,
+    kind: data['kind'] as unknown as RunKind,
+    // A request that cannot be run is done with for the queue.
+    status: state === 'done' && error !== null ? 'failed' : state,
+    request: data['request'] as unknown as JsonObject,
+    progress,
+    created_at: createdAt,
+    started_at: startedAt,
+    ended_at: endedAt,
+    attempts,
+    error,
+    verdict: (output['verdict'] ?? null) as string | null,
+    edge_found: (output['edge_found'] ?? null) as boolean | null,
+    figures: (output['figures'] ?? null) as unknown as Run['figures'],
+  }
+}
+
+/** What the queue says of a job that it gave up. */
+export const messageOf = ({ message, value }: JsonObject): string =>
+  typeof message === 'string' ? message : JSON.stringify(value ?? 'it was lost')
+
+const errorOf = (state: QueuedJob['state'], output: JsonObject): Run['error'] => {
+  if (state === 'failed') {
+    const message = `no worker finished it: ${messageOf(output)}`
+    return { code: 'backtest.interrupted', message }
+  }
+  // No worker so far could come to the right result: it waits for one.
+  if (state === 'queued' && 'message' in output)
+    return { code: 'backtest.no_worker', message: messageOf(output) }
+  return (output['error'] ?? null) as unknown as Run['error']
+}

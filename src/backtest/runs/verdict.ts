@@ -1,0 +1,56 @@
+import { shortNumber } from '../sweep/document.ts'
+import type { TaskReport } from '../sweep/task.ts'
+import type { RunFigures, RunResult } from './runs.ts'
+
+/** What a report shows and what it does not, in one sentence. */
+export interface Verdict {
+  readonly verdict: string
+  readonly edge_found: boolean
+}
+
+/** Of one run alone: nothing corrects it for the others that were tried before. */
+const verdictOf = (report: TaskReport): Verdict => {
+  const { p_value: p, trades, days } = report
+  const figures = `p = ${shortNumber(p)}, ${trades} ${trades === 1 ? 'trade' : 'trades'}`
+  if (trades === 0) {
+    const [why] = Object.entries(report.held_back)
+    const held = why === undefined ? '' : `, most often held back by ${why[0]} (${why[1]} times)`
+    return { verdict: `no edge found: ${figures}: nothing was traded${held}`, edge_found: false }
+  }
+  if (p > P_MAX) return { verdict: `no edge found: ${figures}`, edge_found: false }
+  if (trades < TRADES_MIN || days < DAYS_MIN) {
+    return {
+      verdict: `no edge found: ${figures} in ${days} ${days === 1 ? 'day' : 'days'} are too few to tell`,
+      edge_found: false,
+    }
+  }
+  return {
+    verdict: `an edge is possible: ${figures} in ${days} days; this is not corrected for other runs that were tried`,
+    edge_found: true,
+  }
+}
+
+const P_MAX = 0.05
+const TRADES_MIN = 30
+const DAYS_MIN = 30
+
+/** The figures of a report, or of what a sweep chose. */
+export const figuresOf = (result: RunResult): RunFigures | null => {
+  if ('equity_usd_by_day' in result) {
+    const { total_return, sharpe, max_drawdown, p_value, trades, days } = result
+    return { total_return, sharpe, max_drawdown, p_value, trades, days }
+  }
+  if (result.out_of_sample !== null) {
+    const { total_return, sharpe, p_value, trades, days } = result.out_of_sample
+    return { total_return, sharpe, max_drawdown: null, p_value, trades, days }
+  }
+  const [best] = result.results
+  if (best === undefined) return null
+  const { total_return, sharpe, max_drawdown, p_value, trades, days } = best
+  return { total_return, sharpe, max_drawdown, p_value, trades, days }
+}
+
+export const verdictOfResult = (result: RunResult): Verdict =>
+  'equity_usd_by_day' in result
+    ? verdictOf(result)
+    : { verdict: result.verdict, edge_found: result.edge_found }

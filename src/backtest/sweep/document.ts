@@ -1,0 +1,111 @@
+import type { Parameters } from '../strategies.ts'
+import { heatMapOf, type HeatMap } from './heat-map.ts'
+import type { ParameterValues } from './space.ts'
+import type { CorrectedResult, Metric, OutOfSample, Split, SweepOutcome, SweepPlan } from './sweep.ts'
+import type { BacktestTask } from './task.ts'
+
+/** The result of a sweep: command line, HTTP and dashboard show the same. */
+export interface SweepDocument {
+  readonly strategy: string
+  readonly method: 'grid' | 'random' | 'halving'
+  readonly split: { readonly kind: 'walk_forward' | 'folds'; readonly tests: number } | null
+  readonly metric: Metric
+  readonly false_discovery_rate: number
+  /** Parameter sets that were tried. */
+  readonly trials: number
+  readonly runs: number
+  /** In one plain sentence, also where nothing was found. */
+  readonly verdict: string
+  readonly edge_found: boolean
+  readonly survivors: number
+  readonly results: readonly CorrectedResult[]
+  readonly out_of_sample: OutOfSample | null
+  readonly heat_map: HeatMap | null
+}
+
+export interface DocumentRequest {
+  readonly base: BacktestTask
+  readonly space: readonly ParameterValues[]
+  readonly plan: SweepPlan
+  readonly isRandom: boolean
+  readonly runs: number
+  /** The two parameters of the heat map; null for the first two with several values. */
+  readonly heat: readonly [string, string] | null
+}
+
+export const documentOf = (
+  { base, space, plan, isRandom, runs, heat }: DocumentRequest,
+  { results, outOfSample }: SweepOutcome,
+): SweepDocument => {
+  const survivors = results.filter(({ survives }) => survives).length
+  return {
+    strategy: base.strategy,
+    method: methodOf(plan.split, isRandom),
+    split: splitOf(plan.split),
+    metric: plan.metric,
+    false_discovery_rate: plan.falseDiscoveryRate,
+    trials: plan.combinations.length,
+    runs,
+    verdict: outOfSample === null ? verdictOf(results, plan, survivors) : verdictOutside(outOfSample, plan),
+    edge_found: outOfSample === null ? survivors > 0 : outOfSample.survives,
+    survivors,
+    results,
+    out_of_sample: outOfSample,
+    heat_map: outOfSample === null ? heatMapOf(space, results, plan.metric, heat) : null,
+  }
+}
+
+const methodOf = ({ kind }: Split, isRandom: boolean): SweepDocument['method'] => {
+  if (kind === 'halving') return 'halving'
+  return isRandom ? 'random' : 'grid'
+}
+
+const splitOf = (split: Split): SweepDocument['split'] => {
+  if (split.kind === 'walk_forward') return { kind: split.kind, tests: split.steps.length }
+  return split.kind === 'folds' ? { kind: split.kind, tests: split.blocks.length } : null
+}
+
+const verdictOf = (
+  results: readonly CorrectedResult[],
+  { combinations: { length: trials } }: SweepPlan,
+  survivors: number,
+): string => {
+  const best = results.toSorted((one, other) => one.q_value - other.q_value || one.p_value - other.p_value)[0]
+  if (best === undefined || results.every(({ trades }) => trades === 0)) {
+    return `no edge found: none of ${setsText(trials)} closed a trade`
+  }
+  const figures =
+    `${parametersText(best.parameters)} has p = ${shortNumber(best.p_value)}, ` +
+    `${shortNumber(best.q_value)} after correction for ${setsText(trials)}, in ${best.trades} trades`
+  if (survivors === 0) return `no edge found: the best, ${figures}`
+  const deflated = best.deflated_sharpe
+  const chance =
+    deflated === null || deflated >= CONVINCING
+      ? ''
+      : `; but its Sharpe ratio is above what the best of as many sets without an edge shows with a probability of ` +
+        `${shortNumber(deflated)} only`
+  return `${survivors} of ${setsText(trials)} ${survivors === 1 ? 'survives' : 'survive'} the correction: ${figures}${chance}`
+}
+
+const verdictOutside = (
+  { p_value: p, trades, days, total_return: total, survives }: OutOfSample,
+  { falseDiscoveryRate }: SweepPlan,
+): string => {
+  const figures = `p = ${shortNumber(p)} over ${days} days that the choice had not seen, ${trades} trades, return ${(total * 100).toFixed(2)} %`
+  return survives
+    ? `an edge outside the sample: ${figures} (accepted up to ${falseDiscoveryRate})`
+    : `no edge found: ${figures}`
+}
+
+/** A deflated Sharpe ratio that is usually accepted. */
+const CONVINCING = 0.95
+
+const setsText = (count: number): string => `${count} parameter ${count === 1 ? 'set' : 'sets'}`
+
+export const parametersText = (parameters: Parameters): string =>
+  Object.entries(parameters)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ') || 'the default parameters'
+
+/** Three digits that say something. */
+export const shortNumber = (value: number): string => String(Number(value.toPrecision(3)))

@@ -1,0 +1,207 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { documentOf } from './document.ts'
+import { planOf, type SweepRequest } from './plan.ts'
+import { runsOf, runSweep } from './sweep.ts'
+import type { BacktestTask, TaskReport, TaskRunner } from './task.ts'
+import { Trials, type TrialResult } from './trials.ts'
+
+const DAY = 86_400_000
+
+const BASE: BacktestTask = {
+  strategy: 'ma_crossover',
+  parameters: {},
+  fromMs: null,
+  toMs: null,
+  seed: 1,
+  data: [],
+  isFromLog: false,
+  resetsDaily: false,
+}
+
+const REQUEST: SweepRequest = {
+  base: BASE,
+  space: [
+    { name: 'fast', values: [2, 3, 4, 5, 6, 7, 8, 9, 10] },
+    { name: 'slow', values: [20, 30, 40] },
+  ],
+  random: null,
+  halving: false,
+  walkForward: null,
+  folds: null,
+  metric: 'sharpe',
+  falseDiscoveryRate: 0.05,
+}
+
+const RANGE = { fromMs: 0, toMs: 90 * DAY }
+
+/** A strategy whose daily returns are known: noise, and with `edge` a little more where fast is 7 and slow 30. */
+const reportOf = ({ parameters, fromMs, toMs }: BacktestTask, edge: number): TaskReport => {
+  const { fast, slow } = parameters as { readonly fast: number; readonly slow: number }
+  const first = Math.round((fromMs ?? 0) / DAY)
+  const days = Math.round(((toMs ?? 0) - (fromMs ?? 0)) / DAY)
+  let equity = 10_000
+  const equities = Array.from({ length: days }, (_, index) => {
+    const day = first + index
+    const noise = Math.sin(day * 12.9898 + fast * 78.233 + slow * 37.719) * 43_758.5453
+    equity *= 1 + (noise - Math.floor(noise) - 0.5) / 50 + (fast === 7 && slow === 30 ? edge : 0)
+    return equity
+  })
+  const total = (equities.at(-1) ?? 10_000) / 10_000 - 1
+  return {
+    start_equity_usd: 10_000,
+    equity_usd_by_day: equities,
+    days,
+    trades: days,
+    from: new Date(fromMs ?? 0).toISOString(),
+    to: new Date(toMs ?? 0).toISOString(),
+    total_return: total,
+    sharpe: total * 10,
+    max_drawdown: 0.1,
+    p_value: total > 0.5 ? 1 / 2001 : 0.2 + 0.01 * fast,
+  } as unknown as TaskReport
+}
+
+/** Answers in another order than asked. */
+const runnerOf = (width: number, edge: number, tasks: BacktestTask[] = []): TaskRunner => ({
+  width,
+  run: async (task) => {
+    tasks.push(task)
+    for (let turn = (tasks.length * 7) % 5; turn > 0; turn -= 1) await Promise.resolve()
+    return reportOf(task, edge)
+  },
+  close: async () => undefined,
+})
+
+const uniform = (): (() => number) => {
+  let state = 12_345
+  return () => (state = (state * 48_271) % 0x7fffffff) / 0x7fffffff
+}
+
+const sweepOf = async (
+  change: Partial<SweepRequest>,
+  { width = 3, edge = 0, known = new Map<string, TrialResult>(), tasks = [] as BacktestTask[] } = {},
+) => {
+  const request = { ...REQUEST, ...change }
+  const plan = planOf(request, RANGE, uniform())
+  const kept = new Map<string, TrialResult>(known)
+  const progress: number[] = []
+  const trials = new Trials({
+    runner: runnerOf(width, edge, tasks),
+    base: BASE,
+    known,
+    onResult: async (key, result) => {
+      kept.set(key, result)
+    },
+    onProgress: (done) => {
+      progress.push(done)
+    },
+    signal: new AbortController().signal,
+  })
+  const outcome = await runSweep(plan, trials, uniform())
+  const document = documentOf(
+    { base: BASE, space: request.space, plan, isRandom: false, runs: runsOf(plan), heat: null },
+    outcome,
+  )
+  return { document, kept, progress, plan }
+}
+
+const KINDS: Readonly<Record<string, Partial<SweepRequest>>> = {
+  grid: {},
+  random: { random: 9 },
+  halving: { halving: true },
+  'walk-forward windows': { walkForward: { trainMs: 30 * DAY, testMs: 15 * DAY } },
+  folds: { folds: { count: 3, embargoMs: 2 * DAY } },
+}
+
+describe.each(Object.entries(KINDS))('a sweep by %s', (_name, change) => {
+  it('gives the same with any number of processes, and wherever it was interrupted', async () => {
+    const whole = await sweepOf(change, { width: 1 })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 8 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        async (width, share) => {
+          const known = new Map([...whole.kept].slice(0, Math.floor(whole.kept.size * share)))
+          const tasks: BacktestTask[] = []
+          const again = await sweepOf(change, { width, known, tasks })
+          expect(again.document).toStrictEqual(whole.document)
+          expect(tasks).toHaveLength(whole.kept.size - known.size)
+        },
+      ),
+      { numRuns: 20 },
+    )
+  })
+
+  it('runs as often as it said, and says how far it is', async () => {
+    const tasks: BacktestTask[] = []
+    const { plan, progress } = await sweepOf(change, { tasks })
+    expect(tasks).toHaveLength(runsOf(plan))
+    expect(progress.at(-1)).toBe(runsOf(plan))
+    expect(progress).toStrictEqual(progress.toSorted((one, other) => one - other))
+  })
+
+  it('finds an edge that is there, and says so plainly where none is', async () => {
+    const there = await sweepOf(change, { edge: 0.012 })
+    // What chance has not drawn cannot be found.
+    const isDrawn = there.plan.combinations.some(({ fast, slow }) => fast === 7 && slow === 30)
+    expect(there.document.edge_found).toBe(isDrawn)
+    const { document } = await sweepOf(change)
+    expect(document.edge_found).toBe(false)
+    expect(document.verdict).toMatch(/^no edge found: .*p = [\d.]+.* trades/)
+  })
+})
+
+describe('a grid', () => {
+  it('has its best first, corrected for all trials, and a heat map', async () => {
+    const { document } = await sweepOf({}, { edge: 0.012 })
+    const [best] = document.results
+    expect(best).toMatchObject({ parameters: { fast: 7, slow: 30 }, survives: true })
+    expect(document.survivors).toBe(1)
+    expect(document.results.every(({ q_value, p_value }) => q_value >= p_value)).toBe(true)
+    expect(document.heat_map).toMatchObject({ x: 'fast', y: 'slow', xs: REQUEST.space[0]?.values })
+    expect(document.heat_map?.cells[1]?.[5]).toBe(best?.sharpe)
+  })
+})
+
+describe('a sweep', () => {
+  it('stops at the first run that fails, and keeps what is done', async () => {
+    const plan = planOf(REQUEST, RANGE, uniform())
+    const kept: string[] = []
+    const good = runnerOf(2, 0)
+    const trials = new Trials({
+      runner: {
+        ...good,
+        run: async (task, options) => {
+          if (task.parameters['fast'] === 5) throw new Error('the disk is full')
+          return good.run(task, options)
+        },
+      },
+      base: BASE,
+      known: new Map(),
+      onResult: async (key) => {
+        kept.push(key)
+      },
+      onProgress: () => undefined,
+      signal: new AbortController().signal,
+    })
+    await expect(runSweep(plan, trials, uniform())).rejects.toThrow('the disk is full')
+    expect(kept.length).toBeGreaterThanOrEqual(9)
+    expect(kept.length).toBeLessThan(27)
+  })
+
+  it.each([
+    [{ space: [{ name: 'quick', values: [1] }] }, 'ma_crossover has no parameter quick: it has fast, slow'],
+    [
+      { space: [{ name: 'fast', values: [0] }] },
+      'fast of ma_crossover must be a whole number from 1 to 1000',
+    ],
+    [{ halving: true, folds: { count: 2, embargoMs: 0 } }, 'exclude each other'],
+  ])('is refused: %j', (change, message) => {
+    expect(() => planOf({ ...REQUEST, ...change }, RANGE, uniform())).toThrow(message)
+  })
+
+  it('needs to know its time where that is divided', () => {
+    expect(() => planOf({ ...REQUEST, halving: true }, null, uniform())).toThrow('the time must be named')
+  })
+})

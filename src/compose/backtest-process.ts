@@ -1,0 +1,60 @@
+import { openConfigurationStore } from '../adapters/platform/config-file/configuration-store.ts'
+import type { Configuration } from '../core/config/schema.ts'
+import type { TaskReport } from '../backtest/sweep/task.ts'
+import { Failure } from '../surfaces/cli/failure.ts'
+import { runBacktest } from './backtest.ts'
+import { environmentOf } from './environment.ts'
+import type { RunAnswer, RunOrder } from './run-processes.ts'
+import { openSession, storeExists } from './store.ts'
+
+/** The code of a process that runs backtests for `RunProcesses`, one at a time, and ends with it. */
+
+const PROGRESS_MS = 200
+
+const answer = (message: RunAnswer): void => {
+  // Whoever asked may be gone: then nobody needs the answer.
+  process.send?.(message, undefined, undefined, (error) => {
+    if (error !== null) process.exit()
+  })
+}
+
+const reportOf = async ({ home, version, settings, task }: RunOrder): Promise<TaskReport> => {
+  const environment = environmentOf(home, process.env, version)
+  const opened = await openConfigurationStore({ home, env: process.env })
+  if (opened.status === 'invalid') throw new Failure('config.invalid', opened.problems.join('\n'))
+  const configuration: Configuration = { ...opened.store.current(), ...settings }
+  const leftOut: string[] = []
+  let sentMs = 0
+  await using session =
+    task.isFromLog && storeExists(home, configuration) ? await openSession(environment, configuration) : null
+  const request = {
+    ...task,
+    onError: (message: string) => {
+      leftOut.push(message)
+    },
+    onProgress: (done: number, total: number) => {
+      if (performance.now() - sentMs < PROGRESS_MS) return
+      sentMs = performance.now()
+      answer({ kind: 'progress', done, total })
+    },
+  }
+  const report = await runBacktest(configuration, request, { home, version, log: session?.log ?? null })
+  if (report.bars === 0) {
+    const reason = ['no bars to trade on: the first 200 analysis bars only warm up', ...leftOut].join('; ')
+    throw new Failure('backtest.no_bars', reason)
+  }
+  return { ...report, left_out: leftOut }
+}
+
+process.on('message', (order: RunOrder) => {
+  reportOf(order).then(
+    (report) => answer({ kind: 'done', report }),
+    (error: unknown) => {
+      const code = error instanceof Failure ? error.code : 'internal.error'
+      const message = error instanceof Error ? error.message : String(error)
+      // Callers of the service need not know where it lives.
+      answer({ kind: 'failed', code, message: message.replaceAll(order.home, 'the home') })
+    },
+  )
+})
+process.on('disconnect', () => process.exit())

@@ -1,0 +1,216 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { RunKind } from '../backtest/runs/runs.ts'
+import { messageOf, outputOf, RUNS_QUEUE } from '../backtest/runs/queued-runs.ts'
+import {
+  TaskFailedError,
+  type BacktestTask,
+  type TaskReport,
+  type TaskRunner,
+} from '../backtest/sweep/task.ts'
+import type { Configuration } from '../core/config/schema.ts'
+import { canonicalJson } from '../core/log/canonical-json.ts'
+import type { Json, JsonObject } from '../core/shared/json.ts'
+import { sha256Hex } from '../engine/sha256.ts'
+import type { JobQueue, TakenJob } from '../ports/job-queue.ts'
+import { RunProcesses } from './run-processes.ts'
+import { runSettingsOf, type RunSettings } from './run-settings.ts'
+import { taskDataOf } from './run-range.ts'
+import { runWork } from './run-work.ts'
+
+export const TRIALS_QUEUE = 'trials'
+
+/** A job that is not renewed for this long is given to another worker. */
+export const LEASE_SECONDS = 15
+const RENEW_MS = 2000
+const IDLE_MS = 500
+const UNFIT_MS = 3000
+/** Runs of one sweep that are in the queue at once. */
+const TRIALS_AT_ONCE = 16
+
+export interface QueueWorkerOptions {
+  readonly queue: JobQueue
+  readonly home: string
+  readonly version: string
+  /** Of this process; what decides comes with the job. */
+  readonly configuration: () => Configuration
+  /** Runs at once. */
+  readonly width: number
+  readonly onError: (what: string, error: unknown) => void
+}
+
+/** What a worker has to know to come to the same result as any other. */
+export interface JobTerms {
+  readonly settings: RunSettings
+  /** The hash of the bars; null where they come from the log. */
+  readonly data: string | null
+  readonly version: string
+}
+
+/**
+ * Works on backtests and on the runs of sweeps until it is closed. Bars are read from the home of the worker and must be
+ * those that were meant; what the log has recorded is read from the log.
+ */
+export const openQueueWorker = (options: QueueWorkerOptions) => {
+  const { queue, home, version, configuration, width, onError } = options
+  const stop = new AbortController()
+  const processes = new RunProcesses({
+    home,
+    version,
+    width,
+    settings: () => runSettingsOf(configuration()),
+  })
+  const known = new HashCache()
+
+  const checkTerms = async (terms: JobTerms, task: BacktestTask): Promise<void> => {
+    if (terms.version !== version) {
+      throw new UnfitError(`this worker is of version ${version}, the job of ${terms.version}`)
+    }
+    const merged: Configuration = { ...configuration(), ...terms.settings }
+    const whole = { ...task, fromMs: null, toMs: null }
+    const hash = await known.get(whole, async () => (await taskDataOf(whole, merged, home)).hash)
+    if (hash !== terms.data) throw new UnfitError('the bars of this worker are not those that were meant')
+  }
+
+  const onRun = async (job: TakenJob, work: WorkOptions): Promise<JsonObject> => {
+    const { kind, request } = job.data as unknown as { readonly kind: RunKind; readonly request: JsonObject }
+    const terms = job.data as unknown as JobTerms
+    const merged: Configuration = { ...configuration(), ...terms.settings }
+    const { baseTask, run } = runWork({ home, version, configuration: () => merged })
+    await checkTerms(terms, baseTask(kind, request))
+    const runner = kind === 'sweep' ? trialRunner(queue, job) : withSettings(processes, terms)
+    return outputOf(await run({ kind, request }, runner, work))
+  }
+
+  const onTrial = async (job: TakenJob, work: WorkOptions): Promise<JsonObject> => {
+    const { task, ...terms } = job.data as unknown as JobTerms & { readonly task: BacktestTask }
+    await checkTerms(terms, task)
+    return { result: (await withSettings(processes, terms).run(task, work)) as unknown as Json }
+  }
+
+  const workOn = async (
+    job: TakenJob,
+    handle: (job: TakenJob, work: WorkOptions) => Promise<JsonObject>,
+  ): Promise<void> => {
+    const lost = new AbortController()
+    let progress = 0
+    const renewing = setInterval(() => {
+      queue.renew(job, progress).then(
+        (isOurs) => (isOurs ? undefined : lost.abort(new Error('the job is not ours any more'))),
+        (error: unknown) => onError('could not renew a job', error),
+      )
+    }, RENEW_MS)
+    try {
+      const signal = AbortSignal.any([stop.signal, lost.signal])
+      const onProgress = (done: number, total: number): void => {
+        progress = total > 0 ? Math.min(1, Math.max(0, done / total)) : 0
+      }
+      await queue.complete(job, await handle(job, { signal, onProgress }))
+    } catch (error) {
+      if (lost.signal.aborted) return
+      if (error instanceof TaskFailedError) {
+        await queue.complete(job, { error: { code: error.code, message: error.message } })
+        return
+      }
+      const reason = error instanceof Error ? error.message : String(error)
+      if (stop.signal.aborted) return await queue.giveBack(job, reason)
+      onError('a job is given back', error)
+      if (!(error instanceof UnfitError)) return await queue.fail(job, reason)
+      await queue.giveBack(job, reason)
+      // Others come first.
+      await sleep(UNFIT_MS, undefined, { signal: stop.signal }).catch(() => undefined)
+    } finally {
+      clearInterval(renewing)
+    }
+  }
+
+  const loop = async (
+    name: string,
+    handle: (job: TakenJob, work: WorkOptions) => Promise<JsonObject>,
+  ): Promise<void> => {
+    while (!stop.signal.aborted) {
+      try {
+        const job = await queue.take(name)
+        if (job === null) await sleep(IDLE_MS, undefined, { signal: stop.signal }).catch(() => undefined)
+        else await workOn(job, handle)
+      } catch (error) {
+        // The database may be away for a while.
+        onError('could not work on a job', error)
+        await sleep(IDLE_MS)
+      }
+    }
+  }
+  const loops = Promise.all([
+    loop(RUNS_QUEUE, onRun),
+    ...Array.from({ length: width }, () => loop(TRIALS_QUEUE, onTrial)),
+  ])
+  return {
+    close: async (): Promise<void> => {
+      stop.abort(new Error('the worker stops'))
+      await loops
+      await processes.close()
+    },
+  }
+}
+
+interface WorkOptions {
+  readonly signal: AbortSignal
+  readonly onProgress: (done: number, total: number) => void
+}
+
+const withSettings = (processes: RunProcesses, { settings }: JobTerms): TaskRunner => ({
+  width: processes.width,
+  run: (task, options) => processes.run(task, { ...options, settings }),
+  close: () => Promise.resolve(),
+})
+
+const HASHES_KEPT_MS = 30_000
+
+/** A sweep asks for the hash of the same bars a thousand times. */
+class HashCache {
+  readonly #known = new Map<string, { readonly atMs: number; readonly hash: Promise<string | null> }>()
+
+  get({ data, isFromLog }: BacktestTask, find: () => Promise<string | null>): Promise<string | null> {
+    const key = JSON.stringify([data, isFromLog])
+    const found = this.#known.get(key)
+    if (found !== undefined && performance.now() - found.atMs < HASHES_KEPT_MS) return found.hash
+    const hash = find()
+    this.#known.set(key, { atMs: performance.now(), hash })
+    return hash
+  }
+}
+
+/** Not with this worker; another one may have what it takes. */
+class UnfitError extends Error {
+  override readonly name = 'UnfitError'
+}
+
+/** The runs of a sweep as jobs of their own, named after what they compute: whoever takes the sweep up again finds them. */
+const trialRunner = (queue: JobQueue, { id: runId, data: terms }: TakenJob): TaskRunner => ({
+  width: TRIALS_AT_ONCE,
+  run: async (task, { signal }) => {
+    const { settings, data, version } = terms
+    const trial = JSON.parse(JSON.stringify({ task, settings, data, version })) as JsonObject
+    const id = uuidOf(sha256Hex(`${runId} ${canonicalJson(trial)}`))
+    await queue.send(TRIALS_QUEUE, id, trial)
+    for (;;) {
+      const job = await queue.get(TRIALS_QUEUE, id)
+      if (signal.aborted) await queue.cancel(TRIALS_QUEUE, id)
+      signal.throwIfAborted()
+      if (job === null || job.state === 'failed' || job.state === 'cancelled') {
+        const reason = job === null ? 'it is gone' : messageOf(job.output)
+        throw new Error(`a run of the sweep was not done: ${reason}`)
+      }
+      const { error, result } = job.output as {
+        readonly error?: { code: string; message: string }
+        readonly result?: Json
+      }
+      if (error !== undefined) throw new TaskFailedError(error.code, error.message)
+      if (job.state === 'done') return result as unknown as TaskReport
+      await sleep(IDLE_MS)
+    }
+  },
+  close: () => Promise.resolve(),
+})
+
+const uuidOf = (hex: string): string =>
+  [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-')

@@ -1,0 +1,60 @@
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { RunStore } from '../backtest/runs/local-runs.ts'
+import type { Run, RunResult, RunWithResult } from '../backtest/runs/runs.ts'
+
+/** One file per run, `<folder>/<id>.json`. A file that cannot be read is left alone and reported. */
+export const runFiles = (folder: string, onError: (what: string, error: unknown) => void): RunStore => {
+  const pathOf = (id: string): string => join(folder, `${id}.json`)
+  const read = async (id: string): Promise<RunWithResult> =>
+    JSON.parse(await readFile(pathOf(id), 'utf8')) as RunWithResult
+  return {
+    load: async () => {
+      const runs: Run[] = []
+      for (const name of await namesIn(folder)) {
+        const id = /^([\w-]{1,64})\.json$/.exec(name)?.[1]
+        if (id === undefined) continue
+        try {
+          const { result: _result, ...run } = await read(id)
+          if (run.id !== id) throw new Error(`it holds the run ${run.id}`)
+          runs.push(run)
+        } catch (error) {
+          onError(`could not read data/backtests/${name}`, error)
+        }
+      }
+      return runs
+    },
+    save: async (run) => {
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      const unfinished = `${pathOf(run.id)}.${process.pid}.part`
+      await writeFile(unfinished, JSON.stringify(run), { mode: 0o600 })
+      await rename(unfinished, pathOf(run.id))
+    },
+    result: async (id) => (await read(id)).result,
+    remove: (id) => rm(pathOf(id), { force: true }),
+  }
+}
+
+/** For a service that leaves nothing behind. */
+export const runsInMemory = (): RunStore => {
+  const results = new Map<string, RunResult | null>()
+  return {
+    load: () => Promise.resolve([]),
+    save: async ({ id, result }) => {
+      results.set(id, result)
+    },
+    result: (id) => Promise.resolve(results.get(id) ?? null),
+    remove: async (id) => {
+      results.delete(id)
+    },
+  }
+}
+
+const namesIn = async (folder: string): Promise<readonly string[]> => {
+  try {
+    return await readdir(folder)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}

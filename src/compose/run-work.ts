@@ -1,0 +1,78 @@
+import { RunRefusedError, type Run, type RunKind, type RunResult } from '../backtest/runs/runs.ts'
+import {
+  TaskFailedError,
+  type BacktestTask,
+  type TaskOptions,
+  type TaskRunner,
+} from '../backtest/sweep/task.ts'
+import type { Configuration } from '../core/config/schema.ts'
+import type { JsonObject } from '../core/shared/json.ts'
+import { backtestRequest, sweepRequest, sweepRequestOf, taskOf } from '../surfaces/backtest-wire.ts'
+import { Failure } from '../surfaces/cli/failure.ts'
+import { refuseInvented } from './backtest.ts'
+import { taskDataOf } from './run-range.ts'
+import { tryStrategy } from './strategies.ts'
+import { prepareSweep } from './sweep.ts'
+
+/** Of a sweep of the service: its result is one answer. */
+const SETS_MAX = 10_000
+
+interface WorkPlace {
+  readonly home: string
+  readonly version: string
+  readonly configuration: () => Configuration
+}
+
+/** What a request means: whether it can be run, and its run. */
+export const runWork = ({ home, version, configuration }: WorkPlace) => ({
+  check: async (kind: RunKind, request: JsonObject): Promise<void> => {
+    try {
+      const current = configuration()
+      if (kind === 'sweep') {
+        const { plan } = await prepareSweep(sweepRequestOf(sweepRequest.parse(request)), {
+          home,
+          version,
+          configuration: current,
+        })
+        if (plan.combinations.length > SETS_MAX) {
+          const { length } = plan.combinations
+          throw new RunRefusedError(
+            `${length} parameter sets are too many here: at most ${SETS_MAX}; see svc sweep`,
+          )
+        }
+        return
+      }
+      const task = taskOf(backtestRequest.parse(request))
+      await tryStrategy(task.strategy, task.parameters, home)
+      if (task.symbol !== undefined) refuseInvented(current, task, task.symbol)
+      await taskDataOf(task, current, home)
+    } catch (error) {
+      throw error instanceof Failure ? new RunRefusedError(error.message) : error
+    }
+  },
+  /** What is read, without its parameters. */
+  baseTask: (kind: RunKind, request: JsonObject): BacktestTask =>
+    kind === 'sweep'
+      ? sweepRequestOf(sweepRequest.parse(request)).base
+      : taskOf(backtestRequest.parse(request)),
+  run: async (
+    { kind, request }: Pick<Run, 'kind' | 'request'>,
+    runner: TaskRunner,
+    { signal, onProgress }: TaskOptions,
+  ): Promise<RunResult> => {
+    const current = configuration()
+    try {
+      if (kind === 'backtest') {
+        const task = taskOf(backtestRequest.parse(request))
+        const { range } = await taskDataOf(task, current, home)
+        // With both ends the run can say how far it is.
+        return await runner.run({ ...task, ...range }, { signal, onProgress })
+      }
+      const asked = sweepRequestOf(sweepRequest.parse(request))
+      const sweep = await prepareSweep(asked, { home, version, configuration: current })
+      return await sweep.run({ runner, signal, startsAnew: false, heat: null, onProgress })
+    } catch (error) {
+      throw error instanceof Failure ? new TaskFailedError(error.code, error.message) : error
+    }
+  },
+})

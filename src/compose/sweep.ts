@@ -1,0 +1,153 @@
+import { appendFile, mkdir, readFile, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { createDraws } from '../adapters/feeds/simulated/draws.ts'
+import { StrategyError } from '../core/strategies/strategy.ts'
+import { documentOf, type SweepDocument } from '../backtest/sweep/document.ts'
+import { planOf, type SweepRequest } from '../backtest/sweep/plan.ts'
+import { SpaceError } from '../backtest/sweep/space.ts'
+import { SplitError } from '../backtest/sweep/splits.ts'
+import { runsOf, runSweep, type SweepPlan } from '../backtest/sweep/sweep.ts'
+import { TaskFailedError, type TaskRunner } from '../backtest/sweep/task.ts'
+import { Trials, type TrialResult } from '../backtest/sweep/trials.ts'
+import type { Configuration } from '../core/config/schema.ts'
+import { canonicalJson } from '../core/log/canonical-json.ts'
+import type { Json } from '../core/shared/json.ts'
+import { sha256Hex } from '../engine/sha256.ts'
+import type { SweepCommand } from '../surfaces/cli/dependencies.ts'
+import { Failure, FAILURE_STATUS, type FailureCode } from '../surfaces/cli/failure.ts'
+import { refuseInvented } from './backtest.ts'
+import { RunProcesses } from './run-processes.ts'
+import { runSettingsOf } from './run-settings.ts'
+import { taskDataOf } from './run-range.ts'
+import { tryStrategy } from './strategies.ts'
+
+export interface SweepPlace {
+  readonly home: string
+  readonly version: string
+  readonly configuration: Configuration
+}
+
+/** A sweep that was checked and can begin, or go on where it stopped. */
+export interface PreparedSweep {
+  readonly plan: SweepPlan
+  readonly runs: number
+  /** With the results of every run, one JSON document per line. */
+  readonly file: string
+  readonly run: (work: SweepWork) => Promise<SweepDocument>
+}
+
+export interface SweepWork {
+  readonly runner: TaskRunner
+  readonly signal: AbortSignal
+  /** Whether results that are kept of an earlier run are thrown away. */
+  readonly startsAnew: boolean
+  readonly heat: readonly [string, string] | null
+  /** In runs, and parts of them; `reused` were done before. */
+  readonly onProgress: (done: number, total: number, reused: number) => void
+}
+
+/** Throws a `Failure` for what cannot be done. */
+export const prepareSweep = async (request: SweepRequest, place: SweepPlace): Promise<PreparedSweep> => {
+  const { home, version, configuration } = place
+  const seed = request.base.seed ?? configuration.market.seed
+  const base = { ...request.base, seed }
+  if (base.symbol !== undefined) refuseInvented(configuration, base, base.symbol)
+  const { range, hash } = await taskDataOf(base, configuration, home)
+  const plan = planned(() => {
+    const draws = createDraws(seed, 0, 'sweep:combinations', sha256Hex)
+    return planOf({ ...request, base }, range, () => draws.uniform())
+  })
+  await tryStrategy(base.strategy, plan.combinations[0] ?? {}, home)
+  const runs = runsOf(plan)
+  if (runs > RUNS_MAX) throw new Failure('request.invalid', `${runs} runs are too many: at most ${RUNS_MAX}`)
+  // Whatever could change a result: with other bars, settings or another release it is another sweep.
+  const identity = { base, data: hash, settings: runSettingsOf(configuration), version }
+  const name = sha256Hex(canonicalJson(JSON.parse(JSON.stringify(identity)) as Json)).slice(0, NAME_LENGTH)
+  const file = join(home, 'data', 'sweeps', `${base.strategy}-${name}.jsonl`)
+  return {
+    plan,
+    runs,
+    file,
+    run: async ({ runner, signal, startsAnew, heat, onProgress }) => {
+      // What nobody can name may have changed.
+      if (startsAnew || hash === null) await rm(file, { force: true })
+      await mkdir(dirname(file), { recursive: true })
+      const content = await contentOf(file)
+      // A line that was cut off by a crash is left alone; what follows begins on a new one.
+      if (content !== '' && !content.endsWith('\n')) await appendFile(file, '\n')
+      const trials = new Trials({
+        runner,
+        base,
+        known: resultsIn(content),
+        onResult: (key, result) => appendFile(file, `${JSON.stringify({ key, result })}\n`),
+        onProgress: (done, reused) => onProgress(done, runs, reused),
+        signal,
+      })
+      const draws = createDraws(seed, 0, 'sweep:signs', sha256Hex)
+      const outcome = await runSweep(plan, trials, () => draws.uniform()).catch(explain)
+      const { space, random } = request
+      return documentOf({ base, space, plan, isRandom: random !== null, runs, heat }, outcome)
+    },
+  }
+}
+
+/** For the command line: with processes of its own. */
+export const sweepCommand = async (request: SweepRequest, place: SweepPlace): Promise<SweepCommand> => {
+  const { home, version, configuration } = place
+  const { plan, runs, file, run } = await prepareSweep(request, place)
+  return {
+    trials: plan.combinations.length,
+    runs,
+    file,
+    run: async ({ workers, ...options }) => {
+      const settings = runSettingsOf(configuration)
+      const runner = new RunProcesses({ home, version, width: workers, settings: () => settings })
+      try {
+        return await run({ ...options, runner, signal: new AbortController().signal })
+      } finally {
+        await runner.close()
+      }
+    },
+  }
+}
+
+const NAME_LENGTH = 16
+const RUNS_MAX = 1_000_000
+
+const planned = (plan: () => SweepPlan): SweepPlan => {
+  try {
+    return plan()
+  } catch (error) {
+    const isExpected =
+      error instanceof SpaceError || error instanceof SplitError || error instanceof StrategyError
+    throw isExpected ? new Failure('request.invalid', error.message) : error
+  }
+}
+
+const explain = (error: unknown): never => {
+  if (!(error instanceof TaskFailedError)) throw error
+  const isKnown = Object.hasOwn(FAILURE_STATUS, error.code)
+  throw new Failure(isKnown ? (error.code as FailureCode) : 'internal.error', error.message)
+}
+
+const resultsIn = (content: string): ReadonlyMap<string, TrialResult> => {
+  const results = new Map<string, TrialResult>()
+  for (const line of content.split('\n')) {
+    try {
+      const { key, result } = JSON.parse(line) as { readonly key: string; readonly result: TrialResult }
+      results.set(key, result)
+    } catch {
+      // Empty, or cut off by a crash: that run is made again.
+    }
+  }
+  return results
+}
+
+const contentOf = async (file: string): Promise<string> => {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
+    throw error
+  }
+}

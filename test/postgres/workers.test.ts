@@ -1,0 +1,187 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openConfigurationStore } from '../../src/adapters/platform/config-file/configuration-store.ts'
+import { createLogger } from '../../src/adapters/platform/logger/logger.ts'
+import type { QueuedRuns } from '../../src/backtest/runs/queued-runs.ts'
+import type { Run } from '../../src/backtest/runs/runs.ts'
+import { createHistoryCommands } from '../../src/compose/history.ts'
+import { environmentOf } from '../../src/compose/environment.ts'
+import { openQueuedBacktests, openSharedRuns, openWorker } from '../../src/compose/queued-backtests.ts'
+import { sweepCommand } from '../../src/compose/sweep.ts'
+import type { Configuration } from '../../src/core/config/schema.ts'
+import type { JsonObject } from '../../src/core/shared/json.ts'
+import type { JobQueue } from '../../src/ports/job-queue.ts'
+import { sweepRequest, sweepRequestOf } from '../../src/surfaces/backtest-wire.ts'
+import { programOf } from '../program.fixture.ts'
+import { postgresMissing, sharedPostgres } from './server.fixture.ts'
+
+const VERSION = '1.2.3'
+const SWEEP = { strategy: 'ma_crossover', data: ['binance:BTC:1h'], set: ['fast=2,4,6', 'slow=10,20'] }
+const BACKTEST = { strategy: 'ma_crossover', data: ['binance:BTC:1h'] }
+
+describe.skipIf(postgresMissing !== null)(
+  `workers of one queue (${postgresMissing ?? 'PostgreSQL'})`,
+  { timeout: 240_000 },
+  () => {
+    let url: string
+    let configuration: Configuration
+    let home: string
+    let queue: JobQueue
+    let runs: QueuedRuns
+    const homes: string[] = []
+    const workers: ChildProcess[] = []
+
+    const newHome = async (priceAtEnd = 100): Promise<string> => {
+      const folder = await mkdtemp(join(tmpdir(), 'svc-worker-'))
+      homes.push(folder)
+      const { store } = createHistoryCommands(folder, environmentOf(folder, {}, VERSION).clock)
+      const bars = Array.from({ length: 20 * 24 }, (_, hour) => {
+        const price = hour === 20 * 24 - 1 ? priceAtEnd : 100 + 10 * Math.sin(hour / 20)
+        return {
+          openMs: Date.UTC(2024, 0, 1, hour),
+          open: price,
+          high: price + 0.5,
+          low: price - 0.5,
+          close: price,
+          volume: 10,
+        }
+      })
+      await store.merge({ venue: 'binance', symbol: 'BTC-USDT', seconds: 3600 }, bars, { replaces: false })
+      return folder
+    }
+
+    const startWorker = async (folder: string, version = VERSION) => {
+      const said: string[] = []
+      const child = fork(programOf('postgres/worker-process'), [folder, url, version])
+      workers.push(child)
+      child.on('message', (message) => said.push(JSON.stringify(message)))
+      await expect.poll(() => said).toContain('"working"')
+      return { child, said }
+    }
+
+    const optionsFor = (folder: string) => ({
+      environment: environmentOf(folder, { SVC_STORE__URL: url }, VERSION),
+      configuration: () => configuration,
+      logger: createLogger({
+        level: 'ERROR',
+        jsonOutput: true,
+        secrets: [],
+        clock: environmentOf(folder, {}, VERSION).clock,
+        write: () => undefined,
+      }),
+      inMemory: false,
+    })
+
+    beforeEach(async () => {
+      url = await (await sharedPostgres()).freshDatabase()
+      home = await newHome()
+      const opened = await openConfigurationStore({ home, env: { SVC_STORE__URL: url } })
+      if (opened.status === 'invalid') throw new Error(opened.problems.join('; '))
+      configuration = opened.store.current()
+      ;({ queue, runs } = await openSharedRuns(optionsFor(home)))
+    })
+    afterEach(async () => {
+      for (const worker of workers.splice(0)) {
+        if (worker.exitCode !== null || worker.signalCode !== null) continue
+        worker.kill('SIGKILL')
+        await once(worker, 'exit')
+      }
+      await runs.close()
+      await queue.close()
+      for (const folder of homes.splice(0)) await rm(folder, { recursive: true, force: true })
+    })
+
+    const submit = async (kind: Run['kind'], request: JsonObject): Promise<string> => {
+      const submitted = await runs.submit(kind, request)
+      if (submitted.status !== 'accepted') throw new Error(JSON.stringify(submitted))
+      return submitted.run.id
+    }
+    const statusOf = async (id: string): Promise<string | undefined> => (await runs.get(id))?.status
+    const LONG = { timeout: 120_000, interval: 200 }
+
+    it('lose nothing when one of them is killed, and come to the result of one machine alone', async () => {
+      const id = await submit('sweep', SWEEP)
+      const { child } = await startWorker(await newHome())
+      await expect.poll(() => statusOf(id), LONG).toBe('running')
+      // In the middle: some of its runs are done, and one is under way.
+      await expect
+        .poll(async () => (await queue.list('trials', 100)).some(({ state }) => state === 'done'), LONG)
+        .toBe(true)
+      await expect
+        .poll(async () => (await queue.list('trials', 100)).some(({ state }) => state === 'running'), LONG)
+        .toBe(true)
+      child.kill('SIGKILL')
+      await startWorker(await newHome())
+      await expect.poll(() => statusOf(id), LONG).toBe('done')
+      const run = await runs.get(id)
+      expect(run).toMatchObject({ attempts: 2, progress: 1, error: null })
+      const alone = await sweepCommand(sweepRequestOf(sweepRequest.parse(SWEEP)), {
+        home,
+        version: VERSION,
+        configuration,
+      })
+      const options = { workers: 1, startsAnew: true, heat: null, onProgress: () => undefined }
+      expect(run?.result).toEqual(await alone.run(options))
+      expect(run).toMatchObject({ verdict: expect.stringMatching(/parameter sets/) })
+    })
+
+    it('need a queue, which a log in a file has not', async () => {
+      const environment = environmentOf(home, {}, VERSION)
+      const alone = { ...configuration, store: { ...configuration.store, url: '' } }
+      const worker = openWorker({ environment, configuration: alone, width: 1, onError: () => undefined })
+      await expect(worker).rejects.toThrow('this home has its log in a file')
+    })
+
+    it('give back what they cannot come to the same result with, for one that can', async () => {
+      const id = await submit('backtest', BACKTEST)
+      const other = await startWorker(await newHome(99))
+      await expect.poll(() => other.said.join('\n'), LONG).toContain('the bars of this worker are not those')
+      const older = await startWorker(await newHome(), '1.2.2')
+      await expect.poll(() => older.said.join('\n'), LONG).toContain('this worker is of version 1.2.2')
+      await expect
+        .poll(() => runs.get(id), LONG)
+        .toMatchObject({ status: 'queued', error: { code: 'backtest.no_worker' } })
+      for (const { child } of [other, older]) child.kill('SIGTERM')
+      await startWorker(await newHome())
+      await expect.poll(() => statusOf(id), LONG).toBe('done')
+      expect(await runs.get(id)).toMatchObject({ figures: { days: expect.any(Number) } })
+    })
+
+    it('work for a service that works itself, are bounded, and stop what is cancelled', async () => {
+      const small = { ...configuration, backtests: { max_queued: 1, keep: 1 } }
+      const service = openQueuedBacktests({ ...optionsFor(home), configuration: () => small })
+      try {
+        const seen: string[] = []
+        service.onChange(({ status }) => seen.push(status))
+        const first = await service.submit('backtest', BACKTEST)
+        if (first.status !== 'accepted') throw new Error('it was not taken')
+        expect(await service.submit('backtest', BACKTEST)).toEqual({ status: 'full', max: 1 })
+        expect(await service.submit('backtest', { data: ['kraken:BTC:1h'] })).toMatchObject({
+          status: 'refused',
+          reason: expect.stringContaining('there are no bars of BTC of kraken'),
+        })
+        await expect.poll(async () => (await service.get(first.run.id))?.status, LONG).toBe('done')
+        await expect.poll(() => seen.at(-1), LONG).toBe('done')
+        const long = { strategy: 'hold', from: '2020-01-01T00:00:00Z', to: '2026-01-01T00:00:00Z' }
+        const second = await service.submit('backtest', long)
+        if (second.status !== 'accepted') throw new Error('it was not taken')
+        await expect.poll(async () => (await service.get(second.run.id))?.status, LONG).toBe('running')
+        expect(await service.cancel(second.run.id)).toBe('cancelled')
+        // The worker gives up what is not its own any more, and takes the next.
+        const third = await service.submit('backtest', BACKTEST)
+        if (third.status !== 'accepted') throw new Error('it was not taken')
+        await expect.poll(async () => (await service.get(third.run.id))?.status, LONG).toBe('done')
+        expect(await service.cancel(third.run.id)).toBe('removed')
+        expect(await service.get(third.run.id)).toBeNull()
+        expect(await service.get('no-id')).toBeNull()
+        expect((await service.list('backtest')).length).toBeLessThanOrEqual(2)
+      } finally {
+        await service.close()
+      }
+    })
+  },
+)
