@@ -75,7 +75,7 @@ export const openMarket = (dependencies: MarketDependencies): Promise<RunningMar
       closers.add(() => own.close())
       const marketRunner = new MarketRunner({
         engine,
-        feed: withOwnCode(feed, own, engine),
+        feed: withOwnCode(feed, own, engine, replay !== null),
         producers: BUILT_IN_PRODUCERS,
         producerRunner,
         configuration,

@@ -24,7 +24,8 @@ export interface OwnCodeDependencies {
 
 /** What runs of the user's own files in the leading process. */
 export interface RunningOwnCode {
-  take(bars: readonly FeedBar[]): void
+  /** Resolves when it has run on them. */
+  take(bars: readonly FeedBar[]): Promise<void>
   close(): Promise<void>
 }
 
@@ -58,9 +59,8 @@ export const openOwnCode = async (
     onError,
   })
   return {
-    take: (bars) => {
-      strategies.take(bars)
-      producers.take(bars)
+    take: async (bars) => {
+      await Promise.all([strategies.take(bars), producers.take(bars)])
     },
     close: async () => {
       await Promise.all([strategies.close(), producers.close()])
@@ -68,11 +68,15 @@ export const openOwnCode = async (
   }
 }
 
-/** The feed, and after each bar that was stored the user's own code, which nobody waits for. */
+/**
+ * The feed, and after each bar that was stored the user's own code. A market does not wait for it; the clock of a replay
+ * does, as that of a backtest.
+ */
 export const withOwnCode = (
   feed: MarketFeed,
   own: Pick<RunningOwnCode, 'take'>,
   engine: Pick<Executor, 'state'>,
+  isReplay: boolean,
 ): MarketFeed => ({
   name: feed.name,
   producers: feed.producers,
@@ -83,7 +87,8 @@ export const withOwnCode = (
       ...listener,
       onBars: async (bars) => {
         await listener.onBars(bars)
-        own.take(bars.filter((bar) => isStored(bar, engine)))
+        const taken = own.take(bars.filter((bar) => isStored(bar, engine)))
+        if (isReplay) await taken
       },
     }),
 })

@@ -30,13 +30,13 @@ export class OwnProducerRunner {
     this.#tasks = dependencies.names.map((name) => new ProducerTask(name, dependencies))
   }
 
-  /** After these bars were stored. Returns at once. */
-  take(bars: readonly FeedBar[]): void {
+  /** After these bars were stored. Resolves when all producers that are due have run. */
+  async take(bars: readonly FeedBar[]): Promise<void> {
     const closes = bars
       .filter(({ backfill }) => !backfill)
       .map(({ close_ts: closeTs }) => Date.parse(closeTs))
     if (this.#isClosed || closes.length === 0) return
-    for (const task of this.#tasks) task.take(Math.max(...closes))
+    await Promise.all(this.#tasks.map((task) => task.take(Math.max(...closes))))
   }
 
   async close(): Promise<void> {
@@ -62,18 +62,21 @@ class ProducerTask {
     this.#dependencies = dependencies
   }
 
-  take(closeMs: number): void {
-    const { engine, clock } = this.#dependencies
+  take(closeMs: number): Promise<void> {
+    const { engine, clock, onError } = this.#dependencies
     const record = engine.state.signals.producers.runs.get(this.#name)
-    if (this.#isBusy || this.#isClosed || !mayRun(record, timestampAt(clock.now()))) return
+    if (this.#isBusy || this.#isClosed || !mayRun(record, timestampAt(clock.now()))) return this.#underWay
     const { schedule } = this.#opened ?? UNKNOWN
     // The first bar opens it: only then its schedule is known.
-    if (this.#opened !== null && !firesBetween(schedule, this.#ranUpToMs, closeMs)) return
+    if (this.#opened !== null && !firesBetween(schedule, this.#ranUpToMs, closeMs)) return this.#underWay
     this.#isBusy = true
     this.#ranUpToMs = closeMs
-    this.#underWay = this.#run().finally(() => {
-      this.#isBusy = false
-    })
+    this.#underWay = this.#run()
+      .catch((error: unknown) => onError(`could not run the producer ${this.#name}`, error))
+      .finally(() => {
+        this.#isBusy = false
+      })
+    return this.#underWay
   }
 
   async close(): Promise<void> {

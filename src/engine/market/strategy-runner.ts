@@ -51,8 +51,8 @@ export class StrategyRunner {
     this.#dependencies = dependencies
   }
 
-  /** After these bars were stored. Returns at once. */
-  take(bars: readonly FeedBar[]): void {
+  /** After these bars were stored. Resolves when all strategies have decided; who does not want to wait, does not. */
+  async take(bars: readonly FeedBar[]): Promise<void> {
     if (this.#isClosed) return
     const wanted = wantedOf(this.#dependencies.configuration())
     for (const [name, task] of this.#tasks) {
@@ -63,8 +63,8 @@ export class StrategyRunner {
     for (const [name, settings] of wanted) {
       const task = this.#tasks.get(name) ?? new StrategyTask(name, settings, this.#dependencies)
       this.#tasks.set(name, task)
-      task.take(bars)
     }
+    await Promise.all([...this.#tasks.values()].map((task) => task.take(bars)))
   }
 
   async close(): Promise<void> {
@@ -117,16 +117,21 @@ class StrategyTask {
     this.#dependencies = dependencies
   }
 
-  take(bars: readonly FeedBar[]): void {
+  take(bars: readonly FeedBar[]): Promise<void> {
     const { symbols } = this.wanted
     for (const bar of bars)
       if (symbols === null || symbols.has(canonicalSymbol(bar.symbol))) this.#waiting.push(bar)
     if (this.#waiting.length > WAITING_BARS_MAX) this.#waiting = this.#waiting.slice(-1)
-    if (this.#isBusy) return
+    if (this.#isBusy) return this.#underWay
     this.#isBusy = true
-    this.#underWay = this.#work().finally(() => {
-      this.#isBusy = false
-    })
+    // Where the store is away, not even a failure can be recorded.
+    const { onError } = this.#dependencies
+    this.#underWay = this.#work()
+      .catch((error: unknown) => onError(`could not run the strategy ${this.#name}`, error))
+      .finally(() => {
+        this.#isBusy = false
+      })
+    return this.#underWay
   }
 
   async close(): Promise<void> {
