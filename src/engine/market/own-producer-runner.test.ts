@@ -60,7 +60,7 @@ const after = async (minutes: number, producers: Readonly<Record<string, Run>>, 
   )) {
     engine.moveTo(Date.parse(bar.close_ts))
     await engine.execute({ kind: 'observe-bars', observation: { feed: 'test', bars: [bar] } })
-    void runner.take([bar])
+    runner.take([bar]).catch((error: unknown) => errors.push(String(error)))
     await new Promise((resolve) => setImmediate(resolve))
     await new Promise((resolve) => setImmediate(resolve))
   }

@@ -64,7 +64,7 @@ class Service {
       this.#engine.moveTo(Date.parse(bar.close_ts))
       await this.#engine.execute({ kind: 'observe-bars', observation: { feed: 'test', bars: [bar] } })
       this.#stored.push(bar)
-      void this.#runner.take([bar])
+      this.#runner.take([bar]).catch((error: unknown) => this.errors.push(String(error)))
       // Nobody waits for a strategy but this test.
       await new Promise((resolve) => setImmediate(resolve))
       await new Promise((resolve) => setImmediate(resolve))
