@@ -91,8 +91,8 @@ const namesThatExist = async (): Promise<readonly string[]> => {
     return body
   }
   const ended = async (path: string, run: Record<string, unknown>): Promise<Record<string, unknown>> => {
-    const read = async () => (await server.call('GET', `/${path}/${String(run['id'])}`)).body['status']
-    await vi.waitFor(async () => expect(await read()).toBe('done'), { timeout: 60_000 })
+    const read = async () => (await server.call('GET', `/${path}/${String(run['id'])}`)).body
+    await vi.waitFor(async () => expect(await read()).toMatchObject({ status: 'done' }), { timeout: 60_000 })
     return run
   }
   const contributor = await made('/contributors/register', {
