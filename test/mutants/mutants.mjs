@@ -66,10 +66,10 @@ export const MUTANTS = [
   },
   {
     name: 'a backtest fills at the close of the bar that has just opened',
-    file: 'src/backtest/run.ts',
+    file: 'src/backtest/backtest-engine.ts',
     from: 'for (const { symbol, open } of bars)',
     to: 'for (const { symbol, close: open } of bars)',
-    test: ['src/backtest/look-ahead.test.ts', 'changes nothing that hold did before'],
+    test: ['src/backtest/look-ahead.test.ts', 'changes nothing that always_long did before'],
   },
   {
     name: "a short's profit has the wrong sign",
