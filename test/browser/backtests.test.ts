@@ -30,7 +30,7 @@ describe.skipIf(BROWSER === undefined)('the page about backtests', () => {
     await page.getByText('No backtest yet').waitFor()
     await start('quick=1')
     const dialog = page.getByRole('dialog', { name: 'New backtest' })
-    await dialog.getByRole('alert').getByText('ma_crossover has no parameter quick').waitFor()
+    await dialog.getByRole('alert').getByText('no parameter is named quick').waitFor()
     await dialog.getByRole('button', { name: 'Cancel' }).click()
   })
 

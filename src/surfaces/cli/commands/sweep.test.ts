@@ -98,8 +98,8 @@ describe('svc sweep', { timeout: 180_000 }, () => {
 
   it.each([
     [['--set', 'fast=9..5'], 2, 'It must be a name and values'],
-    [['--set', 'quick=5'], 1, 'ma_crossover has no parameter quick: it has fast, slow'],
-    [['--set', 'fast=0'], 1, 'fast of ma_crossover must be a whole number from 1 to 1000'],
+    [['--set', 'quick=5'], 1, 'ma_crossover: no parameter is named quick'],
+    [['--set', 'fast=0'], 1, '(fast 10, 1 to 1000)'],
     [['--set', 'fast=5', '--set', 'fast=6'], 1, 'fast is set twice'],
     [['--set', 'fast=1..1000', '--set', 'slow=1..1000'], 1, '1000000 combinations are too many'],
     [['--set', 'fast=5', '--walk-forward', '90d'], 2, 'two durations'],

@@ -84,8 +84,8 @@ describe('a backtest over HTTP', () => {
   })
 
   it.each([
-    [{ strategy: 'wizard' }, 'backtest.refused', 'there is no strategy wizard: there are brain'],
-    [{ strategy: 'hold', parameters: { fast: 1 } }, 'backtest.refused', 'hold has no parameter fast'],
+    [{ strategy: 'wizard' }, 'backtest.refused', 'no strategy is named wizard (there are brain'],
+    [{ strategy: 'hold', parameters: { fast: 1 } }, 'backtest.refused', 'hold: no parameter is named fast'],
     [{ data: ['binance:BTC:1h'], recorded: true }, 'backtest.refused', 'exclude each other'],
     [{ data: ['binance:BTC:1h'], symbol: 'BTC' }, 'backtest.refused', 'exclude each other'],
     [{ symbol: 'DOGECOIN' }, 'backtest.refused', 'is not in universe.symbols'],
