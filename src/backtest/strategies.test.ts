@@ -81,7 +81,7 @@ describe('a rule', () => {
         return Promise.resolve({ status: 'done', events: [], replayed: false })
       },
     }
-    const strategy = strategyOf('hold', { engine, configuration: () => DEFAULT_CONFIGURATION })
+    const strategy = strategyOf('always_long', { engine, configuration: () => DEFAULT_CONFIGURATION })
     strategy.addBars(barsFrom(BEGIN, [100, 101], { resolution_s: QUARTER_S, backfill: true }))
     await strategy.decide(0, 0)
     expect(asked).toHaveLength(1)

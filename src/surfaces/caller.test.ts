@@ -77,6 +77,7 @@ describe('mayChange', () => {
     expect(all.filter((section) => !sectionsFor(bearer(true)).includes(section)).toSorted()).toEqual([
       'api',
       'audit',
+      'backtests',
       'dashboard',
       'execution',
       'identity',
@@ -87,6 +88,7 @@ describe('mayChange', () => {
       'preset',
       'risk',
       'store',
+      'strategies',
     ])
     expect(mayChange(bearer(true), ['producers', 'allow_private_endpoints'])).toBe(false)
     expect(mayChange(bearer(true), ['producers'])).toBe(false)

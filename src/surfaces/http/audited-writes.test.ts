@@ -114,6 +114,8 @@ describe('the audit of writes', () => {
     )
     // Nothing owes karma, no order is open, no entry held back and no alert open here: see the tests of those routes.
     const elsewhere = ['settleKarma', 'migrateWallet', 'cancelOrder', 'resumeLive', 'acknowledgeAlerts']
+    // These have no event of their own: see below.
+    elsewhere.push('startBacktest', 'cancelBacktest', 'startSweep', 'cancelSweep')
     expect([...WRITES.map(({ operationId }) => operationId), ...elsewhere].sort()).toEqual(writing.sort())
   })
 
@@ -142,6 +144,24 @@ describe('the audit of writes', () => {
     const again = await server.call(method, write.path(), write.options)
     expect(again.status < 300, again.text).toBe(write.again === 'nothing new')
     expect((await server.engine.log.head()).seq).toBe(head.seq)
+  })
+
+  it.each([
+    ['/backtests', { parameters: { fast: 5 } }],
+    ['/sweeps', { set: ['fast=5,6'] }],
+  ])('tells of runs of %s, which leave nothing else in the log', async (path, more) => {
+    const { seq } = await server.engine.log.head()
+    const json = { strategy: 'ma_crossover', symbol: 'BTC', from: '2026-01-05', to: '2026-01-06', ...more }
+    const started = await server.call('POST', path, { json })
+    expect(started.status, started.text).toBe(202)
+    const run = `${path}/${String(started.body['id'])}`
+    expect((await server.call('DELETE', run)).status).toBeLessThan(300)
+    const events = await server.engine.log.read({ after: seq, order: 'asc', limit: 10 })
+    expect(events.map(({ type }) => type)).toEqual(['system.audit.v1', 'system.audit.v1'])
+    expect((await auditsSince(seq)).map(({ resource, action }) => [resource, action])).toEqual([
+      [path, 'write'],
+      [run, 'write'],
+    ])
   })
 
   it('tells of every cycle that the kill switch refused', async () => {

@@ -72,7 +72,11 @@ describe('a strategy that is a program', () => {
       'it ended with exit code 3: no more',
     ],
     ['garbles', "process.stdout.write('not json\\n')", 'its answer is no JSON: not json'],
-    ['chatters', 'say(); say(); say()', 'it wrote a line that it was not asked for'],
+    [
+      'chatters',
+      "process.stdout.write('null\\nnull\\nnull\\n')",
+      'it wrote a line that it was not asked for',
+    ],
     ['boasts', "process.stdout.write('x'.repeat(100000))", 'it wrote a line of more than 65536 characters'],
     ['misleads', "say(message.type === 'start' ? null : { side: 'up' })", 'its answer is wrong: side'],
   ])('that %s is an error', async (name, body, message) => {

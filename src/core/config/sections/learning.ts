@@ -30,7 +30,7 @@ export const strategies = z
   .record(
     z.string().regex(STRATEGY_NAME),
     z.strictObject({
-      enabled: z.boolean(),
+      enabled: z.boolean().default(false),
       parameters: z
         .record(plainText(1, 64), z.union([z.number(), z.boolean(), plainText(0, 1000)]))
         .default({}),

@@ -243,7 +243,7 @@ interface Setting {
 }
 
 const parseSetting = parser((text): Setting | null => {
-  const [, of = null, key = '', value = ''] = /^(?:([\w-]+)\.)?(\w+)=(.+)$/s.exec(text) ?? []
+  const [, of = null, key = '', value = ''] = /^(?:([\w-]+)\.)?([A-Za-z_]\w{0,63})=(.+)$/s.exec(text) ?? []
   return key === '' ? null : { of, key, value: valueOf(value) }
 }, 'It must be a name and a value, such as fast=10.')
 

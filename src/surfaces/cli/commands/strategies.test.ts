@@ -24,6 +24,7 @@ describe('svc strategies', () => {
     const { exitCode, document } = await run('strategies')
     expect(exitCode).toBe(0)
     expect(document.strategies).toMatchObject([
+      { name: 'always_long', status: 'built in', parameters: [] },
       { name: 'hold', status: 'built in', parameters: [] },
       { name: 'ma_crossover', parameters: ['fast 10, 1 to 1000', 'slow 50, 2 to 2000'] },
       { name: 'momentum', parameters: ['bars 20, 1 to 1000', 'threshold 0.02, 0 to 1'] },
@@ -35,7 +36,7 @@ describe('svc strategies', () => {
     await write('broken.ts', 'export default 1')
     const { exitCode, document } = await run('strategies')
     expect(exitCode).toBe(1)
-    expect(document.strategies.slice(3)).toMatchObject([
+    expect(document.strategies.slice(4)).toMatchObject([
       { name: 'broken', status: 'broken', error: expect.stringContaining('no default export') },
       { name: 'cross', status: 'found', error: null },
     ])

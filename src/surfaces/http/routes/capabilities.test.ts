@@ -65,7 +65,7 @@ describe('GET /capabilities', () => {
     ).toEqual([
       ['own', []],
       ['p1', ['signal.onchain.v1', 'signal.stablecoin.v1', 'signal.whale.v1']],
-      ['p2', ['signal.orderbook.v1', 'signal.ta.v1']],
+      ['p2', ['signal.orderbook.v1', 'signal.strategy.v1', 'signal.ta.v1']],
     ])
     expect(producers[1]).toMatchObject({ last_seen: null, health: 'unknown' })
     expect(producers[1]?.signal_types[0]?.schema).toMatchObject({
