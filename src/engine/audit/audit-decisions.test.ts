@@ -12,18 +12,25 @@ import type { JsonObject } from '../../core/shared/json.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { auditDecisions, type AuditOptions } from './audit-decisions.ts'
 
-/** A mistake in a decider, planted while this is set: sizes come out a little too large. */
-const planted = vi.hoisted(() => ({ isPlanted: false }))
-vi.mock('../../core/trading/kelly.ts', async (original) => {
-  const real = await original<typeof Kelly>()
-  return {
-    ...real,
-    kellyEstimate: (...given: Parameters<typeof real.kellyEstimate>) => {
-      const kelly = real.kellyEstimate(...given)
-      return planted.isPlanted ? { ...kelly, stake: kelly.stake * 1.001 } : kelly
-    },
-  }
-})
+/** An audit whose deciders have a mistake: sizes come out a little too large. */
+const withMistake = async (): Promise<typeof auditDecisions> => {
+  // Test files share their modules: those with the mistake are loaded beside them.
+  vi.resetModules()
+  vi.doMock('../../core/trading/kelly.ts', async (original) => {
+    const real = await original<typeof Kelly>()
+    return {
+      ...real,
+      kellyEstimate: (...given: Parameters<typeof real.kellyEstimate>) => {
+        const kelly = real.kellyEstimate(...given)
+        return { ...kelly, stake: kelly.stake * 1.001 }
+      },
+    }
+  })
+  const wrong = await import('./audit-decisions.ts')
+  vi.doUnmock('../../core/trading/kelly.ts')
+  vi.resetModules()
+  return wrong.auditDecisions
+}
 
 /** Other settings than those of the day: the audit must find those in the log. */
 const TODAY = configurationWith({
@@ -42,8 +49,8 @@ describe('the audit of decisions', () => {
     records = await day.log.read({ order: 'asc', limit: 100_000 })
   }, 120_000)
 
-  const audit = (log: EventLog, options: Partial<AuditOptions> = {}) =>
-    auditDecisions(log, {
+  const audit = (log: EventLog, options: Partial<AuditOptions> = {}, audits = auditDecisions) =>
+    audits(log, {
       trust: day.trust,
       configuration: TODAY,
       version: DAY_VERSION,
@@ -137,16 +144,11 @@ describe('the audit of decisions', () => {
   })
 
   it('finds a decider that decides in another way', async () => {
-    planted.isPlanted = true
-    try {
-      const report = await audit(day.log)
-      expect(report.ok).toBe(false)
-      const types = new Set(report.findings.map(({ type }) => type))
-      expect(types).toContain('execution.order_submitted.v1')
-      expect(report.findings.every(({ type }) => type.startsWith('execution.'))).toBe(true)
-    } finally {
-      planted.isPlanted = false
-    }
+    const report = await audit(day.log, {}, await withMistake())
+    expect(report.ok).toBe(false)
+    const types = new Set(report.findings.map(({ type }) => type))
+    expect(types).toContain('execution.order_submitted.v1')
+    expect(report.findings.every(({ type }) => type.startsWith('execution.'))).toBe(true)
   })
 
   it('audits a part of the log, with the settings of before', async () => {
@@ -168,10 +170,7 @@ describe('the audit of decisions', () => {
     expect(report.not_rerun['configuration not recorded']).toBeGreaterThan(10)
     const older = await audit(day.log, { version: '9.9.9' })
     expect(older).toMatchObject({ ok: true, not_rerun: {} })
-    planted.isPlanted = true
-    const otherwise = await audit(day.log, { version: '9.9.9' }).finally(() => {
-      planted.isPlanted = false
-    })
+    const otherwise = await audit(day.log, { version: '9.9.9' }, await withMistake())
     expect(otherwise).toMatchObject({ ok: true, different: 0 })
     expect(otherwise.not_rerun[`decided by version ${DAY_VERSION}`]).toBeGreaterThan(0)
   })
