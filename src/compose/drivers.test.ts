@@ -100,7 +100,8 @@ it('a leader whose store is away with its lease stops, stays up, and leads again
   isAway = false
   await passTime(timer, 5000)
   expect(leases.length).toBeGreaterThan(1)
-  expect(drivers.feedStatus()).toMatchObject({ feed: 'file' })
+  // Looking for code of the user takes a moment of real time.
+  await expect.poll(() => drivers.feedStatus()).toMatchObject({ feed: 'file' })
   const closing = drivers.close()
   await settle()
   await closing
