@@ -36,7 +36,10 @@ export const taskDataOf = async (
 const codeHash = async (barsHash: string, folder: string): Promise<string> => {
   const hash = createHash('sha256').update(barsHash)
   // Where there is none, the strategy is not found when it is opened.
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  })
   const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name)
   for (const name of names.toSorted()) hash.update(`\n${name}\n`).update(await readFile(join(folder, name)))
   return hash.digest('hex')
