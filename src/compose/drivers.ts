@@ -13,6 +13,7 @@ import type { ReplayTime } from '../engine/replay-time.ts'
 import { isoNow } from '../engine/iso-now.ts'
 import { OrderRouter } from '../engine/orders/order-router.ts'
 import { openBroker } from './broker.ts'
+import type { FindProducers } from './own-code.ts'
 import { Closers, opening, type Environment } from './environment.ts'
 
 export interface DriverDependencies {
@@ -26,6 +27,8 @@ export interface DriverDependencies {
   readonly onSecrets: (secrets: readonly string[]) => void
   /** Where prices come from and orders go; by default what the settings name. The simulator has its own. */
   readonly openFeed?: OpenFeed
+  /** The user's own producers; by default those in the home folder. The simulator reads no files. */
+  readonly findProducers?: FindProducers
   /** The time of the bars where a file is replayed. */
   readonly replay?: ReplayTime | null
   readonly openBroker?: typeof openBroker

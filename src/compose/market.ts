@@ -19,7 +19,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { FeedStatus, MarketFeed } from '../ports/market-feed.ts'
 import type { Timer } from '../ports/timer.ts'
 import { opening, type Environment } from './environment.ts'
-import { openOwnCode, withOwnCode } from './own-code.ts'
+import { openOwnCode, withOwnCode, type FindProducers } from './own-code.ts'
 
 export interface MarketDependencies {
   readonly environment: Environment
@@ -28,6 +28,7 @@ export interface MarketDependencies {
   readonly logger: Logger
   readonly timer: Timer
   readonly openFeed?: OpenFeed
+  readonly findProducers?: FindProducers
   /** The time of the bars where a file is replayed; it was chosen when the service started. */
   readonly replay?: ReplayTime | null
 }

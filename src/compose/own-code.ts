@@ -15,11 +15,15 @@ import type { MarketFeed } from '../ports/market-feed.ts'
 import type { Environment } from './environment.ts'
 import { findOwnProducers, ownProducer, strategyNamed } from './strategies.ts'
 
+export type FindProducers = typeof findOwnProducers
+
 export interface OwnCodeDependencies {
   readonly environment: Environment
   readonly engine: Executor & { readonly log: Pick<EventLog, 'read'> }
   readonly configuration: () => Configuration
   readonly logger: Logger
+  /** By default those in the home folder. */
+  readonly findProducers?: FindProducers
 }
 
 /** What runs of the user's own files in the leading process. */
@@ -30,7 +34,13 @@ export interface RunningOwnCode {
 }
 
 export const openOwnCode = async (
-  { environment: { home, clock }, engine, configuration, logger }: OwnCodeDependencies,
+  {
+    environment: { home, clock },
+    engine,
+    configuration,
+    logger,
+    findProducers = findOwnProducers,
+  }: OwnCodeDependencies,
   producerRunner: ProducerRunner,
 ): Promise<RunningOwnCode> => {
   // What its author did wrong needs no stack of ours.
@@ -54,7 +64,7 @@ export const openOwnCode = async (
     clock,
     configuration,
     producerRunner,
-    names: (await findOwnProducers(home)).map(({ name }) => name),
+    names: (await findProducers(home)).map(({ name }) => name),
     open: (name) => ownProducer(name, { home, blocks: false, onOutput }),
     onError,
   })

@@ -129,6 +129,8 @@ export class SimulatedProcess implements Owner {
       leadership: server.leadershipOf(this),
       onSecrets: () => undefined,
       openFeed: (_configuration, timer) => openSimulatedFeed(world, market, timer),
+      // Reading a folder takes as long as it takes: it would not be the same twice.
+      findProducers: () => Promise.resolve([]),
       openBroker: (_environment, _configuration, _timer, maySend) =>
         Promise.resolve({
           status: 'open',

@@ -24,6 +24,8 @@ export interface SimulationOptions {
   /** Stretches of trouble, each followed by a calm one in which the books are compared. */
   readonly rounds?: number
   readonly trace?: TraceLine
+  /** Real time passes at each step: an answer of a real disk, which nothing may wait for, would change the run. */
+  readonly isSlow?: boolean
 }
 
 export interface SimulationResult {
@@ -69,8 +71,8 @@ class Simulation {
   readonly #slots = new Map<number, SimulatedProcess>()
   #lives = 0
 
-  constructor({ seed, faults = DEFAULT_FAULTS, trace }: SimulationOptions) {
-    const world = new World({ seed, startMs: BEGIN_MS, faults, trace: trace ?? null })
+  constructor({ seed, faults = DEFAULT_FAULTS, trace, isSlow = false }: SimulationOptions) {
+    const world = new World({ seed, startMs: BEGIN_MS, faults, trace: trace ?? null, isSlow })
     this.#world = world
     this.#server = new LogServer(world)
     this.#market = new Market(world, SYMBOLS)

@@ -1,4 +1,5 @@
 import { createHash, hash } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { randomOf, type Random } from '../random.fixture.ts'
 import type { Fault } from './faults.fixture.ts'
 
@@ -58,6 +59,7 @@ export class World {
   readonly #randoms = new Map<string, Random>()
   readonly #digest = createHash('sha256')
   readonly #trace: TraceLine | null
+  readonly #isSlow: boolean
   #order = 0
   #failure: Error | null = null
 
@@ -66,10 +68,12 @@ export class World {
     readonly startMs: number
     readonly faults: readonly Fault[]
     readonly trace: TraceLine | null
+    readonly isSlow: boolean
   }) {
     this.seed = options.seed
     this.nowMs = options.startMs
     this.#trace = options.trace
+    this.#isSlow = options.isSlow
     const choice = this.random('faults')
     // Not all at once: a run in which one thing goes wrong often finds what one in which everything does cannot.
     this.#active = new Set(options.faults.filter(() => choice.happens(0.6)))
@@ -165,6 +169,7 @@ export class World {
     this.note(owner === null ? label : `${owner.name}: ${label}`)
     action()
     await settle()
+    if (this.#isSlow) await delay(1)
     this.afterStep()
     this.throwIfBroken()
   }
