@@ -125,7 +125,7 @@ const DESCRIPTIONS = {
   acknowledge_alerts: 'Marks alerts as seen, for everybody who looks at them. For operators, in two steps.',
   run_backtest:
     'Tries a strategy on recorded or simulated prices with paper money, and says honestly whether it found an edge: ' +
-    'p-value, trades, return, drawdown. It moves no money. A long run goes on: get_backtest has its result.',
+    'p-value, trades, return, drawdown. It moves no money. A long run goes on: `wait_seconds` waits for it, get_backtest has its result.',
   get_backtest: 'A backtest that was started before: how far it is, or what it found.',
 } as const
 

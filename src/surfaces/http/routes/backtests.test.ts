@@ -190,7 +190,7 @@ describe('an agent', () => {
       expect(body).toHaveProperty('result')
       return body['result'] as { structuredContent: Record<string, unknown>; isError: boolean }
     }
-    const { structuredContent: run, isError } = await callTool('run_backtest', SHORT)
+    const { structuredContent: run, isError } = await callTool('run_backtest', { ...SHORT, wait_seconds: 20 })
     expect(isError).toBe(false)
     expect(run).toMatchObject({ status: 'done', edge_found: false, report: { strategy: 'ma_crossover' } })
     expect(run['verdict']).toMatch(/^no edge found: p = [\d.]+, \d+ trades?/)
@@ -204,8 +204,10 @@ describe('an agent', () => {
       isError: true,
       structuredContent: { error: 'backtest_refused' },
     })
-    const { structuredContent: queued } = await callTool('run_backtest', { ...LONG, wait_seconds: 0 })
-    expect(queued).toMatchObject({ verdict: null, report: null })
+    for (const waiting of [{}, { wait_seconds: 0 }]) {
+      const { structuredContent: queued } = await callTool('run_backtest', { ...LONG, ...waiting })
+      expect(queued).toMatchObject({ verdict: null, report: null })
+    }
   })
 })
 

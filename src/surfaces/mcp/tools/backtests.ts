@@ -7,6 +7,8 @@ import { failed, orError, tool, type ToolOutcome } from '../tool.ts'
 
 /** A request over HTTP must end within 30 s. */
 const WAIT_SECONDS_MAX = 20
+/** Who does not ask for it does not wait for a long run: it is told the id at once. */
+const WAIT_SECONDS = 1
 
 const waiting = (fallback: number) =>
   z
@@ -29,7 +31,7 @@ export const backtestTools = {
     advice:
       '`verdict` says in one sentence whether there is an edge; "no edge found" is a normal answer. One run is not ' +
       'corrected for the others you tried: the more ideas are tried, the more of them look good by chance.',
-    input: backtestRequest.extend({ wait_seconds: waiting(WAIT_SECONDS_MAX) }),
+    input: backtestRequest.extend({ wait_seconds: waiting(WAIT_SECONDS) }),
     output: orError(output, ['backtest_refused', 'queue_full', 'scope_missing', 'author_mismatch']),
     author: () => null,
     call: async ({ input: { wait_seconds: seconds, ...request }, dependencies: { backtests } }) => {
