@@ -45,7 +45,9 @@ export const runMutants = async (root, wanted) => {
     for (const mutant of mutants) {
       const restore = await mutate(copy, mutant)
       const [file, title] = mutant.test
-      const isCaught = (await runTests(copy, [mutant])).some(({ status }) => status === 'failed')
+      const isCaught = (await runTests(copy, [mutant], ['--bail=1'])).some(
+        ({ status }) => status === 'failed',
+      )
       await restore()
       report(isCaught, `${mutant.name}: ${isCaught ? 'caught' : 'SURVIVED'} (${file} · ${title})`)
     }
@@ -85,14 +87,15 @@ const mutate = async (copy, { name, file, from, to }) => {
 }
 
 /** The results of the named tests. A file that does not even load has none: it has noticed nothing. */
-const runTests = async (copy, mutants) => {
+const runTests = async (copy, mutants, options = []) => {
   const files = [...new Set(mutants.map(({ test: [file] }) => file))]
   const titles = [...new Set(mutants.map(({ test: [, title] }) => title))]
   const pattern = titles.map((title) => title.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)).join('|')
   const resultsFile = join(copy, 'results.json')
   await rm(resultsFile, { force: true })
   const vitest = join(copy, 'node_modules/vitest/vitest.mjs')
-  const args = [vitest, 'run', ...files, '-t', pattern, '--reporter=json', `--outputFile=${resultsFile}`]
+  const report = ['--reporter=json', `--outputFile=${resultsFile}`]
+  const args = [vitest, 'run', ...files, '-t', pattern, ...report, ...options]
   const child = spawn(process.execPath, args, { cwd: copy, stdio: 'ignore', timeout: SECONDS_MAX * 1000 })
   await once(child, 'close')
   const { testResults } = JSON.parse(await readFile(resultsFile, 'utf8'))

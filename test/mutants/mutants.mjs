@@ -6,7 +6,7 @@
  */
 
 const SIMULATION = 'test/simulation/whole-engine/simulation.test.ts'
-const SIMULATED = 'keeps its promises through crashes, faults and a second process, from seed 1 on'
+const SIMULATED = 'keeps its promises through crashes, faults and a second process'
 
 export const MUTANTS = [
   {

@@ -127,7 +127,7 @@ export const connectToVenue = (link: VenueLink, ban: Ban): Broker => {
     onSend(order)
     world.count('orders sent')
     const sentMs = world.nowMs
-    if (world.goesWrong('request_lost', 0.06)) {
+    if (world.goesWrong('request_lost', 0.1)) {
       if (random.happens(0.5)) return NEVER
       return ask('order lost', 500, () => ({ status: 'unclear', reason: 'connection reset' }))
     }
@@ -136,7 +136,7 @@ export const connectToVenue = (link: VenueLink, ban: Ban): Broker => {
     const result = await ask(`order ${order.side} ${order.symbol}`, lateMs, () => place(order, sentMs), {
       ms: backMs,
     })
-    if (!world.goesWrong('answer_lost', 0.06)) return result
+    if (!world.goesWrong('answer_lost', 0.15)) return result
     if (random.happens(0.5)) return NEVER
     if (random.happens(0.3)) throw new Error('socket hang up')
     return { status: 'unclear', reason: 'HTTP 502' }

@@ -234,30 +234,41 @@ export class Venue {
     this.#world.count('funding payments')
   }
 
-  /** Immediate ones end with what they get, market orders get the rest a little later. */
+  /** Immediate ones end with what they get, market orders get the rest a little later, perhaps in parts again. */
   #match(order: PlacedOrder, wanted: bigint, limit: bigint | null): void {
     const world = this.#world
-    const random = world.random('venue')
     const { symbol, side } = order.request
     const price = this.priceOf(symbol)
     const isBeyond = limit !== null && (side === 'buy' ? price > limit : price < limit)
-    const isPartial = wanted >= 4n * QUANTITY_STEP && world.goesWrong('partial_fills', 0.25)
-    const first = isPartial ? cut((wanted * BigInt(10 + random.below(80))) / 100n) : wanted
-    if (!isBeyond) this.#fill(order, first)
-    const left = wanted - filledOf(order)
-    if (left <= 0n) return
-    if (limit !== null) {
-      order.status = 'canceled'
-      world.count('entries cut short')
+    if (!isBeyond) this.#fill(order, this.#partOf(wanted))
+    if (limit === null) {
+      this.#matchRest(order, wanted - filledOf(order))
       return
     }
-    world.schedule(200 + random.below(9000), `rest of ${order.id}`, null, () => {
+    if (filledOf(order) >= wanted) return
+    order.status = 'canceled'
+    world.count('entries cut short')
+  }
+
+  #matchRest(order: PlacedOrder, left: bigint): void {
+    if (left <= 0n) return
+    const { symbol, side, quantity } = order.request
+    const delayMs = 200 + this.#world.random('venue').below(9000)
+    this.#world.schedule(delayMs, `rest of ${order.id}`, null, () => {
       if (order.status !== 'open' && order.status !== 'partial') return
       const net = this.books.netOf(symbol)
       const closable = side === 'sell' ? net : -net
-      this.#fill(order, closable < left ? closable : left)
-      if (filledOf(order) < order.request.quantity) order.status = 'canceled'
+      const rest = closable < left ? closable : left
+      const part = this.#partOf(rest)
+      this.#fill(order, part)
+      if (part < rest) this.#matchRest(order, rest - part)
+      else if (filledOf(order) < quantity) order.status = 'canceled'
     })
+  }
+
+  #partOf(wanted: bigint): bigint {
+    const isPartial = wanted >= 4n * QUANTITY_STEP && this.#world.goesWrong('partial_fills', 0.5)
+    return isPartial ? cut((wanted * BigInt(10 + this.#world.random('venue').below(80))) / 100n) : wanted
   }
 
   #fill(order: PlacedOrder, quantity: bigint): void {
