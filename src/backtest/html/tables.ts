@@ -1,4 +1,5 @@
 import type { TradeGroup } from '../figures.ts'
+import { ownProducerText } from '../own-producers.ts'
 import type { BacktestReport } from '../report.ts'
 import {
   decimalText,
@@ -161,6 +162,7 @@ export const facts = (report: BacktestReport): Html => {
     ['Data', `sha256:${report.data_hash}`],
     ['Engine', report.engine_version],
   ]
+    ...report.own_producers.map((one) => ['Own producer', ownProducerText(one)] as const),
   return html`<dl class="run">
     ${rows.map(
       ([name, value]) =>

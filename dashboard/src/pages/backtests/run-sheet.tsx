@@ -23,6 +23,7 @@ import {
   numberIn,
   objectIn,
   sourceOf,
+  ownProducersOf,
   STATUS_TONES,
   subjectOf,
   textIn,
@@ -94,11 +95,15 @@ const factsOf = (run: BacktestResult, report: Readonly<Record<string, unknown>>)
   Survive: run.kind === 'sweep' ? <Count value={numberIn(report, 'survivors')} /> : undefined,
   Started: <Time at={run.created_at} as="full" />,
 })
+  'Own producers': untrusted(ownProducersOf(report)),
 
 const Gains = ({ report }: { readonly report: Readonly<Record<string, unknown>> }) => {
   const series = useMemo(() => [{ kind: 'area' as const, points: gainsOf(report) }], [report])
   const last = series[0]?.points.at(-1)
   if (last === undefined) return null
+const untrusted = (text: string | undefined) =>
+  text === undefined ? undefined : <Untrusted lines="all" text={text} />
+
   return (
     <Section title="Gain over time" hint="At the end of each day">
       <Chart
