@@ -10,6 +10,7 @@ import { EquityTracker, type TrackedEquity } from './equity-tracker.ts'
 import { MarketLineTracker, type FillCosts, type MarketLine } from './market-line.ts'
 import { CurveHistory, PriceHistory, type Candle, type EquityPoint, type PricePath } from './price-history.ts'
 import { meanOf } from './statistics.ts'
+import { TradeReasons, type TradeReason } from './trade-reasons.ts'
 
 /** What happened to the account during a run. */
 export interface AccountHistory extends TrackedEquity {
@@ -73,6 +74,8 @@ export interface ClosedTrade extends Opening {
 }
 
 interface Opening {
+  /** Null for trades after the first thousand. */
+  readonly why: TradeReason | null
   readonly symbol: string
   readonly direction: 'long' | 'short'
   readonly opened_at: string
@@ -97,6 +100,7 @@ export class AccountTracker {
   readonly #heldBack = new Map<string, number>()
   readonly #open = new Map<string, Opening>()
   readonly #trades: ClosedTrade[] = []
+  readonly #reasons = new TradeReasons()
   readonly #hash = new DataHash()
   readonly #prices = new PriceHistory()
   readonly #curve = new CurveHistory()
@@ -175,6 +179,7 @@ export class AccountTracker {
 
   #recordOne(event: Stamped): void {
     const known = asKnown(event)
+    if (known !== null) this.#reasons.take(known)
     switch (known?.type) {
       case 'execution.position_opened.v1':
         this.#open.set(known.payload.position_id, this.#openingOf(known.payload, event.recordedAt))
@@ -220,6 +225,7 @@ export class AccountTracker {
       size_usd: size_notional,
       equity_share: this.#equity.value > 0 ? r9(size_notional / this.#equity.value) : 0,
       regime: regime_at_entry,
+      why: this.#reasons.of(opened),
     }
   }
 

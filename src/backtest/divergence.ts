@@ -67,32 +67,44 @@ interface Compared {
   readonly settings: DivergenceReport['settings']
   readonly fromMs: number | null
   readonly toMs: number | null
+  /** Only trades that were opened in it, each to its end; absent for all of them. */
+  readonly range?: TimeRange | undefined
+}
+
+/** Both ends belong to it. */
+export interface TimeRange {
+  readonly fromMs: number
+  readonly toMs: number
 }
 
 /** Lines up what was traded with what the same inputs lead to in a replay. */
 export const divergenceOf = (compared: Compared): DivergenceReport => {
-  const { live, replayed, toleranceMs, fromMs, toMs } = compared
-  const pairs = pairsOf(live.trades, replayed.trades, toleranceMs)
+  const { live, replayed, toleranceMs, range } = compared
+  // Lined up first: what stands at an end of the range keeps its partner beyond it.
+  const pairs = pairsOf(live.trades, replayed.trades, toleranceMs).filter((pair) => isIn(range, pair))
   const rows = pairs
     .map(([one, other]) => rowOf(one, other, compared))
     .toSorted((one, other) => (one.time < other.time ? -1 : 1))
-  const livePnl = pnlOf(live)
-  const replayedPnl = pnlOf(replayed)
+  const liveTrades = pairs.flatMap(([one]) => one ?? [])
+  const replayedTrades = pairs.flatMap(([, other]) => other ?? [])
+  // Funding of a position that had ended belongs to no trade.
+  const [liveLate, replayedLate] = range === undefined ? [live.lateCosts, replayed.lateCosts] : [0, 0]
+  const livePnl = pnlOf(liveTrades) - liveLate
+  const replayedPnl = pnlOf(replayedTrades) - replayedLate
   const difference = livePnl - replayedPnl
   const byReason = new Map<DivergenceReason, number>()
   for (const { reasons } of rows)
     for (const [reason, amount] of Object.entries(reasons))
       byReason.set(reason as DivergenceReason, (byReason.get(reason as DivergenceReason) ?? 0) + amount)
-  const late = replayed.lateCosts - live.lateCosts
+  const late = replayedLate - liveLate
   if (late !== 0) byReason.set('costs', (byReason.get('costs') ?? 0) + late)
   const rest = difference - sumOf([...byReason.values()])
   if (Math.abs(rest) > CENT) byReason.set('unexplained', (byReason.get('unexplained') ?? 0) + rest)
   return {
-    from: fromMs === null ? null : timestampAt(fromMs),
-    to: toMs === null ? null : timestampAt(toMs),
+    ...coveredOf(compared),
     settings: compared.settings,
-    live_trades: live.trades.length,
-    replayed_trades: replayed.trades.length,
+    live_trades: liveTrades.length,
+    replayed_trades: replayedTrades.length,
     live_pnl_usd: r9(livePnl),
     replayed_pnl_usd: r9(replayedPnl),
     difference_usd: r9(difference),
@@ -106,7 +118,19 @@ const CENT = 1e-6
 
 const sumOf = (amounts: readonly number[]): number => amounts.reduce((sum, amount) => sum + amount, 0)
 
-const pnlOf = ({ trades, lateCosts }: TradeBook): number => sumOf(trades.map(({ pnl }) => pnl)) - lateCosts
+const pnlOf = (trades: readonly Trade[]): number => sumOf(trades.map(({ pnl }) => pnl))
+
+/** By the trade that really happened, if there was one. */
+const isIn = (range: TimeRange | undefined, [live, replayed]: Pair): boolean => {
+  const { openedMs } = live ?? replayed ?? NOTHING
+  return range === undefined || (range.fromMs <= openedMs && openedMs <= range.toMs)
+}
+
+/** The part of the replayed time that is compared. */
+const coveredOf = ({ fromMs, toMs, range }: Compared): Pick<DivergenceReport, 'from' | 'to'> => ({
+  from: fromMs === null ? null : timestampAt(Math.max(fromMs, range?.fromMs ?? fromMs)),
+  to: toMs === null ? null : timestampAt(Math.min(toMs, range?.toMs ?? toMs)),
+})
 
 const amountsOf = (amounts: readonly (readonly [DivergenceReason, number])[]) =>
   Object.fromEntries(amounts.map(([reason, amount]) => [reason, r9(amount)]))

@@ -40,6 +40,8 @@ export interface BacktestSubject {
   }
   readonly trials: Trials
   readonly version: string
+  /** SHA-256 of the code of the user that the run may have used; null without any. */
+  readonly codeHash: string | null
 }
 
 /** Streams of random numbers from 0, below 1, each by its name: the same ones in every run with the same seed. */
@@ -101,7 +103,9 @@ export const reportOf = (subject: BacktestSubject, result: BacktestResult, unifo
       regime: groupedBy(trades, ({ regime }) => regime),
     },
     monthly: monthlyReturnsOf(account, marketLine),
+    own_producers: result.ownProducers,
     data_hash: account.dataHash,
+    code_hash: subject.codeHash,
     engine_version: subject.version,
     days_utc: account.dayNumbers.map(dateOf),
     equity_usd_by_day: account.days,

@@ -6,6 +6,7 @@ import type { Producer } from '../ports/producer.ts'
 import type { RunningStrategy } from '../ports/strategy.ts'
 import type { AccountHistory } from './account.ts'
 import type { EventFeed } from './log-feed.ts'
+import type { OwnProducerRuns, OwnProducers } from './own-producers.ts'
 import type { StrategyName } from './strategies.ts'
 
 export interface BacktestDependencies {
@@ -17,6 +18,8 @@ export interface BacktestDependencies {
   /** Recorded bars, as fast as they are processed; a log has the events between them too. */
   readonly feed: MarketFeed & Partial<Pick<EventFeed, 'surroundingEvents'>>
   readonly producers: readonly Producer[]
+  /** Those of the user, for the brain. */
+  readonly ownProducers?: OwnProducers | undefined
   readonly settings: Configuration
   readonly version: string
   /** Trades only within this range; null for no limit. */
@@ -42,5 +45,6 @@ export interface BacktestResult {
   readonly bars: number
   readonly resolutionSeconds: number | null
   readonly openPositions: number
+  readonly ownProducers: readonly OwnProducerRuns[]
   readonly account: AccountHistory
 }

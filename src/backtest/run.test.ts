@@ -58,6 +58,19 @@ describe('a trade', () => {
         // The bar fell to 50 after the stop had ended the trade.
         max_adverse_excursion: 0.050475,
         max_favorable_excursion: 0,
+        why: {
+          by: 'always_long',
+          rationale: 'always_long: long BTC',
+          conviction: 75,
+          size_pct: 0.05,
+          stop_loss_pct: 0.05,
+          take_profit_pct: expect.any(Number),
+          limits: expect.objectContaining({ size_pct: 500 }),
+          sizing: expect.objectContaining({ bound_by: ['size_pct'], evidence_trades: 0 }),
+          case: null,
+          inputs: [],
+          inputs_left_out: 0,
+        },
       },
     ])
     expect(result.account.fees).toBeGreaterThan(0.5)

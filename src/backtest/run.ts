@@ -15,6 +15,7 @@ import { BACKTEST_NODE, BacktestEngine, pricesAtOpen, type Prices } from './back
 import { BarTimes } from './bar-times.ts'
 import type { BarGroup } from './quiet-bars.ts'
 import type { SurroundingEvents } from './log-feed.ts'
+import { OwnProducersInBacktest } from './own-producers.ts'
 import type { BacktestDependencies, BacktestResult } from './run-dependencies.ts'
 import { runSettings } from './run-settings.ts'
 import { strategyOf, type Strategy, type StrategyName } from './strategies.ts'
@@ -30,6 +31,7 @@ export const backtest = async (dependencies: BacktestDependencies): Promise<Back
     while (!run.isOver()) await yieldToEventLoop()
   } finally {
     await dependencies.feed.stop()
+    await run.close()
   }
   return run.result()
 }
@@ -44,6 +46,7 @@ class Run {
   readonly #engine: BacktestEngine
   readonly #market: MarketRunner
   readonly #strategy: Strategy
+  readonly #ownProducers: OwnProducersInBacktest
   readonly #account = new AccountTracker()
   #settings: Configuration
   #isStarted: Promise<void> = Promise.resolve()
@@ -74,18 +77,28 @@ class Run {
       feed: dependencies.feed.name,
       onEvents: (events) => {
         this.#account.record(events)
+        this.#ownProducers.record(events)
         dependencies.onEvents?.(events)
       },
     })
+    const producerRunner = new ProducerRunner({ engine: this.#engine, clock: this.#engine, onError })
+    const isBrain = dependencies.strategy === 'brain'
     this.#market = new MarketRunner({
       engine: this.#engine,
       feed: {
         ...withProducersFor(dependencies.feed, dependencies.strategy),
         start: (from, listener) => dependencies.feed.start(from, this.#tradingFirst(listener)),
       },
-      producers: dependencies.strategy === 'brain' ? dependencies.producers : [],
-      producerRunner: new ProducerRunner({ engine: this.#engine, clock: this.#engine, onError }),
+      producers: isBrain ? dependencies.producers : [],
+      producerRunner,
       configuration,
+      onError,
+    })
+    this.#ownProducers = new OwnProducersInBacktest({
+      engine: this.#engine,
+      producerRunner,
+      configuration,
+      files: isBrain ? dependencies.ownProducers : undefined,
       onError,
     })
     const { parameters = {}, own } = dependencies
@@ -121,8 +134,13 @@ class Run {
       bars: this.#bars,
       resolutionSeconds: this.#tradedFromMs === null ? null : this.#settings.market.bar_seconds,
       openPositions: this.#engine.state.trading.book.count,
+      ownProducers: this.#ownProducers.runs(),
       account: this.#account.history(),
     }
+  }
+
+  async close(): Promise<void> {
+    await this.#ownProducers.close()
   }
 
   /** Trades at the open of bars before the market runner receives them. */
@@ -160,8 +178,9 @@ class Run {
     if (group.backfill ? !this.#engine.takeQuietly(group) : !this.#decidesNothing(group)) return null
     const due = group.backfill ? [] : this.#market.dueUpTo(closeMs)
     const [only] = due
-    const isRun = only !== undefined && due.length === 1 && this.#engine.runsQuietly(only)
-    if (due.length > 0 && !isRun) return this.#finishWith(due, group)
+    const isOwnDue = !group.backfill && this.#ownProducers.isDue(closeMs)
+    const isRun = only !== undefined && due.length === 1 && !isOwnDue && this.#engine.runsQuietly(only)
+    if (isOwnDue || (due.length > 0 && !isRun)) return this.#finishWith(due, group)
     this.#finish(group)
     return DONE
   }
@@ -181,6 +200,7 @@ class Run {
   async #finishWith(due: readonly Producer[], group: BarGroup): Promise<void> {
     try {
       await this.#market.produce(due)
+      await this.#ownProducers.take(group.bars, group.closeMs)
       this.#finish(group)
     } catch (error) {
       this.#failure = { error }
@@ -230,6 +250,7 @@ class Run {
     if (this.#mayBeQuiet && !isWarmUp && !this.#hasEvents() && this.#engine.takeQuietly(group))
       await this.#market.produce(this.#market.dueUpTo(closeMs))
     else await listener.onBars(bars.map((bar) => ({ ...bar, backfill: isWarmUp })))
+    if (!isWarmUp) await this.#ownProducers.take(bars, closeMs)
     this.#replay(events.after, closeMs)
     this.#finish(group)
   }

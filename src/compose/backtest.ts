@@ -9,6 +9,7 @@ import { RecordedTimer } from '../backtest/backtest-engine.ts'
 import { LogFeed } from '../backtest/log-feed.ts'
 import { reportOf, type BacktestReport, type BacktestSubject } from '../backtest/report.ts'
 import { backtest, NoBarsError, WARM_UP_BARS } from '../backtest/run.ts'
+import type { OwnProducers } from '../backtest/own-producers.ts'
 import type { BacktestDependencies, BacktestResult } from '../backtest/run-dependencies.ts'
 import { settingsForSymbol } from '../backtest/run-settings.ts'
 import type { Configuration } from '../core/config/schema.ts'
@@ -23,7 +24,8 @@ import type { EventLog } from '../ports/event-log.ts'
 import { Failure } from '../surfaces/cli/failure.ts'
 import type { BacktestCosts, BacktestRequest } from '../surfaces/cli/dependencies.ts'
 import { historyFolder } from './history.ts'
-import { openStrategy } from './strategies.ts'
+import { codeHash } from './code-hash.ts'
+import { findOwnProducers, openStrategy, ownProducer, type OwnCodeSettings } from './strategies.ts'
 
 export interface BacktestFolders {
   readonly home: string
@@ -44,20 +46,21 @@ export const runBacktest = async (
   const chosen = symbol === undefined ? costed : settingsForSymbol(costed, symbol)
   const seed = request.seed ?? given.market.seed
   const { market, fromMs, toMs, progress, ...input } = await inputOf(chosen, { ...request, seed }, place)
+  const code = { home: place.home, blocks: true, onOutput }
   const own =
     strategy === BRAIN
       ? undefined
       : await openStrategy(strategy, parameters, {
-          home: place.home,
-          blocks: true,
+          ...code,
           analysisSeconds: chosen.ta.bar_seconds,
-          onOutput: (text) => void process.stderr.write(text),
         })
   const course = await backtestAndClose({
     ...input,
     strategy,
     parameters,
     own,
+    // The log has their signals already.
+    ownProducers: strategy === BRAIN && market !== 'log' ? await ownProducersOf(code) : undefined,
     version: place.version,
     fromMs,
     toMs,
@@ -84,12 +87,21 @@ export const runBacktest = async (
     },
     trials: { count: request.trials ?? 1, variance: null },
     version: place.version,
+    codeHash: market === 'log' && strategy === BRAIN ? null : await codeHash(strategy, place.home),
   }
   return reportOf(subject, course, (stream) => {
     const draws = createDraws(seed, 0, `backtest:${stream}`, sha256Hex)
     return () => draws.uniform()
   })
 }
+
+/** What code of the user prints is for its author. */
+const onOutput = (text: string): void => void process.stderr.write(text)
+
+const ownProducersOf = async (settings: OwnCodeSettings): Promise<OwnProducers> => ({
+  names: (await findOwnProducers(settings.home)).map(({ name }) => name),
+  open: (name) => ownProducer(name, settings),
+})
 
 /** However the run ends, so does the thread or the program of a strategy. */
 const backtestAndClose = async (dependencies: BacktestDependencies): Promise<BacktestResult> => {

@@ -8,6 +8,7 @@ import { WARM_UP_BARS } from '../backtest/run.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { supportedVenue } from '../core/shared/venues.ts'
 import type { Executor } from '../engine/plan.ts'
+import type { Arrivals } from '../engine/market/arrivals.ts'
 import { MarketRunner } from '../engine/market/market-runner.ts'
 import { ProducerRunner } from '../engine/market/producer-runner.ts'
 import { replaying } from '../engine/market/replay.ts'
@@ -60,6 +61,7 @@ export const openMarket = (dependencies: MarketDependencies): Promise<RunningMar
     if (isRestartNeeded(dependencies)) logger.error(RESTART_NEEDED)
     const { replay = null } = dependencies
     let runner: MarketRunner | null = null
+    let arrivals: Arrivals | undefined
     let started: Promise<void> = Promise.resolve()
     const feed =
       opened === null || replay === null
@@ -68,7 +70,7 @@ export const openMarket = (dependencies: MarketDependencies): Promise<RunningMar
             engine,
             time: replay,
             configuration,
-            runner: () => ({ arrivals: runner as MarketRunner, started }),
+            runner: () => ({ arrivals: arrivals as Arrivals, started }),
             onError,
           })
     if (feed !== null) {
@@ -84,6 +86,7 @@ export const openMarket = (dependencies: MarketDependencies): Promise<RunningMar
       })
       // In the background: the service must start even if the exchange is down or past bars take a while.
       runner = marketRunner
+      arrivals = own.awaiting(marketRunner)
       started = marketRunner.start().then(
         () => logger.info(`the ${feed.name} feed is running`),
         (error: unknown) => logger.error(`could not start the ${feed.name} feed`, { error }),
@@ -105,7 +108,7 @@ export const openMarket = (dependencies: MarketDependencies): Promise<RunningMar
       configuration,
       fundingReportedBy,
       poll,
-      bars: runner ?? undefined,
+      bars: arrivals,
       onError,
     })
     closers.add(() => schedule.close())

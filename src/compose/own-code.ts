@@ -3,10 +3,11 @@ import type { Configuration } from '../core/config/schema.ts'
 import type { PayloadOf } from '../core/events/catalogue.ts'
 import { marketEvents } from '../core/events/market.ts'
 import type { FeedBar } from '../core/market/bar.ts'
-import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { StrategyError } from '../core/strategies/strategy.ts'
 import type { ProducerRunner } from '../engine/market/producer-runner.ts'
+import type { Arrivals } from '../engine/market/arrivals.ts'
 import { OwnProducerRunner } from '../engine/market/own-producer-runner.ts'
+import { storedBars } from '../engine/market/own-task.ts'
 import { StrategyRunner } from '../engine/market/strategy-runner.ts'
 import type { Executor } from '../engine/plan.ts'
 import type { EventLog } from '../ports/event-log.ts'
@@ -28,8 +29,12 @@ export interface OwnCodeDependencies {
 
 /** What runs of the user's own files in the leading process. */
 export interface RunningOwnCode {
-  /** Resolves when it has run on them. */
-  take(bars: readonly FeedBar[]): Promise<void>
+  /** Before they are stored; see `OwnProducerRunner`. */
+  expect(bars: readonly FeedBar[]): () => void
+  /** Resolves when it has run on them; `onProduced` is called when the producers have. */
+  take(bars: readonly FeedBar[], onProduced: () => void): Promise<void>
+  /** The bars and the producers of `bars`, and then those of the user. */
+  awaiting(bars: Arrivals): Arrivals
   close(): Promise<void>
 }
 
@@ -57,6 +62,7 @@ export const openOwnCode = async (
       return source.open(parameters, { analysisSeconds: () => configuration().ta.bar_seconds })
     },
     pastBars: (untilMs, lengthMs) => pastBars(engine.log, untilMs, lengthMs),
+    onFailure: (name, error) => onError(`the strategy ${name} failed`, error),
     onError,
   })
   const producers = new OwnProducerRunner({
@@ -66,11 +72,29 @@ export const openOwnCode = async (
     producerRunner,
     names: (await findProducers(home)).map(({ name }) => name),
     open: (name) => ownProducer(name, { home, blocks: false, onOutput }),
+    onFailure: (name, error) => onError(`the producer ${name} failed`, error),
     onError,
   })
   return {
-    take: async (bars) => {
-      await Promise.all([strategies.take(bars), producers.take(bars)])
+    expect: (bars) => producers.expect(bars),
+    awaiting: (bars) => ({
+      arrived: async (closeMs) => {
+        await bars.arrived(closeMs)
+        await producers.arrived(closeMs)
+      },
+      arrivedBy: (closeMs) => {
+        const { bar, ...builtIn } = bars.arrivedBy(closeMs)
+        const own = producers.arrivedBy(closeMs)
+        return {
+          bar,
+          producers: [...builtIn.producers, ...own.producers],
+          late_producers: [...builtIn.late_producers, ...own.late_producers],
+        }
+      },
+    }),
+    take: async (bars, onProduced) => {
+      // A cycle waits for signals, not for what strategies propose.
+      await Promise.all([strategies.take(bars), producers.take(bars).finally(onProduced)])
     },
     close: async () => {
       await Promise.all([strategies.close(), producers.close()])
@@ -84,7 +108,7 @@ export const openOwnCode = async (
  */
 export const withOwnCode = (
   feed: MarketFeed,
-  own: Pick<RunningOwnCode, 'take'>,
+  own: Pick<RunningOwnCode, 'expect' | 'take'>,
   engine: Pick<Executor, 'state'>,
   isReplay: boolean,
 ): MarketFeed => ({
@@ -96,18 +120,18 @@ export const withOwnCode = (
     feed.start(from, {
       ...listener,
       onBars: async (bars) => {
-        await listener.onBars(bars)
-        const taken = own.take(bars.filter((bar) => isStored(bar, engine)))
+        const end = own.expect(bars)
+        try {
+          await listener.onBars(bars)
+        } catch (error) {
+          end()
+          throw error
+        }
+        const taken = own.take(storedBars(bars, engine), end)
         if (isReplay) await taken
       },
     }),
 })
-
-/** A bar that was refused, or is held until another confirms it, is not traded on. */
-const isStored = ({ symbol, close_ts: closeTs }: FeedBar, { state }: Pick<Executor, 'state'>): boolean => {
-  const last = state.market.symbols.get(canonicalSymbol(symbol))?.last
-  return last !== undefined && closeTs <= last.close_ts
-}
 
 const PAGE = 1000
 const PAST_BARS_MAX = 50_000

@@ -68,7 +68,8 @@ export const openQueueWorker = (options: QueueWorkerOptions) => {
     const merged: Configuration = { ...configuration(), ...terms.settings }
     const whole = { ...task, fromMs: null, toMs: null }
     const hash = await known.get(whole, async () => (await taskDataOf(whole, merged, home)).hash)
-    if (hash !== terms.data) throw new UnfitError('the bars of this worker are not those that were meant')
+    if (hash !== terms.data)
+      throw new UnfitError('bars or own code of this worker are not those that were meant')
   }
 
   const onRun = async (job: TakenJob, work: WorkOptions): Promise<JsonObject> => {

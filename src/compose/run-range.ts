@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
-import { basename, join, resolve } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { basename, resolve } from 'node:path'
 import { createBarStore } from '../adapters/history/bar-files/bar-store.ts'
 import { WARM_UP_BARS } from '../backtest/run.ts'
-import { STRATEGY_NAMES } from '../backtest/strategies.ts'
 import type { Window } from '../backtest/sweep/splits.ts'
 import type { BacktestTask } from '../backtest/sweep/task.ts'
 import type { Configuration } from '../core/config/schema.ts'
@@ -12,8 +11,8 @@ import { seriesText } from '../core/market/history/series.ts'
 import type { StoredSeries } from '../ports/bar-history.ts'
 import { Failure } from '../surfaces/cli/failure.ts'
 import { simulatedRange } from './backtest.ts'
+import { codeHash } from './code-hash.ts'
 import { historyFolder } from './history.ts'
-import { strategiesFolder } from './strategies.ts'
 
 /** What a task reads: the time that it can trade, null where nobody knows before, and a name for the bytes of its bars. */
 export interface TaskData {
@@ -28,21 +27,9 @@ export const taskDataOf = async (
   home: string,
 ): Promise<TaskData> => {
   const { range, hash } = await barsOf(task, configuration, home)
-  if (hash === null || STRATEGY_NAMES.includes(task.strategy)) return { range, hash }
-  return { range, hash: await codeHash(hash, strategiesFolder(home)) }
-}
-
-/** Code of the user changes results as bars do: all of its folder, since its files may read one another. */
-const codeHash = async (barsHash: string, folder: string): Promise<string> => {
-  const hash = createHash('sha256').update(barsHash)
-  // Where there is none, the strategy is not found when it is opened.
-  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
-  })
-  const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name)
-  for (const name of names.toSorted()) hash.update(`\n${name}\n`).update(await readFile(join(folder, name)))
-  return hash.digest('hex')
+  // Code of the user changes results as bars do.
+  const code = hash === null ? null : await codeHash(task.strategy, home)
+  return { range, hash: code === null ? hash : `${hash}:${code}` }
 }
 
 const barsOf = async (task: BacktestTask, { ta, market }: Configuration, home: string): Promise<TaskData> => {

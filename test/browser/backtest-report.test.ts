@@ -47,6 +47,20 @@ describe.skipIf(BROWSER === undefined)('the report of a backtest', () => {
     expect(await overflowsOn(page)).toBe(false)
     expect(await violationsOn(page, rules)).toEqual([])
     await takeScreenshot(page, `backtest-report-${name}`)
+    // Each trade says why it was opened, without a script.
+    const why = page.locator('details.why').first()
+    // Many trades are folded away.
+    if (!(await why.isVisible()))
+      await page
+        .locator('summary', { hasText: /^\d+ trades$/ })
+        .first()
+        .click()
+    await why.locator('summary').click()
+    await why.getByText(/^ma_crossover: (long|short) BTC/).waitFor()
+    await why.scrollIntoViewIfNeeded()
+    expect(await overflowsOn(page)).toBe(false)
+    expect(await violationsOn(page, rules)).toEqual([])
+    await takeScreenshot(page, `backtest-report-why-${name}`)
     // One request: the page itself.
     expect(problems.filter((problem) => !problem.includes(file))).toEqual([])
     await close()

@@ -9,6 +9,9 @@ import {
 } from './browser.fixture.ts'
 import { useSignedInPage } from './signed-in-page.fixture.ts'
 
+/** When it is started, when its sheet opens, and when it has ended. */
+const REQUESTS_PER_RUN = 4
+
 describe.skipIf(BROWSER === undefined)('the page about backtests', () => {
   const dashboard = useSignedInPage({ path: '/backtests' })
 
@@ -36,6 +39,8 @@ describe.skipIf(BROWSER === undefined)('the page about backtests', () => {
 
   it('starts runs, follows them, and shows the report of each with a plain verdict', async () => {
     const { page } = dashboard
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
     for (const parameters of ['fast=5 slow=20', 'fast=8 slow=30']) {
       await start(parameters)
       const sheet = page.getByRole('dialog', { name: 'Backtest' })
@@ -51,6 +56,35 @@ describe.skipIf(BROWSER === undefined)('the page about backtests', () => {
       .getByText('done')
       .waitFor()
     expect(await repeatedRegionsOn(page)).toEqual([])
+    // The stream says how far they are: nobody asks again and again.
+    const lists = asked.filter((path) => path.endsWith('/api/v1/backtests'))
+    expect(lists.length).toBeLessThanOrEqual(2 * REQUESTS_PER_RUN)
+  })
+
+  it('says why a trade was opened, and leads back to the run', async () => {
+    const { page } = dashboard
+    await page
+      .getByRole('row', { name: /fast=5 slow=20/ })
+      .getByRole('button')
+      .first()
+      .click()
+    const trades = page.getByRole('region', { name: 'Closed trades of the backtest' })
+    await trades.getByRole('button', { name: /^BTC/ }).first().click()
+    const sheet = page.getByRole('dialog', { name: /^BTC (long|short)/ })
+    await sheet.getByRole('heading', { name: 'Why it was opened' }).waitFor()
+    await sheet.getByText(/^ma_crossover: (long|short) BTC/).waitFor()
+    await sheet.getByText(/of equity, stop [\d.]+ ?%, target/).waitFor()
+    await sheet.getByText(/^set by /).waitFor()
+    expect(await violationsOn(page)).toEqual([])
+    for (const width of [1440, 375]) {
+      await page.setViewportSize({ width, height: 900 })
+      expect(await overflowsOn(page)).toBe(false)
+      await takeScreenshot(page, `backtests-trade-${width}`)
+    }
+    await page.setViewportSize({ width: 1280, height: 900 })
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog', { name: 'Backtest' }).waitFor()
+    await page.keyboard.press('Escape')
   })
 
   it('shows a sweep with what is left after the correction', async () => {

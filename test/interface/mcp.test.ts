@@ -31,6 +31,8 @@ const TOOLS = [
   'acknowledge_alerts',
   'run_backtest',
   'get_backtest',
+  'run_sweep',
+  'get_sweep',
 ]
 
 const REVISION = 'io.modelcontextprotocol/protocolVersion'

@@ -44,12 +44,6 @@ const read = <Data>(
 
 const byId = (id: string) => ({ params: { path: { id } } })
 
-/** How often the progress of runs is asked for. They are no events, so the stream says nothing of them. */
-const RUNS_EVERY_MS = 1000
-
-const isUnderWay = ({ status }: { readonly status: string }): boolean =>
-  status === 'queued' || status === 'running'
-
 /** Everything that pages read, one function per resource. */
 export const queries = {
   alerts: () => read(['alerts'], (signal) => api.GET('/alerts', { signal })),
@@ -59,7 +53,7 @@ export const queries = {
     ),
   authors: (limit: number) =>
     read(['authors', limit], (signal) => api.GET('/authors', { params: { query: { limit } }, signal })),
-  /** Backtests and sweeps, newest first; asked for again while one of them waits or runs. */
+  /** Backtests and sweeps, newest first. live/runs.ts keeps them current. */
   backtests: () =>
     queryOptions({
       queryKey: ['backtests'] as const,
@@ -72,7 +66,6 @@ export const queries = {
           one.created_at < other.created_at ? 1 : -1,
         )
       },
-      refetchInterval: ({ state: { data } }) => (data?.some(isUnderWay) === true ? RUNS_EVERY_MS : false),
     }),
   /** A backtest or a sweep, with its result. */
   backtest: (id: string) =>
@@ -86,8 +79,6 @@ export const queries = {
           return dataOf(api.GET('/sweeps/{id}', { ...byId(id), signal }))
         }
       },
-      refetchInterval: ({ state: { data } }) =>
-        data !== undefined && isUnderWay(data) ? RUNS_EVERY_MS : false,
     }),
   brainStatus: () => read(['brain-status'], (signal) => api.GET('/brain/status', { signal })),
   config: () => read(['config'], (signal) => api.GET('/config', { signal })),

@@ -33,6 +33,7 @@ const reportWith = async (strategy: StrategyName, hours = 900): Promise<Backtest
     costs: { feeBps: 6, slippageBps: 5, fundingBps: null },
     trials: { count: 1, variance: null },
     version: '1.2.3',
+    codeHash: 'c0de',
   } as const
   return reportOf(subject, result, () => seeded(1))
 }
@@ -61,6 +62,7 @@ describe('a page', () => {
     }
     expect(page).toContain(report.data_hash)
     expect(page).toContain('1.2.3')
+    expect(page).toContain('sha256:c0de')
     expect(page).toContain('line 7: no price')
     expect(page.match(/<g class="trade/g)).toHaveLength(report.trades)
     expect(page).not.toMatch(/NaN|undefined|Infinity|\[object/)

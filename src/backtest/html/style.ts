@@ -51,6 +51,13 @@ summary{cursor:pointer;padding:8px 0}
 dl.run{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:2px 16px;font-size:13.5px;margin:0}
 dl.run dt{color:var(--quiet)}
 dl.run dd{margin:0;overflow-wrap:anywhere}
+td{vertical-align:top}
+details.why{width:max-content;max-width:min(420px,calc(100vw - 60px))}
+details.why summary{padding:0;color:var(--accent)}
+details.why p,details.why dl{white-space:normal;margin:4px 0}
+details.why table{font-size:12.5px}
+details.why td,details.why th{padding:2px 6px}
+details.why .text{white-space:normal}
 footer{padding:28px 16px 40px}
 @media print{.scroll{overflow:visible}}
 `

@@ -1,5 +1,8 @@
 import type { TradeGroup } from '../figures.ts'
+import { ownProducerText } from '../own-producers.ts'
 import type { BacktestReport } from '../report.ts'
+import { EXPLAINED_MAX } from '../trade-reasons.ts'
+import { why } from './why.ts'
 import {
   decimalText,
   html,
@@ -109,7 +112,7 @@ export const intervals = ({ figures: { confidence } }: BacktestReport): Html => 
     </p>`
 }
 
-const TRADES_SHOWN = 1000
+const TRADES_SHOWN = EXPLAINED_MAX
 /** More of them are shown on demand. */
 const TRADES_OPEN = 100
 
@@ -133,6 +136,7 @@ export const trades = ({ closed_trades: all }: BacktestReport): Html => {
       { title: 'Best', cell: ({ max_favorable_excursion: best }) => percentText(best) },
       { title: 'Exit by', cell: ({ exit_reason }) => exit_reason.replaceAll('_', ' '), isText: true },
       { title: 'Regime', cell: ({ regime }) => regime.toLowerCase(), isText: true },
+      { title: 'Why', cell: ({ why: reason }) => why(reason), isText: true },
     ])}
     <p class="quiet">${more}</p>`
   return all.length <= TRADES_OPEN
@@ -158,7 +162,9 @@ export const facts = (report: BacktestReport): Html => {
     ['Kill switch', report.resets_daily ? 'lowered every midnight' : 'as in the service'],
     ['Chance', `${percentText(report.p_value)} that days without direction would do as well`],
     ['Seed', String(report.seed)],
+    ...report.own_producers.map((one) => ['Own producer', ownProducerText(one)] as const),
     ['Data', `sha256:${report.data_hash}`],
+    ...(report.code_hash === null ? [] : [['Own code', `sha256:${report.code_hash}`] as const]),
     ['Engine', report.engine_version],
   ]
   return html`<dl class="run">

@@ -13,6 +13,7 @@ import {
   isBuiltin,
   isOverdue,
   isOwnCode,
+  ownEndpoint,
   type Producers,
   type RunEnd,
 } from './producers.ts'
@@ -143,7 +144,9 @@ export const runProducer = (
   }
   const ran = runEvent(producers, { ...report, rows, rejected, end }, rules)
   return accept(
-    ...rows.flatMap((row) => signalEvents(name, row, { ...context, now: spokenAt(name, row, now), callOf })),
+    ...rows.flatMap((row) =>
+      signalEvents(name, row, { ...context, now: spokenAt(producers, name, row, now), callOf }),
+    ),
     ran,
     ...quarantineAlert(producers, ran.payload),
   )
@@ -173,12 +176,13 @@ const quarantineAlert = (
 }
 
 /**
- * A built-in producer speaks at the close of the bars that it has read, which arrive a little later: its calls then run as
- * long as those of a backtest, and are settled by the same bars.
+ * A built-in producer, or one of the user, speaks at the close of the bars that it has read, which arrive a little later:
+ * its calls then run as long as those of a backtest, and are settled by the same bars.
  */
-const spokenAt = (name: string, { ts }: Row, now: Timestamp): Timestamp => {
+const spokenAt = ({ registered }: Producers, name: string, { ts }: Row, now: Timestamp): Timestamp => {
   const lateMs = Date.parse(now) - Date.parse(ts)
-  return isBuiltin(name) && lateMs > 0 && lateMs < LATE_MS_MAX ? ts : now
+  const readsBars = isBuiltin(name) || registered.get(name)?.endpoint === ownEndpoint('producer', name)
+  return readsBars && lateMs > 0 && lateMs < LATE_MS_MAX ? ts : now
 }
 
 const LATE_MS_MAX = 60_000

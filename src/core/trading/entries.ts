@@ -34,7 +34,9 @@ import { positionsOf } from './book.ts'
 import { destinationOf } from './destination.ts'
 import type { TradingFacts } from './evolve.ts'
 import { isOver, type Intent } from './intents.ts'
+import { closesOf } from './ledger.ts'
 import { isEntry, newClientOrderId } from './orders.ts'
+import { ruleIn } from './positions.ts'
 import { type Fill, filledEvent, levelsOf, paperFill } from './fills.ts'
 import { type EntryFacts, type EntryRules, type OrderPlan, type SizeLimits, planned } from './sizing.ts'
 
@@ -50,7 +52,7 @@ export const enterIntent = (facts: TradingFacts, intentId: IntentId, context: De
     level: facts.trading.killSwitch.level,
     mark: mark === null ? null : { price: mark.price, ts: timestampAt(mark.atMs) },
     account: accountStatusOf(facts.trading, now),
-    closes: facts.trading.ledger.closes,
+    closes: closesOf(facts.trading.ledger.closes, ruleIn(known.intent.conviction_id) ?? undefined),
     heldInSymbol: positionsOf(facts.trading, symbol).length + entriesUnderWay(facts, symbol),
     destination: destinationOf(facts, symbol, context),
     rules: configuration,

@@ -61,7 +61,7 @@ export const evolveTrading = (state: TradingState, event: KnownEvent): TradingSt
     venue: evolveVenue(state.venue, event),
     positions,
     book,
-    ledger: evolveLedger(state.ledger, event),
+    ledger: evolveLedger(state.ledger, event, state.positions),
     risk: evolveRisk(state.risk, event, before),
     cycles: evolveCycles(state.cycles, event),
     leaderToken: event.type === 'system.leader.v1' ? event.payload.token : state.leaderToken,

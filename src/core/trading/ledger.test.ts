@@ -1,9 +1,10 @@
 import { canonicalSymbol } from '../shared/symbol.ts'
 import { timestampOf, positionId } from '../shared/brand.ts'
+import { Map as PersistentMap } from 'immutable'
 import { describe, expect, it } from 'vitest'
 import type { KnownEvent } from '../events/catalogue.ts'
 import { equityOf } from './account.ts'
-import { evolveLedger, INITIAL_LEDGER } from './ledger.ts'
+import { closesOf, evolveLedger, INITIAL_LEDGER, type Ledger } from './ledger.ts'
 import { TradingScenario } from './trading.fixture.ts'
 import { usdFrom } from '../shared/money.ts'
 
@@ -50,7 +51,7 @@ describe('the account', () => {
   it('remembers the last 50 closes, and a streak that a tiny result does not break', () => {
     let ledger = INITIAL_LEDGER
     const close = (realized_pnl: number): void => {
-      ledger = evolveLedger(ledger, closedWith(realized_pnl))
+      ledger = evolveLedger(ledger, closedWith(realized_pnl), PersistentMap())
     }
     const streaks = [-1, -0.01, -0.009, 0.009, -2, 0.01].map((net) => {
       close(net)
@@ -59,6 +60,24 @@ describe('the account', () => {
     expect(streaks).toEqual([1, 2, 2, 2, 3, 0])
     for (let count = 0; count < 60; count += 1) close(1)
     expect(ledger.closes).toHaveLength(50)
+  })
+
+  it('remembers the last 50 closes of the brain and of each strategy', () => {
+    const closes = (by: string | undefined, count: number) =>
+      Array.from({ length: count }, (_, index) => ({
+        at: timestampOf('2026-02-20T00:00:00.000Z'),
+        net: usdFrom(index),
+        netReturn: index,
+        ...(by === undefined ? {} : { by }),
+      }))
+    let ledger: Ledger = { ...INITIAL_LEDGER, closes: [...closes('busy', 50), ...closes('calm', 3)] }
+    ledger = evolveLedger(ledger, closedWith(1), PersistentMap())
+    expect(ledger.closes).toHaveLength(54)
+    ledger = { ...ledger, closes: [...ledger.closes, ...closes(undefined, 49)] }
+    ledger = evolveLedger(ledger, closedWith(1), PersistentMap())
+    expect(closesOf(ledger.closes, undefined)).toHaveLength(50)
+    expect(closesOf(ledger.closes, 'busy')).toHaveLength(50)
+    expect(closesOf(ledger.closes, 'calm')).toHaveLength(3)
   })
 })
 

@@ -1,6 +1,7 @@
 import type { Timestamp } from '../shared/brand.ts'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { minus, NO_USD, plus, usdFrom, type Usd } from '../shared/money.ts'
+import { ruleOf, type Positions } from './positions.ts'
 
 /** A margin account: cash moves with gross profit, fees and funding, never with the size of a position. */
 export interface Ledger {
@@ -13,7 +14,7 @@ export interface Ledger {
   readonly funding: Usd
   /** Net of fees and funding, of closed positions. */
   readonly realized: Usd
-  /** Newest last. */
+  /** Newest last; the newest of the brain, and of each strategy. */
   readonly closes: readonly Close[]
   /** Losing closes in a row; an operator who lowers the kill switch starts it anew. */
   readonly lossStreak: number
@@ -26,6 +27,8 @@ export interface Close {
   readonly net: Usd
   /** Net over the notional of the entry. */
   readonly netReturn: number
+  /** The strategy that proposed the trade; absent for the brain, and for positions that were adopted. */
+  readonly by?: string
 }
 
 /** Until the log says otherwise. */
@@ -43,11 +46,15 @@ export const INITIAL_LEDGER: Ledger = {
   hasTraded: false,
 }
 
+/** Of the brain, and of each strategy. */
 const CLOSES_KEPT = 50
+/** Of all together: strategies come and go. */
+const CLOSES_MAX = 1000
 /** A smaller result is neither a win nor a loss. */
 const FLAT_BELOW = usdFrom(0.01)
 
-export const evolveLedger = (ledger: Ledger, event: KnownEvent): Ledger => {
+/** `positions`: before the event. */
+export const evolveLedger = (ledger: Ledger, event: KnownEvent, positions: Positions): Ledger => {
   switch (event.type) {
     case 'system.started.v1':
       return started(ledger, event.payload.folding?.start_balance_usd)
@@ -58,7 +65,7 @@ export const evolveLedger = (ledger: Ledger, event: KnownEvent): Ledger => {
     case 'execution.funding_applied.v1':
       return funded(ledger, event.payload)
     case 'execution.position_closed.v1':
-      return closed(ledger, event.payload, event.ts)
+      return closed(ledger, event.payload, event.ts, ruleOf(positions.get(event.payload.position_id)))
     case 'system.kill_switch.v1':
       return event.payload.reset_by === undefined ? ledger : { ...ledger, lossStreak: 0 }
     default:
@@ -95,17 +102,30 @@ const closed = (
   ledger: Ledger,
   payload: PayloadOf<'execution.position_closed.v1'>,
   at: Timestamp,
+  rule: string | null,
 ): Ledger => {
   const net = usdFrom(payload.realized_pnl)
-  const close = { at, net, netReturn: payload.realized_pnl_pct }
+  const close = { at, net, netReturn: payload.realized_pnl_pct, ...(rule === null ? {} : { by: rule }) }
   return {
     ...ledger,
     cash: plus(ledger.cash, usdFrom(payload.gross_pnl)),
     realized: plus(ledger.realized, net),
-    closes: [...ledger.closes.slice(1 - CLOSES_KEPT), close],
+    closes: withClose(ledger.closes, close),
     lossStreak: streakAfter(ledger.lossStreak, net),
   }
 }
+
+/** A busy strategy does not push out the closes of the others. */
+const withClose = (closes: readonly Close[], close: Close): readonly Close[] => {
+  const own = closesOf(closes, close.by)
+  const oldest = own[0]
+  const left = own.length < CLOSES_KEPT ? closes : closes.filter((known) => known !== oldest)
+  return [...left.slice(1 - CLOSES_MAX), close]
+}
+
+/** Each is judged by its own trades: those of a strategy, or without a name those of the brain. */
+export const closesOf = (closes: readonly Close[], rule: string | undefined): readonly Close[] =>
+  closes.every(({ by }) => by === rule) ? closes : closes.filter(({ by }) => by === rule)
 
 const streakAfter = (streak: number, net: Usd): number => {
   if (net >= FLAT_BELOW) return 0

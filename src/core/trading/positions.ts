@@ -154,8 +154,17 @@ export const isOpen = (position: Position): position is OpenPosition =>
 export const isAdopted = ({ terms }: PositionFields): boolean => terms.origin.kind === 'adopted'
 
 /** Whether a rule of this name proposed it; see `proposeTrade`. */
-export const isOpenedBy = ({ terms: { origin } }: PositionFields, rule: string): boolean =>
-  origin.kind === 'intent' && origin.convictionId.startsWith(`${rule}:`)
+export const isOpenedBy = (position: PositionFields, rule: string): boolean => ruleOf(position) === rule
+
+/** The strategy that proposed it; null for the brain, and for adopted positions. */
+export const ruleOf = (position: PositionFields | undefined): string | null =>
+  position?.terms.origin.kind === 'intent' ? ruleIn(position.terms.origin.convictionId) : null
+
+/** Of a strategy it is its name and the time, see `proposeTrade`; of the brain the id of an event. */
+export const ruleIn = (convictionId: string): string | null => {
+  const end = convictionId.indexOf(':')
+  return end === -1 ? null : convictionId.slice(0, end)
+}
 
 /** The order that opened it; null for adopted positions. */
 export const entryOrderOf = ({ terms: { origin } }: PositionFields): OrderId | null =>

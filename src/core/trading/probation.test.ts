@@ -52,6 +52,32 @@ describe('after five small losses', () => {
     })
   })
 
+  it('others are sized by their own trades', () => {
+    const scenario = scenarioWith()
+    const propose = (rule: string, symbol: string) =>
+      payloadOf(
+        scenario.do({
+          kind: 'propose-trade',
+          proposal: { rule, symbol, direction: 'long', conviction: 75 },
+        }),
+        ORDERED,
+      )
+    for (let trade = 0; trade < 5; trade += 1) {
+      scenario.bar('BTC', 100)
+      propose('unlucky', 'BTC')
+      scenario.do({ kind: 'close-all', by: { operator: 'op', surface: 'cli' } })
+    }
+    scenario.bars([
+      ['BTC', 100],
+      ['ETH', 100],
+      ['SOL', 100],
+    ])
+    expect(propose('unlucky', 'BTC')['sizing']).toMatchObject({ probation: true, kelly_stake: 0 })
+    const fresh = { probation: false, evidence_trades: 0, kelly_stake: 0.0875 }
+    expect(propose('other', 'ETH')['sizing']).toMatchObject(fresh)
+    expect(payloadOf(scenario.intend({ symbol: 'SOL' }), ORDERED)['sizing']).toMatchObject(fresh)
+  })
+
   it('the first orders were of full size, without a word', () => {
     const scenario = scenarioWith()
     scenario.bar('BTC', 100)

@@ -127,6 +127,11 @@ const DESCRIPTIONS = {
     'Tries a strategy on recorded or simulated prices with paper money, and says honestly whether it found an edge: ' +
     'p-value, trades, return, drawdown. It moves no money. A long run goes on: `wait_seconds` waits for it, get_backtest has its result.',
   get_backtest: 'A backtest that was started before: how far it is, or what it found.',
+  run_sweep:
+    'Tries a strategy with many parameters and says honestly what is left after the correction for so many trials: false ' +
+    'discovery rate and deflated Sharpe ratio, or a test on time that was not looked at. It moves no money. A long sweep ' +
+    'goes on: `wait_seconds` waits for it, get_sweep has its result.',
+  get_sweep: 'A sweep that was started before: how far it is, or what is left of what it found.',
 } as const
 
 export type ToolName = keyof typeof DESCRIPTIONS

@@ -21,6 +21,7 @@ import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import type { Row } from '../../core/signals/producer-runs.ts'
 import type { State } from '../../core/state.ts'
 import { PAPER } from '../../core/trading/orders.ts'
+import { proposals } from './proposals.ts'
 
 /** What may have led to the next events of a batch: a command, or events that are facts from outside. */
 export type Attempt =
@@ -77,11 +78,11 @@ const commandsAt = (
         { kind: 'settle-overdue' },
       ]
     case 'karma.settlement.v1':
-      return [{ kind: 'settle-due-shares' }, ...settlement(state, payload)]
+      return [{ kind: 'settle-due-shares' }, ...settlement(payload)]
     case 'execution.funding_applied.v1':
       return [{ kind: 'apply-funding', at: first.ts }]
     default:
-      return type.startsWith('execution.') || type.startsWith('alert.') ? tradingCommands(rest) : []
+      return type.startsWith('execution.') || type.startsWith('alert.') ? tradingCommands(state, rest) : []
   }
 }
 
@@ -208,11 +209,14 @@ const operatorMove = (payload: JsonObject, source: string | null): readonly Comm
   return [{ kind: 'set-kill-switch', move: { level, reason: textOf(reason), operator, surface } }]
 }
 
-const settlement = (state: State, payload: JsonObject): readonly Command[] => {
-  const { requested_ids: requested, tx_hash: txHash } = payload
-  if (!Array.isArray(requested)) return []
+/** Which of its ids the log knew as settled was looked up for the request: it stands among those that were skipped. */
+const settlement = (payload: JsonObject): readonly Command[] => {
+  const { requested_ids: requested, skipped, tx_hash: txHash } = payload
+  if (!Array.isArray(requested) || !Array.isArray(skipped)) return []
   const ids = (requested as readonly Json[]).map((id) => accrualId(textOf(id)))
-  const settledIds = ids.filter((id) => !state.treasury.pending.has(id))
+  const settledIds = (skipped as readonly JsonObject[])
+    .filter(({ reason }) => reason === 'already_settled')
+    .map(({ id }) => accrualId(textOf(id)))
   const hash = typeof txHash === 'string' ? txHash : null
   return [
     {
@@ -223,8 +227,9 @@ const settlement = (state: State, payload: JsonObject): readonly Command[] => {
   ]
 }
 
-/** Of the clock, of an operator, or of a price between two bars. */
-const tradingCommands = (rest: readonly Stamped[]): readonly Command[] => [
+/** Of a strategy, the clock, an operator, or a price between two bars. */
+const tradingCommands = (state: State, rest: readonly Stamped[]): readonly Command[] => [
+  ...proposals(state, rest),
   { kind: 'check-positions' },
   { kind: 'expire-intents' },
   { kind: 'retry-exits' },

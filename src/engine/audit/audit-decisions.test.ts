@@ -5,8 +5,12 @@ import {
   DAY_VERSION,
   rewritten,
   simulateDay,
+  type Day,
 } from '../../../test/simulated-day.fixture.ts'
+import type { Proposal } from '../../core/brain/propose-trade.ts'
 import type { LogRecord } from '../../core/log/event.ts'
+import { accrualId, signalId } from '../../core/shared/brand.ts'
+import { timestampAt } from '../../core/shared/time.ts'
 import type * as Kelly from '../../core/trading/kelly.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
 import type { EventLog } from '../../ports/event-log.ts'
@@ -38,10 +42,65 @@ const TODAY = configurationWith({
   brain: { cycle_interval_seconds: 900 },
 })
 
-type Day = Awaited<ReturnType<typeof simulateDay>>
+type SimulatedDay = Awaited<ReturnType<typeof simulateDay>>
+
+/** A strategy with all that it may say, and shares that are paid by hand; the brain finds too little to trade on. */
+const STRATEGY_SETTINGS = {
+  brain: { min_domains: 6 },
+  kill_switch: { l2_loss_streak: 0 },
+  // A small move is a profit.
+  execution: { paper_fee_bps: 0, paper_slippage_bps: 0 },
+}
+
+const tradeByStrategy = async (hour: number, { engine, clock }: Day): Promise<void> => {
+  const propose = (proposal: Omit<Proposal, 'rule' | 'conviction'> & { readonly conviction?: number }) =>
+    engine.execute({
+      kind: 'propose-trade',
+      proposal: { rule: 'mine', conviction: 80, ...proposal },
+    })
+  if (hour === 1) {
+    const endpoint = 'strategy:mine'
+    const producer = { name: 'mine', domain: 'technical', endpoint, schedule: '* * * * *' }
+    await engine.execute({ kind: 'register-producer', producer, surface: 'system' })
+    const payload = { symbol: 'SOL', direction: 'bullish', conviction: 80 }
+    const row = { type: 'signal.strategy.v1', payload, ts: timestampAt(clock.now()), dedupeKey: 'call-1' }
+    const report = {
+      name: 'mine',
+      end: 'usable',
+      rows: [row],
+      rejected: [],
+      error: null,
+      durationMs: 3,
+    } as const
+    const outcome = await engine.execute({ kind: 'run-producer', report })
+    const call = outcome.status === 'done' ? outcome.events.find(({ type }) => type === row.type) : undefined
+    await propose({
+      symbol: 'BTC',
+      direction: 'long',
+      sizePct: 0.02,
+      stopPct: 0.05,
+      targetPct: null,
+      trailingPct: 0.04,
+      reason: 'it rose, and rose',
+    })
+    await propose({ symbol: 'ETH', direction: 'short', stopPct: null, targetPct: 0.2 })
+    await propose({ symbol: 'SOL', direction: 'long', signalId: signalId(call?.id ?? '') })
+  }
+  if (hour === 2) {
+    await propose({ symbol: 'BTC', direction: 'flat' })
+    // The other side: first the exit.
+    await propose({ symbol: 'ETH', direction: 'long' })
+    await propose({ symbol: 'ETH', direction: 'long', targetPct: 0.0005 })
+  }
+  const [pending] = engine.state.treasury.pending.keys()
+  if (hour === 3 && pending !== undefined) {
+    const request = { intentIds: [pending, accrualId('nobody')], txHash: '0xabc' }
+    await engine.execute({ kind: 'settle-shares', request, status: { isRepeated: false, settledIds: [] } })
+  }
+}
 
 describe('the audit of decisions', () => {
-  let day: Day
+  let day: SimulatedDay
   let records: readonly LogRecord[]
 
   beforeAll(async () => {
@@ -173,5 +232,35 @@ describe('the audit of decisions', () => {
     const otherwise = await audit(day.log, { version: '9.9.9' }, await withMistake())
     expect(otherwise).toMatchObject({ ok: true, different: 0 })
     expect(otherwise.not_rerun[`decided by version ${DAY_VERSION}`]).toBeGreaterThan(0)
+  })
+
+  it('makes again what strategies proposed and what was shared of their profit', async () => {
+    const traded = await simulateDay({ hours: 3, settings: STRATEGY_SETTINGS, act: tradeByStrategy })
+    const events = await traded.log.read({ order: 'asc', limit: 100_000 })
+    const ofType = (type: string) => events.filter((record) => record.type === type)
+    const intents = ofType('execution.trade_intent.v1')
+    expect(intents.map(({ source }) => source)).toEqual(['mine', 'mine', 'mine', 'mine'])
+    const exits = ofType('execution.position_closed.v1').map((record) => payloadIn(record)['exit_reason'])
+    // Those of the strategy; the brain may turn against a position of its own accord.
+    expect(exits.filter((reason) => reason === 'bias_flip').length).toBeGreaterThanOrEqual(2)
+    expect(ofType('karma.intent.v1').length).toBeGreaterThan(0)
+    expect(ofType('karma.settlement.v1')).toHaveLength(1)
+    const auditOf = (log: EventLog) => audit(log, { trust: traded.trust })
+    const report = await auditOf(traded.log)
+    expect(report.findings).toEqual([])
+    expect(report).toMatchObject({ ok: true, not_rerun: {} })
+    expect(report.decisions + report.inputs).toBe(events.length)
+    // An insider with the key gives a trade more leverage, and takes a larger share.
+    const [intent, share] = [intents[1], ofType('karma.intent.v1')[0]]
+    const changed = await rewritten(traded.log, traded.signer, (record) => {
+      if (record.seq === intent?.seq) return { ...payloadIn(record), leverage: 5 }
+      return record.seq === share?.seq ? { ...payloadIn(record), karma_amount_usd: 99 } : null
+    })
+    const found = (await auditOf(changed)).findings
+    expect(found.find(({ seq }) => seq === intent?.seq)).toMatchObject({
+      fault: 'changed',
+      differences: [{ path: 'leverage', stored: 5 }],
+    })
+    expect(found.find(({ seq }) => seq === share?.seq)).toMatchObject({ fault: 'changed' })
   })
 })

@@ -16,8 +16,8 @@ const ROWS: ProducerRun = {
   rows: [{ type: 'signal.orderbook.v1', payload: { symbol: 'BTC', imbalance: 0.5 } }],
 }
 
-/** What is stored after so many minutes with these producers. */
-const after = async (minutes: number, producers: Readonly<Record<string, Run>>, schedule = '*/5 * * * *') => {
+/** An engine on the time of its bars, with these producers. */
+const serviceOf = (producers: Readonly<Record<string, Run>>, schedule = '*/5 * * * *') => {
   const configuration = {
     ...DEFAULT_CONFIGURATION,
     producers: { ...DEFAULT_CONFIGURATION.producers, quarantine_after: 2 },
@@ -52,8 +52,15 @@ const after = async (minutes: number, producers: Readonly<Record<string, Run>>, 
         close: () => Promise.resolve(end()),
       })
     },
+    onFailure: (name, error) => onError(name, error),
     onError,
   })
+  return { engine, runner, events, errors }
+}
+
+/** What is stored after so many minutes with these producers. */
+const after = async (minutes: number, producers: Readonly<Record<string, Run>>, schedule?: string) => {
+  const { engine, runner, events, errors } = serviceOf(producers, schedule)
   for (const bar of barsFrom(
     BEGIN,
     Array.from({ length: minutes }, () => 100),
@@ -108,5 +115,34 @@ describe('a producer of the user', () => {
       wrong: () => ({ status: 'ran', rows: [{ type: 'signal.whale.v1', payload: { symbol: 'BTC' } }] }),
     })
     expect(state.signals.producers.runs.get('wrong')).toMatchObject({ health: 'degraded' })
+  })
+
+  it('is waited for by a cycle, from when its bar comes until it has run', async () => {
+    let answer = (_run: ProducerRun): void => undefined
+    const { engine, runner } = serviceOf({
+      slow: () =>
+        new Promise((resolve) => {
+          answer = resolve
+        }),
+    })
+    const bars = barsFrom(BEGIN, [100])
+    const closeMs = Date.parse(BEGIN) + 60_000
+    engine.moveTo(closeMs)
+    await runner.arrived(closeMs)
+    const end = runner.expect(bars)
+    let isOver = false
+    const arrived = runner.arrived(closeMs).then(() => {
+      isOver = true
+    })
+    expect(runner.arrivedBy(closeMs)).toEqual({ producers: [], late_producers: ['slow'] })
+    await engine.execute({ kind: 'observe-bars', observation: { feed: 'test', bars } })
+    const taken = runner.take(bars).finally(end)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(runner.arrivedBy(closeMs)).toEqual({ producers: [], late_producers: ['slow'] })
+    expect(isOver).toBe(false)
+    answer(ROWS)
+    await Promise.all([taken, arrived])
+    expect(runner.arrivedBy(closeMs)).toEqual({ producers: ['slow'], late_producers: [] })
+    await runner.close()
   })
 })

@@ -3,40 +3,81 @@ import type { FeedBar } from '../../core/market/bar.ts'
 import { marketView } from '../../core/market/readings.ts'
 import { firesBetween } from '../../core/shared/cron.ts'
 import { timestampAt } from '../../core/shared/time.ts'
-import { mayRun, ownEndpoint } from '../../core/signals/producers.ts'
-import type { Clock } from '../../ports/clock.ts'
 import type { OwnProducer, ProducerRun } from '../../ports/producer.ts'
-import type { Executor } from '../plan.ts'
-import type { ProducerRunner } from './producer-runner.ts'
+import type { Arrivals, Awaited } from './arrivals.ts'
+import { OwnTask, type OwnTaskDependencies, type Registration } from './own-task.ts'
 
-export interface OwnProducerRunnerDependencies {
-  readonly engine: Executor
-  readonly clock: Clock
+export interface OwnProducerRunnerDependencies extends OwnTaskDependencies {
   readonly configuration: () => Configuration
-  readonly producerRunner: ProducerRunner
   /** The files there are. */
   readonly names: readonly string[]
   /** Rejects if the file is none of a producer. */
   readonly open: (name: string) => Promise<OwnProducer>
-  readonly onError: (what: string, error: unknown) => void
+  /**
+   * In a backtest they run one after the other, so that every run gives the same; and one that is set aside stays so: an
+   * hour of bars is over at once, and one that hangs would cost real time again and again.
+   */
+  readonly isBacktest?: boolean
 }
 
-/** Runs the producers of the user on their schedules, after a bar was stored. Nobody waits for one that takes long. */
-export class OwnProducerRunner {
+/** Runs the producers of the user on their schedules, after a bar was stored. Cycles wait for them up to their deadline. */
+export class OwnProducerRunner implements Pick<Arrivals, 'arrived'> {
+  readonly #dependencies: OwnProducerRunnerDependencies
   readonly #tasks: readonly ProducerTask[]
   #isClosed = false
+  /** Bars of one time may come one after the other: so many of them are under way. */
+  #round = { closeMs: 0, count: 0, onEnd: [] as (() => void)[] }
 
   constructor(dependencies: OwnProducerRunnerDependencies) {
+    this.#dependencies = dependencies
     this.#tasks = dependencies.names.map((name) => new ProducerTask(name, dependencies))
+  }
+
+  /** Whether any runs on bars that close then. */
+  isDue(closeMs: number): boolean {
+    return this.#tasks.some((task) => task.isDue(closeMs))
+  }
+
+  /** Whether it is set aside for the rest of a backtest. */
+  isOut(name: string): boolean {
+    return this.#tasks.some((task) => task.name === name && task.isOut)
+  }
+
+  /**
+   * Before these bars are stored: from now on, whoever waits for what is made of them waits until the function that is
+   * returned is called.
+   */
+  expect(bars: readonly FeedBar[]): () => void {
+    const closeMs = closeMsOf(bars)
+    if (closeMs === null) return () => undefined
+    if (closeMs !== this.#round.closeMs) this.#round = { closeMs, count: 0, onEnd: [] }
+    const round = this.#round
+    round.count += 1
+    return () => {
+      round.count -= 1
+      if (round.count === 0) for (const resolve of round.onEnd.splice(0)) resolve()
+    }
+  }
+
+  arrived(closeMs: number): Promise<void> {
+    const round = this.#round
+    if (round.closeMs !== closeMs || round.count === 0) return Promise.resolve()
+    return new Promise((resolve) => round.onEnd.push(resolve))
+  }
+
+  arrivedBy(closeMs: number): Pick<Awaited, 'producers' | 'late_producers'> {
+    const isUnderWay = this.#round.closeMs === closeMs && this.#round.count > 0
+    const late = this.#tasks.filter((task) => task.isLate(closeMs, isUnderWay))
+    const ran = this.#tasks.filter((task) => task.ranUpToMs === closeMs && !late.includes(task))
+    return { producers: ran.map(({ name }) => name), late_producers: late.map(({ name }) => name) }
   }
 
   /** After these bars were stored. Resolves when all producers that are due have run. */
   async take(bars: readonly FeedBar[]): Promise<void> {
-    const closes = bars
-      .filter(({ backfill }) => !backfill)
-      .map(({ close_ts: closeTs }) => Date.parse(closeTs))
-    if (this.#isClosed || closes.length === 0) return
-    await Promise.all(this.#tasks.map((task) => task.take(Math.max(...closes))))
+    const closeMs = closeMsOf(bars)
+    if (this.#isClosed || closeMs === null) return
+    if (this.#dependencies.isBacktest === true) for (const task of this.#tasks) await task.take(closeMs)
+    else await Promise.all(this.#tasks.map((task) => task.take(closeMs)))
   }
 
   async close(): Promise<void> {
@@ -45,110 +86,89 @@ export class OwnProducerRunner {
   }
 }
 
+/** Of the newest bar that is traded on; null if there is none. */
+const closeMsOf = (bars: readonly FeedBar[]): number | null => {
+  const closes = bars.filter(({ backfill }) => !backfill).map(({ close_ts: closeTs }) => Date.parse(closeTs))
+  return closes.length === 0 ? null : Math.max(...closes)
+}
+
 /** Until its file says otherwise, and for one that cannot be read. */
-const UNKNOWN = { domain: 'technical', schedule: '*/15 * * * *' } as const
+const UNKNOWN: Registration = { domain: 'technical', schedule: '*/15 * * * *' }
 
 class ProducerTask {
-  readonly #name: string
+  readonly name: string
   readonly #dependencies: OwnProducerRunnerDependencies
-  #opened: OwnProducer | null = null
+  readonly #task: OwnTask<OwnProducer>
   #ranUpToMs = 0
-  #isBusy = false
-  #isClosed = false
-  #underWay: Promise<void> = Promise.resolve()
+  #isOut = false
 
   constructor(name: string, dependencies: OwnProducerRunnerDependencies) {
-    this.#name = name
+    this.name = name
     this.#dependencies = dependencies
+    this.#task = new OwnTask(
+      {
+        kind: 'producer',
+        name,
+        open: () => dependencies.open(name),
+        registrationOf: (opened) => opened ?? UNKNOWN,
+      },
+      dependencies,
+    )
+  }
+
+  get ranUpToMs(): number {
+    return this.#ranUpToMs
+  }
+
+  /** Whether it has to run on bars that close then, or is at it. `isUnderWay`: they are being stored. */
+  isLate(closeMs: number, isUnderWay: boolean): boolean {
+    if (this.#ranUpToMs === closeMs) return this.#task.isBusy
+    return isUnderWay && this.isDue(closeMs) && this.#task.mayRun()
+  }
+
+  get isOut(): boolean {
+    return this.#isOut
+  }
+
+  /** The first bar opens it: only then its schedule is known. */
+  isDue(closeMs: number): boolean {
+    const { opened } = this.#task
+    if (this.#isOut) return false
+    return opened === null || firesBetween(opened.schedule, this.#ranUpToMs, closeMs)
   }
 
   take(closeMs: number): Promise<void> {
-    const { engine, clock, onError } = this.#dependencies
-    const record = engine.state.signals.producers.runs.get(this.#name)
-    if (this.#isBusy || this.#isClosed || !mayRun(record, timestampAt(clock.now()))) return this.#underWay
-    const { schedule } = this.#opened ?? UNKNOWN
-    // The first bar opens it: only then its schedule is known.
-    if (this.#opened !== null && !firesBetween(schedule, this.#ranUpToMs, closeMs)) return this.#underWay
-    this.#isBusy = true
+    const task = this.#task
+    if (task.isBusy || task.isClosed || !this.isDue(closeMs) || !task.mayRun()) return task.underWay
     this.#ranUpToMs = closeMs
-    this.#underWay = this.#run()
-      .catch((error: unknown) => onError(`could not run the producer ${this.#name}`, error))
-      .finally(() => {
-        this.#isBusy = false
-      })
-    return this.#underWay
+    return task.begin(async () => {
+      await task.attempt((startedMs) => this.#run(startedMs))
+      this.#isOut = this.#dependencies.isBacktest === true && !task.mayRun()
+    })
   }
 
-  async close(): Promise<void> {
-    this.#isClosed = true
-    await this.#end()
-    await this.#underWay
-    await this.#end()
+  close(): Promise<void> {
+    return this.#task.close()
   }
 
-  async #run(): Promise<void> {
-    const { engine, clock, configuration } = this.#dependencies
-    const startedMs = clock.now()
-    try {
-      const producer = this.#opened ?? (await this.#dependencies.open(this.#name))
-      if (this.#isClosed) return await producer.close()
-      this.#opened = producer
-      await this.#register(producer)
-      const view = marketView(engine.state.market, configuration().universe.symbols, startedMs)
-      const run = await producer.run(view)
-      if (!this.#isClosed) await this.#record(run, startedMs)
-    } catch (error) {
-      if (!this.#isClosed) await this.#fail(error, startedMs)
-    }
+  async #run(startedMs: number): Promise<void> {
+    const { engine, configuration } = this.#dependencies
+    const producer = await this.#task.open()
+    const view = marketView(engine.state.market, configuration().universe.symbols, startedMs)
+    const run = await producer.run(view)
+    if (!this.#task.isClosed) await this.#record(run, startedMs)
   }
 
   async #record(run: ProducerRun, startedMs: number): Promise<void> {
     const ts = timestampAt(this.#ranUpToMs)
     await this.#dependencies.producerRunner.record({
-      name: this.#name,
-      schedule: (this.#opened ?? UNKNOWN).schedule,
+      name: this.name,
+      schedule: this.#task.registration.schedule,
       rows: run.status === 'ran' ? run.rows.map((row) => ({ ...row, ts, dedupeKey: null })) : [],
       end: run.status === 'ran' ? 'usable' : 'unusable',
       error: run.status === 'ran' ? null : run.reason,
       rejected: [],
       durationMs: this.#dependencies.clock.now() - startedMs,
     })
-  }
-
-  async #fail(error: unknown, startedMs: number): Promise<void> {
-    const { clock, producerRunner, onError, engine } = this.#dependencies
-    onError(`the producer ${this.#name} failed`, error)
-    const { schedule } = this.#opened ?? UNKNOWN
-    await this.#end()
-    if (!engine.state.signals.producers.registered.has(this.#name))
-      await this.#register(UNKNOWN).catch(() => undefined)
-    await producerRunner.record({
-      name: this.#name,
-      schedule,
-      rows: [],
-      end: 'error',
-      error: (error instanceof Error ? error.message : String(error)).slice(0, 1000),
-      rejected: [],
-      durationMs: clock.now() - startedMs,
-    })
-  }
-
-  /** As an author, with the domain and schedule that its file states now. */
-  async #register({ domain, schedule }: Pick<OwnProducer, 'domain' | 'schedule'>): Promise<void> {
-    const { engine } = this.#dependencies
-    const endpoint = ownEndpoint('producer', this.#name)
-    const known = engine.state.signals.producers.registered.get(this.#name)
-    if (known?.endpoint === endpoint && known.domain === domain && known.schedule === schedule) return
-    if (known?.endpoint === endpoint)
-      await engine.execute({ kind: 'remove-producer', name: this.#name, surface: 'system' })
-    const producer = { name: this.#name, domain, endpoint, schedule }
-    const outcome = await engine.execute({ kind: 'register-producer', producer, surface: 'system' })
-    if (outcome.status === 'refused') throw new Error(outcome.refusal.detail)
-  }
-
-  async #end(): Promise<void> {
-    const opened = this.#opened
-    this.#opened = null
-    await opened?.close()
   }
 }

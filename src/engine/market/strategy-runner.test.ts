@@ -55,6 +55,7 @@ class Service {
       },
       pastBars: (untilMs) =>
         Promise.resolve(this.#stored.filter(({ close_ts: closeTs }) => Date.parse(closeTs) <= untilMs)),
+      onFailure: onError,
       onError,
     })
   }

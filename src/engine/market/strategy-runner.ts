@@ -6,24 +6,17 @@ import { cronOf } from '../../core/shared/cron.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import { timestampAt } from '../../core/shared/time.ts'
 import { STRATEGY_TYPE } from '../../core/signal-types/strategy.ts'
-import { mayRun, ownEndpoint } from '../../core/signals/producers.ts'
 import { accountFacts } from '../../core/strategies/facts.ts'
 import type { ParameterValues, StrategyProposal } from '../../core/strategies/strategy.ts'
-import type { Clock } from '../../ports/clock.ts'
 import type { OpenedStrategy } from '../../ports/strategy.ts'
-import type { Executor } from '../plan.ts'
-import type { ProducerRunner } from './producer-runner.ts'
+import { OwnTask, type OwnTaskDependencies } from './own-task.ts'
 
-export interface StrategyRunnerDependencies {
-  readonly engine: Executor
-  readonly clock: Clock
+export interface StrategyRunnerDependencies extends OwnTaskDependencies {
   readonly configuration: () => Configuration
-  readonly producerRunner: ProducerRunner
   /** Rejects if there is no such strategy, or if its parameters are wrong. */
   readonly open: (name: string, parameters: ParameterValues) => Promise<OpenedStrategy>
   /** Stored bars that closed by this time, oldest first: at least so long a past, if there is one. */
   readonly pastBars: (untilMs: number, lengthMs: number) => Promise<readonly FeedBar[]>
-  readonly onError: (what: string, error: unknown) => void
 }
 
 /** What the engine is asked for when a strategy wants a trade. */
@@ -98,23 +91,33 @@ const wantedOf = ({ strategies }: Configuration): ReadonlyMap<string, Wanted> =>
 /** More bars than this wait for nobody: the strategy begins anew, from the log. */
 const WAITING_BARS_MAX = 20_000
 
-/** One strategy of the settings, from its opening to its failure and again. */
+/** One strategy of the settings. */
 class StrategyTask {
   readonly wanted: Wanted
   readonly #name: string
   readonly #dependencies: StrategyRunnerDependencies
+  readonly #task: OwnTask<OpenedStrategy>
   /** The newest call on each symbol and side: a repeated one is stored once per interval. */
   readonly #calls = new Map<string, SignalId>()
   #waiting: FeedBar[] = []
-  #opened: OpenedStrategy | null = null
-  #underWay: Promise<void> = Promise.resolve()
-  #isBusy = false
-  #isClosed = false
 
   constructor(name: string, wanted: Wanted, dependencies: StrategyRunnerDependencies) {
     this.#name = name
     this.wanted = wanted
     this.#dependencies = dependencies
+    this.#task = new OwnTask(
+      {
+        kind: 'strategy',
+        name,
+        open: () => dependencies.open(name, wanted.parameters),
+        // Under its name its calls are judged.
+        registrationOf: (opened) => ({
+          domain: 'technical',
+          schedule: cronOf(opened?.warmUp.seconds ?? 60),
+        }),
+      },
+      dependencies,
+    )
   }
 
   take(bars: readonly FeedBar[]): Promise<void> {
@@ -122,64 +125,38 @@ class StrategyTask {
     for (const bar of bars)
       if (symbols === null || symbols.has(canonicalSymbol(bar.symbol))) this.#waiting.push(bar)
     if (this.#waiting.length > WAITING_BARS_MAX) this.#waiting = this.#waiting.slice(-1)
-    if (this.#isBusy) return this.#underWay
-    this.#isBusy = true
-    // Where the store is away, not even a failure can be recorded.
-    const { onError } = this.#dependencies
-    this.#underWay = this.#work()
-      .catch((error: unknown) => onError(`could not run the strategy ${this.#name}`, error))
-      .finally(() => {
-        this.#isBusy = false
-      })
-    return this.#underWay
+    return this.#task.begin(() => this.#work())
   }
 
-  async close(): Promise<void> {
-    this.#isClosed = true
-    // A strategy that hangs is not waited for.
-    await this.#end()
-    await this.#underWay
-    await this.#end()
+  close(): Promise<void> {
+    return this.#task.close()
   }
 
   async #work(): Promise<void> {
-    while (this.#waiting.length > 0 && !this.#isClosed) {
+    while (this.#waiting.length > 0 && !this.#task.isClosed) {
       const bars = this.#waiting
       this.#waiting = []
-      const startedMs = this.#dependencies.clock.now()
-      try {
-        await this.#runOn(bars)
-      } catch (error) {
-        if (this.#isClosed) return
-        await this.#fail(error, startedMs)
-      }
+      await this.#task.attempt((startedMs) => this.#runOn(bars, startedMs))
     }
   }
 
-  async #runOn(bars: readonly FeedBar[]): Promise<void> {
-    const { engine, clock } = this.#dependencies
-    const startedMs = clock.now()
-    const record = engine.state.signals.producers.runs.get(this.#name)
-    if (!mayRun(record, timestampAt(startedMs))) return
-    const opened = this.#opened ?? (await this.#open(bars))
+  async #runOn(bars: readonly FeedBar[], startedMs: number): Promise<void> {
+    const { engine } = this.#dependencies
+    if (!this.#task.mayRun()) return
+    const opened = this.#task.opened ?? (await this.#open(bars))
     opened.add(bars)
     if (!opened.isDue) return
     const now = timestampAt(startedMs)
     const proposals = await opened.decide(() => accountFacts(engine.state.trading, now, this.#name))
-    if (this.#isClosed) return
-    await this.#propose(opened, proposals, startedMs)
+    if (!this.#task.isClosed) await this.#propose(proposals, startedMs)
   }
 
   /** With the past that it needs: that of these bars it gets by itself. */
   async #open(bars: readonly FeedBar[]): Promise<OpenedStrategy> {
-    const { open, pastBars } = this.#dependencies
-    const opened = await open(this.#name, this.wanted.parameters)
-    this.#opened = opened
-    if (this.#isClosed) throw new Error('it is closed')
-    await this.#register(opened)
+    const opened = await this.#task.open()
     const firstMs = Math.min(...bars.map(({ open_ts: openTs }) => Date.parse(openTs)))
     const { bars: count, seconds } = opened.warmUp
-    const past = await pastBars(firstMs, (count + 1) * seconds * 1000)
+    const past = await this.#dependencies.pastBars(firstMs, (count + 1) * seconds * 1000)
     const { symbols } = this.wanted
     opened.add(
       past
@@ -189,27 +166,12 @@ class StrategyTask {
     return opened
   }
 
-  /** As an author: under this name its calls are judged. */
-  async #register({ warmUp }: OpenedStrategy): Promise<void> {
-    const { engine } = this.#dependencies
-    const endpoint = ownEndpoint('strategy', this.#name)
-    const known = engine.state.signals.producers.registered.get(this.#name)
-    if (known?.endpoint === endpoint) return
-    const producer = { name: this.#name, domain: 'technical', endpoint, schedule: cronOf(warmUp.seconds) }
-    const outcome = await engine.execute({ kind: 'register-producer', producer, surface: 'system' })
-    if (outcome.status === 'refused') throw new Error(outcome.refusal.detail)
-  }
-
-  async #propose(
-    { warmUp }: OpenedStrategy,
-    proposals: readonly StrategyProposal[],
-    startedMs: number,
-  ): Promise<void> {
+  async #propose(proposals: readonly StrategyProposal[], startedMs: number): Promise<void> {
     const { engine, clock, producerRunner } = this.#dependencies
     const calls = proposals.filter(({ side }) => side !== 'flat')
     const events = await producerRunner.record({
       name: this.#name,
-      schedule: cronOf(warmUp.seconds),
+      schedule: this.#task.registration.schedule,
       rows: calls.map((call) => ({
         type: STRATEGY_TYPE,
         payload: callPayload(call),
@@ -230,39 +192,6 @@ class StrategyTask {
       const call = this.#calls.get(`${proposal.symbol}|${directionOf(proposal)}`)
       await engine.execute({ kind: 'propose-trade', proposal: proposalOf(this.#name, proposal, call) })
     }
-  }
-
-  /** The next bar opens it again, unless it failed too often. */
-  async #fail(error: unknown, startedMs: number): Promise<void> {
-    const { engine, clock, producerRunner, onError } = this.#dependencies
-    onError(`the strategy ${this.#name} failed`, error)
-    const schedule = cronOf(this.#opened?.warmUp.seconds ?? 60)
-    await this.#end()
-    // One that cannot even be opened is not known yet.
-    if (!engine.state.signals.producers.registered.has(this.#name)) {
-      const producer = {
-        name: this.#name,
-        domain: 'technical',
-        endpoint: ownEndpoint('strategy', this.#name),
-        schedule,
-      }
-      await engine.execute({ kind: 'register-producer', producer, surface: 'system' })
-    }
-    await producerRunner.record({
-      name: this.#name,
-      schedule,
-      rows: [],
-      end: 'error',
-      error: (error instanceof Error ? error.message : String(error)).slice(0, 1000),
-      rejected: [],
-      durationMs: clock.now() - startedMs,
-    })
-  }
-
-  async #end(): Promise<void> {
-    const opened = this.#opened
-    this.#opened = null
-    await opened?.close()
   }
 }
 

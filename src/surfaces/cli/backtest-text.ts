@@ -1,6 +1,7 @@
 import { comparisonOf } from '../../backtest/comparison.ts'
 import { DAYS_MIN } from '../../backtest/figures.ts'
 import { heldBackTexts } from '../../backtest/held-back.ts'
+import { ownProducerText } from '../../backtest/own-producers.ts'
 import type { BacktestReport } from '../../backtest/report.ts'
 import { HOLD } from '../../core/strategies/built-in.ts'
 import { fields, left, paragraphs, percent, profit, quiet, right, table, usd, warning } from './table.ts'
@@ -51,6 +52,7 @@ export const reportText = (report: BacktestReport, notes: RunNotes): Text => {
     ['Slippage', usd(costs.slippage_usd)],
     ['Funding', profit(-report.funding_usd)],
     ['Data', quiet(`sha256:${report.data_hash}`)],
+    ...(report.code_hash === null ? [] : [['Own code', quiet(`sha256:${report.code_hash}`)] as const]),
     ...notesOf(report),
     ...rowsOf(notes),
   ])
@@ -146,6 +148,10 @@ const lengthText = ({ days, recovered_at: recoveredAt }: BacktestReport['drawdow
 const notesOf = (report: BacktestReport): readonly Row[] => {
   const { stops, first_stop_at: at, first_stop_reason: reason } = report.kill_switch
   const notes: Row[] = [...activityOf(report)]
+  for (const producer of report.own_producers) {
+    const text = ownProducerText(producer)
+    notes.push(['Own producer', producer.failures > 0 ? warning(text) : text])
+  }
   if (stops > 0) {
     const times = stops === 1 ? 'once' : `${stops} times`
     const advice = report.resets_daily ? '' : '; --reset-daily lowers it every midnight'

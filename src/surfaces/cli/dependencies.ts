@@ -8,6 +8,7 @@ import type { StrategyDescription } from '../../ports/strategy.ts'
 import type { EnvironmentVariables } from '../../core/config/environment.ts'
 import type { SeriesSelector } from '../../core/market/history/select.ts'
 import type { Stamped } from '../../core/log/event.ts'
+import type { PastPoint } from '../../core/shared/as-of.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Trust } from '../../engine/integrity/trust.ts'
@@ -136,6 +137,9 @@ export interface StrategyCommands {
 }
 
 export interface DivergenceRequest {
+  /** Only trades that were opened from here on, and up to there. */
+  readonly from?: PastPoint | undefined
+  readonly to?: PastPoint | undefined
   readonly onError: (message: string) => void
   readonly onProgress: (done: number, total: number) => void
 }

@@ -55,7 +55,7 @@ describe.each(generations)('the reference client, %s', (_generation, mode, revis
   it('finds every tool described, and results as described', async () => {
     const client = await connect('http', mode)
     const { tools } = await client.listTools()
-    expect(tools).toHaveLength(26)
+    expect(tools).toHaveLength(28)
     for (const { description, inputSchema, outputSchema, annotations } of tools) {
       expect(description).toMatch(/\S/)
       expect([inputSchema.type, outputSchema?.['type']]).toEqual(['object', 'object'])
@@ -73,6 +73,7 @@ describe.each(generations)('the reference client, %s', (_generation, mode, revis
       'set_kill_switch',
       'acknowledge_alerts',
       'run_backtest',
+      'run_sweep',
     ])
     // Having listed the tools, the client compares each result with the schema of its tool.
     const emitted = await client.callTool({

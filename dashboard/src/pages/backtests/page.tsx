@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { queries } from '../../api/queries.ts'
 import type { BacktestRun } from '../../api/types.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
+import { useRunStream } from '../../live/runs.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { formatPercent } from '../../ui/format.ts'
@@ -15,14 +16,17 @@ import { RunSheet } from './run-sheet.tsx'
 import { StartRun } from './start-dialog.tsx'
 
 /** Strategies on recorded prices: start runs, watch them, compare them, read their reports. */
-export const Page = () => (
-  <div className="grid gap-3">
-    <RunsPanel />
-    <ComparePanel />
-    <RunSheet />
-    <StartRun />
-  </div>
-)
+export const Page = () => {
+  useRunStream()
+  return (
+    <div className="grid gap-3">
+      <RunsPanel />
+      <ComparePanel />
+      <RunSheet />
+      <StartRun />
+    </div>
+  )
+}
 
 const RunsPanel = () => {
   const query = useQuery(queries.backtests())

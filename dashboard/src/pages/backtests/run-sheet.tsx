@@ -16,12 +16,14 @@ import { Section } from '../../ui/panel.tsx'
 import { type Column, numberColumn, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Json, Untrusted } from '../../ui/untrusted.tsx'
+import { TradeSheet } from './trade-sheet.tsx'
 import {
   gainsOf,
   hasEnded,
   listIn,
   numberIn,
   objectIn,
+  ownProducersOf,
   sourceOf,
   STATUS_TONES,
   subjectOf,
@@ -31,7 +33,10 @@ import {
 /** `?run=<id>` */
 export const RunSheet = () => {
   const [id, setId] = useUrlState('run')
+  const [trade] = useUrlState('trade')
+  // One sheet at a time: closing that of a trade leads back here.
   if (id === '') return null
+  if (trade !== '') return <TradeSheet runId={id} index={Number(trade)} />
   return <Sheet id={id} onClose={() => setId('')} />
 }
 
@@ -90,10 +95,14 @@ const factsOf = (run: BacktestResult, report: Readonly<Record<string, unknown>>)
   'By chance': <Percent value={run.figures?.p_value ?? null} />,
   Trades: <Count value={run.figures?.trades ?? null} />,
   Fees: run.kind === 'backtest' ? <Usd value={numberIn(report, 'fees_usd')} /> : undefined,
+  'Own producers': untrusted(ownProducersOf(report)),
   Tried: run.kind === 'sweep' ? <Count value={numberIn(report, 'trials')} /> : undefined,
   Survive: run.kind === 'sweep' ? <Count value={numberIn(report, 'survivors')} /> : undefined,
   Started: <Time at={run.created_at} as="full" />,
 })
+
+const untrusted = (text: string | undefined) =>
+  text === undefined ? undefined : <Untrusted lines="all" text={text} />
 
 const Gains = ({ report }: { readonly report: Readonly<Record<string, unknown>> }) => {
   const series = useMemo(() => [{ kind: 'area' as const, points: gainsOf(report) }], [report])
@@ -114,6 +123,7 @@ const Gains = ({ report }: { readonly report: Readonly<Record<string, unknown>> 
 type Trade = Readonly<Record<string, unknown>>
 
 const Trades = ({ report }: { readonly report: Readonly<Record<string, unknown>> }) => {
+  const [, openTrade] = useUrlState('trade')
   const trades = listIn(report, 'closed_trades').map((trade, index) => ({ ...objectIn(trade), index }))
   if (trades.length === 0) {
     const [why] = Object.entries(objectIn(report['held_back']))
@@ -126,12 +136,13 @@ const Trades = ({ report }: { readonly report: Readonly<Record<string, unknown>>
     )
   }
   return (
-    <Section title="Closed trades" hint="In the order in which they ended">
+    <Section title="Closed trades" hint="In the order in which they ended; each says why it was opened">
       <Table
         label="Closed trades of the backtest"
         columns={TRADES}
         rows={trades}
         rowKey={({ index }) => String(index)}
+        onOpen={({ index }) => openTrade(String(index))}
         isBounded
       />
     </Section>
@@ -143,7 +154,9 @@ const TRADES: readonly Column<Trade>[] = [
     name: 'Trade',
     render: (trade) => (
       <span>
-        {textIn(trade, 'symbol', '')} {textIn(trade, 'direction', '')}
+        <span className="underline decoration-line underline-offset-4">
+          {textIn(trade, 'symbol', '')} {textIn(trade, 'direction', '')}
+        </span>
         <span className="block text-xs text-muted">{formatReason(textIn(trade, 'exit_reason', ''))}</span>
       </span>
     ),

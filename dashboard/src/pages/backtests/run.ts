@@ -53,6 +53,18 @@ export const numberIn = (object: Readonly<Record<string, unknown>>, name: string
   return typeof value === 'number' ? value : null
 }
 
+/** Which producers of the user took part, and how; undefined without any. */
+export const ownProducersOf = (report: Readonly<Record<string, unknown>>): string | undefined => {
+  const texts = listIn(report, 'own_producers').map((value) => {
+    const producer = objectIn(value)
+    const failures = numberIn(producer, 'failures') ?? 0
+    const counts = `${textIn(producer, 'name', '')}: ${numberIn(producer, 'runs') ?? 0} runs, ${numberIn(producer, 'signals') ?? 0} signals`
+    const failed = failures === 0 ? '' : `, ${failures} failures (${textIn(producer, 'last_error', '')})`
+    return `${counts}${failed}${textIn(producer, 'set_aside_at', '') === '' ? '' : ', set aside'}`
+  })
+  return texts.length === 0 ? undefined : texts.join('; ')
+}
+
 const DAY_MS = 86_400_000
 
 /** Gain since the start of a run, by day; the report holds the equity at the end of each day. */

@@ -132,17 +132,31 @@ export const Evidence = ({ value }: { readonly value: number | null }) =>
     <span className={cx('whitespace-nowrap', toneOf(value))}>{formatEvidence(value)}</span>
   )
 
-const COLUMNS: readonly Column<ConvictionInput>[] = [
-  {
-    name: 'Author',
-    render: ({ author, signal_id, domain }) => (
-      <PageLink to="/signals" search={{ signal: signal_id }} className="block max-w-44 max-sm:max-w-28">
-        <Untrusted lines={1} text={author} />
-        <span className="inline-block w-full text-xs text-muted">{domain}</span>
+const Author = ({ author, domain }: Pick<ConvictionInput, 'author' | 'domain'>) => (
+  <>
+    <Untrusted lines={1} text={author} />
+    <span className="inline-block w-full text-xs text-muted">{domain}</span>
+  </>
+)
+
+const AUTHOR_WIDTH = 'block max-w-44 max-sm:max-w-28'
+
+const authorColumn = (hasLinks: boolean): Column<ConvictionInput> => ({
+  name: 'Author',
+  render: ({ author, signal_id, domain }) =>
+    hasLinks ? (
+      <PageLink to="/signals" search={{ signal: signal_id }} className={AUTHOR_WIDTH}>
+        <Author author={author} domain={domain} />
       </PageLink>
+    ) : (
+      <span className={AUTHOR_WIDTH}>
+        <Author author={author} domain={domain} />
+      </span>
     ),
-    sortBy: ({ author }) => author,
-  },
+  sortBy: ({ author }) => author,
+})
+
+const COLUMNS: readonly Column<ConvictionInput>[] = [
   numberColumn('Evidence', ({ evidence }) => evidence, Evidence),
   numberColumn('Share', ({ share }) => share, Share),
   numberColumn('Quality', ({ quality }) => quality, Score, {
@@ -154,14 +168,20 @@ const COLUMNS: readonly Column<ConvictionInput>[] = [
   }),
 ]
 
-export const InputsTable = ({ inputs }: { readonly inputs: readonly ConvictionInput[] }) =>
+interface InputsTableProps {
+  readonly inputs: readonly ConvictionInput[]
+  /** Those of a backtest are in no log. */
+  readonly hasLinks?: boolean
+}
+
+export const InputsTable = ({ inputs, hasLinks = true }: InputsTableProps) =>
   inputs.length === 0 ? (
     <p className="text-sm text-muted">No usable signals for this symbol.</p>
   ) : (
     <div className="rounded-md border border-line">
       <Table
         label="Signals behind the decision"
-        columns={COLUMNS}
+        columns={[authorColumn(hasLinks), ...COLUMNS]}
         rows={inputs}
         rowKey={({ signal_id }) => signal_id}
         limit={50}

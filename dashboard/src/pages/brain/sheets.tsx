@@ -11,6 +11,7 @@ import { Facts, Id } from '../../ui/id.tsx'
 import { Section } from '../../ui/panel.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
+import { sizingText } from '../positions/opening-reasons.tsx'
 import { ConvictionBar, Evidence, InputsTable, SignedBar } from './convictions.tsx'
 import { actionText, DOMAINS, holdText, INTENT_TONES, rejectionText, toneOfAction } from './labels.ts'
 
@@ -85,14 +86,8 @@ const Reasons = ({ explanation, conviction }: ReasonsProps) => (
 
 type Sizing = NonNullable<NonNullable<ExplainedConviction['intent']>['sizing']>
 
-/** Which numbers led to the size. */
-const sizingText = (sizing: Sizing): string => {
-  const { size_usd: size, bound_by, floor_usd, kelly_usd, evidence_trades, win_chance, payoff } = sizing
-  const result = size === null ? 'no order' : `size ${formatUsd(size)}`
-  const learned = `Kelly allows ${formatUsd(kelly_usd)}, the floor ${formatUsd(floor_usd)}`
-  const memory = `${formatNumber(evidence_trades, 1)} remembered trades: ${formatPercent(win_chance)} wins, payoff ${formatNumber(payoff, 2)}`
-  return `${result}, set by ${bound_by.map(formatWords).join(', ')}; ${learned} (${memory})`
-}
+const sizeText = (sizing: Sizing): string =>
+  `${sizing.size_usd === null ? 'no order' : `size ${formatUsd(sizing.size_usd)}`}, ${sizingText(sizing)}`
 
 const DecisionSummary = ({ conviction }: { readonly conviction: ExplainedConviction }) => {
   const { decision, direction, effective_conviction, value, next_tier, intent } = conviction
@@ -120,7 +115,7 @@ const DecisionSummary = ({ conviction }: { readonly conviction: ExplainedConvict
           </li>
         ))}
         {intent === null ? null : <li>asks for {formatPercent(intent.size_pct)} of equity</li>}
-        {sizing === null ? null : <li>{sizingText(sizing)}</li>}
+        {sizing === null ? null : <li>{sizeText(sizing)}</li>}
         <li>
           all evidence adds up to <Evidence value={value} />
           {next_tier === null ? '' : `; ${distanceText(next_tier)}`}

@@ -6,14 +6,14 @@ import { PageLink } from '../../app/page-link.tsx'
 import { AdoptedBadge, Badge, DirectionBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { QuerySheet } from '../../ui/dialog.tsx'
-import { formatDuration, formatNumber, formatPercent, formatWords } from '../../ui/format.ts'
+import { formatDuration, formatNumber, formatWords } from '../../ui/format.ts'
 import { Facts, Id } from '../../ui/id.tsx'
 import { Percent, Pnl, Price, Quantity, Stat, Unknown, Usd } from '../../ui/numbers.tsx'
 import { QueryContent, Section } from '../../ui/panel.tsx'
 import { Time, useNow } from '../../ui/time.tsx'
 import { EventLinks } from '../audit/event-sheet.tsx'
-import { InputsTable } from '../brain/convictions.tsx'
 import { heldMs, isOpen, pnlOf, returnOf, rMultipleOf } from './figures.ts'
+import { levelsText, OpeningReasons } from './opening-reasons.tsx'
 import { ExitBadge } from './page.tsx'
 import { PriceChart } from './price-chart.tsx'
 import { useClose } from './use-close.ts'
@@ -148,11 +148,47 @@ const Reasons = ({
       </p>
     ) : conviction_id === null ? (
       <p className="text-[13px] text-muted">It was not opened by a conviction of the brain.</p>
+    ) : STRATEGY.test(conviction_id) ? (
+      <Proposal id={conviction_id} />
     ) : (
       <Conviction id={conviction_id} symbol={asset} />
     )}
   </Section>
 )
+
+/** A strategy has a name and a time where the brain has the id of an event. */
+const STRATEGY = /^[a-z][a-z0-9_-]*:/
+
+/** The reason of a strategy stands in its intent. */
+const Proposal = ({ id }: { readonly id: string }) => {
+  const query = useQuery(queries.intents('all', INTENTS_READ))
+  return (
+    <QueryContent query={query} what="the reason">
+      {(intents) => {
+        const found = intents.find(({ conviction_id }) => conviction_id === id)
+        return found === undefined ? (
+          <p className="text-[13px] text-muted">
+            It was opened by the strategy {id.slice(0, id.indexOf(':'))}; its intent is older than those that
+            are kept.
+          </p>
+        ) : (
+          <OpeningReasons
+            direction={found.direction}
+            conviction={found.conviction_score}
+            rationale={found.rationale}
+            scores={null}
+            askedFor={found.size_pct}
+            stopAndTarget={levelsText(found.stop_loss_pct, found.take_profit_pct)}
+            sizing={null}
+            inputs={null}
+          />
+        )
+      }}
+    </QueryContent>
+  )
+}
+
+const INTENTS_READ = 500
 
 const Conviction = ({ id, symbol }: { readonly id: string; readonly symbol: string }) => {
   const query = useQuery(queries.explanation(id))
@@ -180,19 +216,17 @@ const Explained = ({ conviction }: { readonly conviction: ExplainedConviction })
     (one, other) => Math.abs(other.contribution) - Math.abs(one.contribution),
   )
   return (
-    <div className="grid gap-3">
-      <Facts
-        facts={{
-          Conviction: `${conviction.direction}, ${formatNumber(conviction.effective_conviction, 1)} after the counter-thesis`,
-          'For and against': `${formatNumber(conviction.pcs_score, 1)} for, ${formatNumber(conviction.cts_score, 1)} against`,
-          Confidence: formatPercent(conviction.confidence, { digits: 0 }),
-          Coverage: formatPercent(conviction.coverage, { digits: 0 }),
-        }}
-      />
-      <InputsTable inputs={inputs} />
+    <OpeningReasons
+      direction={conviction.direction}
+      conviction={conviction.effective_conviction}
+      scores={conviction}
+      askedFor={conviction.intent?.size_pct}
+      sizing={conviction.intent?.sizing ?? null}
+      inputs={inputs}
+    >
       <PageLink to="/brain" search={{ why: conviction.conviction_id }}>
         Full decision
       </PageLink>
-    </div>
+    </OpeningReasons>
   )
 }

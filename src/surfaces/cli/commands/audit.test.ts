@@ -48,5 +48,11 @@ describe('divergence', () => {
     await home.run(['kill-switch', 'set', '1'])
     const { exitCode, stderr } = await home.run(['divergence'])
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('the log has no bars')])
+    for (const range of [
+      ['--from', '999'],
+      ['--from', '2', '--to', '1'],
+      ['--to', 'yesterday'],
+    ])
+      expect((await home.run(['divergence', ...range])).exitCode).toBe(2)
   })
 })

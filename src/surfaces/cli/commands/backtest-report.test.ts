@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet'
@@ -207,5 +207,43 @@ describe('files of a run', () => {
     const { exitCode } = await backtest('momentum', '--file', join(folder, 'none.csv'), '--events', path)
     expect(exitCode).toBe(1)
     expect(await readdir(folder)).toEqual([])
+  })
+})
+
+describe('own producers', () => {
+  const DAY = ['--symbol', 'BTC', '--from', '2026-01-05', '--to', '2026-01-05'] as const
+
+  const write = async (name: string, run: string): Promise<void> => {
+    await mkdir(join(home.folder, 'producers'), { recursive: true })
+    const text = `export default { name: '${name}', domain: 'technical', schedule: '0 * * * *', run: () => { ${run} } }`
+    await writeFile(join(home.folder, 'producers', `${name}.js`), text)
+  }
+
+  it('take part in a run of the brain and are named, also those that fail', async () => {
+    expect(await documentOf(...DAY)).toMatchObject({ own_producers: [], code_hash: null })
+    await home.run(['new', 'producer', 'day-move'])
+    await write('broken', "throw new Error('no idea')")
+    const document = await documentOf(...DAY)
+    expect(document.own_producers).toMatchObject([
+      {
+        name: 'broken',
+        runs: 5,
+        failures: 5,
+        last_error: expect.stringContaining('no idea'),
+        set_aside_at: expect.any(String),
+      },
+      { name: 'day-move', failures: 0, set_aside_at: null },
+    ])
+    expect(document.own_producers[1].signals).toBeGreaterThan(10)
+    expect(document.code_hash).toMatch(/^[0-9a-f]{64}$/)
+    // A rule uses none.
+    expect(await documentOf('momentum', ...DAY)).toMatchObject({ own_producers: [], code_hash: null })
+    await write('broken', "return { status: 'degraded', reason: 'still none' }")
+    const after = await documentOf(...DAY)
+    expect(after.own_producers[0]).toMatchObject({ failures: 0, last_error: 'still none' })
+    expect(after.code_hash).not.toBe(document.code_hash)
+    expect(after.data_hash).toBe(document.data_hash)
+    const { stdout } = await backtest(...DAY)
+    expect(stdout).toMatch(/Own producer +day-move: \d+ runs, \d+ signals/)
   })
 })

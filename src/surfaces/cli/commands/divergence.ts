@@ -1,4 +1,6 @@
 import type { DivergenceReport, DivergenceRow } from '../../../backtest/divergence.ts'
+import { PAST_POINT_FORM, parsePastPoint, type PastPoint } from '../../../core/shared/as-of.ts'
+import { parser } from '../arguments.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
 import {
   bad,
@@ -16,22 +18,33 @@ import {
 import type { Text } from '../terminal.ts'
 
 export const define: DefineCommand = (command, run) => {
+  const point = parser(parsePastPoint, `It ${PAST_POINT_FORM}.`)
   command
     .description(
       'Replays the bars and signals of the log through the backtester, with the settings with which the log began, and ' +
         'lines up the trades with what really happened. Every difference has its reason in USD; what has none is ' +
         'shown as unexplained. Nothing is written.',
     )
-    .addHelpText('after', examples('svc divergence', 'svc divergence --json'))
+    .option('--from <seq|time>', 'only trades opened then or later', point)
+    .option('--to <seq|time>', 'only trades opened up to then', point)
+    .addHelpText(
+      'after',
+      examples('svc divergence', 'svc divergence --from 2026-02-20 --json', 'svc divergence --to 20000'),
+    )
     .action(run(compare))
 }
 
-const compare = async (invocation: Invocation): Promise<Answer> => {
+interface Range {
+  readonly from?: PastPoint
+  readonly to?: PastPoint
+}
+
+const compare = async (invocation: Invocation, { from, to }: Range): Promise<Answer> => {
   const { divergence, progress } = invocation
   const skipped: string[] = []
   const bar = progress('replaying')
   const onError = (message: string): void => void skipped.push(message)
-  const report = await divergence({ onError, onProgress: bar.update }).finally(bar.end)
+  const report = await divergence({ from, to, onError, onProgress: bar.update }).finally(bar.end)
   return { document: { ...report, skipped }, text: paragraphs(reportText(report), skippedText(skipped)) }
 }
 

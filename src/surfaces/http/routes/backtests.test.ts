@@ -182,14 +182,48 @@ describe('a backtest over HTTP', () => {
 })
 
 describe('an agent', () => {
+  const callTool = async (name: string, args: object) => {
+    const json = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }
+    const { body } = await server.call('POST', '/mcp', { json })
+    expect(body).toHaveProperty('result')
+    return body['result'] as { structuredContent: Record<string, unknown>; isError: boolean }
+  }
+
+  it('is told plainly what is left of many trials', async () => {
+    server = await startTestServer()
+    const { strategy, symbol, from, to } = SHORT
+    const asked = { strategy, symbol, from, to, set: ['fast=5..16:1', 'slow=20'] }
+    const { structuredContent: run, isError } = await callTool('run_sweep', { ...asked, wait_seconds: 20 })
+    expect(isError).toBe(false)
+    expect(run).toMatchObject({
+      kind: 'sweep',
+      status: 'done',
+      edge_found: false,
+      report: { trials: 12, survivors: 0, false_discovery_rate: 0.05 },
+    })
+    expect(run['verdict']).toMatch(/^no edge found: .* after correction for 12 parameter sets/)
+    const { results } = run['report'] as { results: readonly object[] }
+    expect(results).toHaveLength(10)
+    expect(results[0]).toMatchObject({ survives: false, q_value: expect.any(Number) })
+    expect(results[0]).toHaveProperty('deflated_sharpe')
+    expect((await callTool('get_sweep', { id: run['id'] })).structuredContent).toEqual(run)
+    // One kind is not the other, and neither is waited for.
+    for (const [tool, id] of [
+      ['get_backtest', run['id']],
+      ['get_sweep', 'nobody'],
+    ] as const)
+      expect(await callTool(tool, { id, wait_seconds: 20 })).toMatchObject({
+        isError: true,
+        structuredContent: { error: 'backtest_not_found' },
+      })
+    expect(await callTool('run_sweep', { ...asked, set: ['fast'] })).toMatchObject({
+      isError: true,
+      structuredContent: { error: 'backtest_refused', detail: expect.stringContaining('fast=5..50:5') },
+    })
+  })
+
   it('is told plainly that nothing was found', async () => {
     server = await startTestServer()
-    const callTool = async (name: string, args: object) => {
-      const json = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }
-      const { body } = await server.call('POST', '/mcp', { json })
-      expect(body).toHaveProperty('result')
-      return body['result'] as { structuredContent: Record<string, unknown>; isError: boolean }
-    }
     const { structuredContent: run, isError } = await callTool('run_backtest', { ...SHORT, wait_seconds: 20 })
     expect(isError).toBe(false)
     expect(run).toMatchObject({ status: 'done', edge_found: false, report: { strategy: 'ma_crossover' } })

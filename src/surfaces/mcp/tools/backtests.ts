@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { hasEnded, type BacktestRuns, type RunWithResult } from '../../../backtest/runs/runs.ts'
-import type { JsonObject } from '../../../core/shared/json.ts'
-import { backtestRequest, runView } from '../../backtest-wire.ts'
+import { hasEnded, type BacktestRuns, type RunKind, type RunWithResult } from '../../../backtest/runs/runs.ts'
+import { isJsonObject } from '../../../core/shared/json-object.ts'
+import type { Json, JsonObject } from '../../../core/shared/json.ts'
+import { backtestRequest, runView, sweepRequest } from '../../backtest-wire.ts'
 import { LIMITS_NOTE } from '../tool-result.ts'
 import { failed, orError, tool, type ToolOutcome } from '../tool.ts'
 
@@ -18,57 +19,96 @@ const waiting = (fallback: number) =>
     .default(fallback)
     .meta({ description: 'how long to wait for the result; it goes on without anybody waiting' })
 
-const output = runView.extend({
-  report: z
-    .looseObject({})
-    .nullable()
-    .meta({ description: 'the figures, once it is done; days and trades are counted, not listed' }),
-})
+const outputOf = (description: string) =>
+  runView.extend({ report: z.looseObject({}).nullable().meta({ description }) })
+
+const backtestOutput = outputOf('the figures, once it is done; days and trades are counted, not listed')
+
+const sweepOutput = outputOf(
+  `once it is done: \`trials\`, \`survivors\` of the correction at \`false_discovery_rate\`, and the best ` +
+    `parameter sets with \`q_value\`, \`deflated_sharpe\` and \`survives\``,
+)
+
+const REFUSALS = ['backtest_refused', 'queue_full', 'scope_missing', 'author_mismatch'] as const
+
+const idOf = (starter: string) =>
+  z
+    .string()
+    .max(128)
+    .meta({ description: `as ${starter} returned it` })
 
 export const backtestTools = {
   run_backtest: tool('submit', {
     title: 'Run a backtest',
     advice:
       '`verdict` says in one sentence whether there is an edge; "no edge found" is a normal answer. One run is not ' +
-      'corrected for the others you tried: the more ideas are tried, the more of them look good by chance.',
+      'corrected for the others you tried: the more ideas are tried, the more of them look good by chance. run_sweep ' +
+      'tries many parameters and corrects for them.',
     input: backtestRequest.extend({ wait_seconds: waiting(WAIT_SECONDS) }),
-    output: orError(output, ['backtest_refused', 'queue_full', 'scope_missing', 'author_mismatch']),
+    output: orError(backtestOutput, REFUSALS),
     author: () => null,
-    call: async ({ input: { wait_seconds: seconds, ...request }, dependencies: { backtests } }) => {
-      const submitted = await backtests.submit('backtest', request as JsonObject)
-      switch (submitted.status) {
-        case 'refused':
-          return failed('backtest_refused', { detail: submitted.reason })
-        case 'full':
-          return failed('queue_full', { max: submitted.max })
-        case 'accepted':
-          return answerOf(backtests, submitted.run.id, seconds, 'written')
-      }
-    },
+    call: ({ input: { wait_seconds: seconds, ...request }, dependencies: { backtests } }) =>
+      started(backtests, 'backtest', request as JsonObject, seconds),
   }),
   get_backtest: tool('read', {
     title: 'A backtest',
     advice: LIMITS_NOTE,
-    input: z.object({
-      id: z.string().max(128).meta({ description: 'as run_backtest returned it' }),
-      wait_seconds: waiting(0),
-    }),
-    output: orError(output, ['backtest_not_found']),
+    input: z.object({ id: idOf('run_backtest'), wait_seconds: waiting(0) }),
+    output: orError(backtestOutput, ['backtest_not_found']),
     call: ({ input: { id, wait_seconds: seconds }, dependencies: { backtests } }) =>
-      answerOf(backtests, id, seconds, 'read'),
+      answerOf(backtests, { id, kind: 'backtest' }, seconds, 'read'),
   }),
+  run_sweep: tool('submit', {
+    title: 'Run a sweep',
+    advice:
+      '`verdict` says in one sentence what is left after the correction for so many trials; "no edge found" is the ' +
+      'usual answer, and then the best parameter set is the luckiest one. `walk_forward` or `folds` judge by time that ' +
+      'the choice has not seen. A sweep is corrected for its own trials, not for other sweeps.',
+    input: sweepRequest.extend({ wait_seconds: waiting(WAIT_SECONDS) }),
+    output: orError(sweepOutput, REFUSALS),
+    author: () => null,
+    call: ({ input: { wait_seconds: seconds, ...request }, dependencies: { backtests } }) =>
+      started(backtests, 'sweep', request as JsonObject, seconds),
+  }),
+  get_sweep: tool('read', {
+    title: 'A sweep',
+    advice: LIMITS_NOTE,
+    input: z.object({ id: idOf('run_sweep'), wait_seconds: waiting(0) }),
+    output: orError(sweepOutput, ['backtest_not_found']),
+    call: ({ input: { id, wait_seconds: seconds }, dependencies: { backtests } }) =>
+      answerOf(backtests, { id, kind: 'sweep' }, seconds, 'read'),
+  }),
+}
+
+const started = async (
+  backtests: BacktestRuns,
+  kind: RunKind,
+  request: JsonObject,
+  seconds: number,
+): Promise<ToolOutcome> => {
+  const submitted = await backtests.submit(kind, request)
+  switch (submitted.status) {
+    case 'refused':
+      return failed('backtest_refused', { detail: submitted.reason })
+    case 'full':
+      return failed('queue_full', { max: submitted.max })
+    case 'accepted':
+      return answerOf(backtests, { id: submitted.run.id, kind }, seconds, 'written')
+  }
 }
 
 const answerOf = async (
   backtests: BacktestRuns,
-  id: string,
+  { id, kind }: { readonly id: string; readonly kind: RunKind },
   seconds: number,
   effect: 'read' | 'written',
 ): Promise<ToolOutcome> => {
+  const asked = await backtests.get(id)
+  // Nobody waits for one that is no answer.
+  if (asked?.kind !== kind) return failed('backtest_not_found', { id })
   await ended(backtests, id, seconds * 1000)
   const run = await backtests.get(id)
-  if (run?.kind !== 'backtest') return failed('backtest_not_found', { id })
-  return { status: 'done', value: shortOf(run), effect }
+  return run === null ? failed('backtest_not_found', { id }) : { status: 'done', value: shortOf(run), effect }
 }
 
 /** Resolves when the run has ended, at the latest after this time. */
@@ -94,12 +134,24 @@ const ended = async (backtests: BacktestRuns, id: string, waitMs: number): Promi
   }
 }
 
-/** Without the lists that would crowd out everything else. */
+/** Without the lists that would crowd out everything else; of parameter sets the best. */
 const shortOf = ({ result, ...run }: RunWithResult): JsonObject => {
-  const entries = Object.entries(result ?? {}).filter(([, value]) => !isLong(value))
-  return { ...run, report: result === null ? null : Object.fromEntries(entries) } as unknown as JsonObject
+  const report = result as unknown as JsonObject | null
+  return { ...run, report: report === null ? null : shortReport(report) } as unknown as JsonObject
 }
 
+const shortReport = ({ results, heat_map: _map, ...report }: JsonObject): JsonObject => ({
+  ...(withoutLongLists(report) as JsonObject),
+  ...(Array.isArray(results) ? { results: results.slice(0, RESULTS_SHOWN) } : {}),
+})
+
+const withoutLongLists = (value: Json): Json => {
+  if (!isJsonObject(value)) return value
+  const short = Object.entries(value).filter(([, member]) => !isLong(member))
+  return Object.fromEntries(short.map(([name, member]) => [name, withoutLongLists(member)]))
+}
+
+const RESULTS_SHOWN = 10
 const LIST_LENGTH_MAX = 20
 
 const isLong = (value: unknown): boolean => Array.isArray(value) && value.length > LIST_LENGTH_MAX

@@ -1,0 +1,87 @@
+import type { ReactNode } from 'react'
+import type { ConvictionInput } from '../../api/types.ts'
+import { formatNumber, formatPercent, formatUsd, formatWords } from '../../ui/format.ts'
+import { Facts } from '../../ui/id.tsx'
+import { Untrusted } from '../../ui/untrusted.tsx'
+import { InputsTable } from '../brain/convictions.tsx'
+
+/** Which numbers led to the size of an order. */
+export interface Sizing {
+  readonly bound_by: readonly string[]
+  readonly floor_usd: number
+  readonly kelly_usd: number
+  readonly evidence_trades: number
+  readonly win_chance: number
+  readonly payoff: number
+}
+
+export const sizingText = (sizing: Sizing): string => {
+  const { bound_by, floor_usd, kelly_usd, evidence_trades, win_chance, payoff } = sizing
+  const learned = `Kelly allows ${formatUsd(kelly_usd)}, the floor ${formatUsd(floor_usd)}`
+  const memory = `${formatNumber(evidence_trades, 1)} remembered trades: ${formatPercent(win_chance)} wins, payoff ${formatNumber(payoff, 2)}`
+  return `set by ${bound_by.map(formatWords).join(', ')}; ${learned} (${memory})`
+}
+
+/** Distances from the fill; null for none. */
+export const levelsText = (stop: number | null, target: number | null): string =>
+  `stop ${stop === null ? 'none' : formatPercent(stop)}, target ${target === null ? 'none' : formatPercent(target)}`
+
+interface OpeningReasonsProps {
+  readonly direction: string
+  readonly conviction: number
+  /** In words, where a strategy or the brain has left some. */
+  readonly rationale?: string | undefined
+  /** What spoke for it and against it; null for a strategy. */
+  readonly scores: {
+    readonly pcs_score: number
+    readonly cts_score: number
+    readonly confidence: number
+    readonly coverage: number
+  } | null
+  /** Of equity. */
+  readonly askedFor?: number | undefined
+  readonly stopAndTarget?: string | undefined
+  readonly sizing: Sizing | null
+  /** What bounded the size, each in USD. */
+  readonly limits?: Readonly<Record<string, number>>
+  /** Null where there are none to show, as of a strategy. */
+  readonly inputs: readonly ConvictionInput[] | null
+  /** Whether the signals are in the log of this service. */
+  readonly hasLinks?: boolean
+  readonly children?: ReactNode
+}
+
+/** Why a position was opened: the same for one of the service and for one of a backtest. */
+export const OpeningReasons = (props: OpeningReasonsProps) => {
+  const { direction, conviction, rationale, scores, sizing, inputs, limits = {} } = props
+  const bounds = Object.entries(limits).map(([name, usd]) => `${formatWords(name)} ${formatUsd(usd)}`)
+  return (
+    <div className="grid gap-3">
+      {rationale === undefined ? null : (
+        <p className="text-[13px]">
+          <Untrusted lines="all" text={rationale} />
+        </p>
+      )}
+      <Facts
+        facts={{
+          Conviction: `${direction}, ${formatNumber(conviction, 1)}${scores === null ? '' : ' after the counter-thesis'}`,
+          ...(scores === null
+            ? {}
+            : {
+                'For and against': `${formatNumber(scores.pcs_score, 1)} for, ${formatNumber(scores.cts_score, 1)} against`,
+                Confidence: formatPercent(scores.confidence, { digits: 0 }),
+                Coverage: formatPercent(scores.coverage, { digits: 0 }),
+              }),
+          'Asked for':
+            props.askedFor === undefined
+              ? undefined
+              : `${formatPercent(props.askedFor)} of equity${props.stopAndTarget === undefined ? '' : `, ${props.stopAndTarget}`}`,
+          Size: sizing === null ? undefined : sizingText(sizing),
+          Limits: bounds.length === 0 ? undefined : bounds.join(', '),
+        }}
+      />
+      {inputs === null ? null : <InputsTable inputs={inputs} hasLinks={props.hasLinks ?? true} />}
+      {props.children}
+    </div>
+  )
+}

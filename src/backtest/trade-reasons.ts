@@ -1,0 +1,105 @@
+import type { KnownEvent, PayloadOf } from '../core/events/catalogue.ts'
+import { canonicalSymbol } from '../core/shared/symbol.ts'
+
+type Conviction = PayloadOf<'brain.conviction.v1'>
+type Intent = PayloadOf<'execution.trade_intent.v1'>
+type Order = PayloadOf<'execution.order_submitted.v1'>
+
+/** Why a trade was opened, with the names of the report. */
+export interface TradeReason {
+  /** `brain`, or the name of the strategy. */
+  readonly by: string
+  readonly rationale: string
+  readonly conviction: number
+  /** Of equity, as it was asked for. */
+  readonly size_pct: number
+  readonly stop_loss_pct: number | null
+  readonly take_profit_pct: number | null
+  /** What bounded the size, each in USD. */
+  readonly limits: Order['limits']
+  readonly sizing: NonNullable<Order['sizing']> | null
+  /** What spoke for it and against it; null for a strategy, which has only its reason. */
+  readonly case: Pick<Conviction, 'pcs_score' | 'cts_score' | 'confidence' | 'coverage'> | null
+  /** Signals, the strongest first. */
+  readonly inputs: readonly Omit<Conviction['inputs'][number], 'signal_id'>[]
+  readonly inputs_left_out: number
+}
+
+/** Of more trades than this the first are explained: a run keeps no more for each of millions. */
+export const EXPLAINED_MAX = 1000
+const INPUTS_MAX = 8
+
+/** Remembers of each symbol what it may be opened for next. */
+export class TradeReasons {
+  readonly #convictions = new Map<string, { readonly id: string; readonly payload: Conviction }>()
+  readonly #intents = new Map<string, { readonly by: string; readonly payload: Intent }>()
+  readonly #orders = new Map<string, Order>()
+  #explained = 0
+
+  take(event: KnownEvent): void {
+    if (this.#explained >= EXPLAINED_MAX) return
+    switch (event.type) {
+      case 'brain.conviction.v1':
+        // Of all others no trade follows.
+        if (event.payload.decision.action === event.payload.direction)
+          this.#convictions.set(event.payload.symbol, { id: event.id, payload: event.payload })
+        return
+      case 'execution.trade_intent.v1':
+        this.#intents.set(canonicalSymbol(event.payload.symbol), {
+          by: event.source ?? '',
+          payload: event.payload,
+        })
+        return
+      case 'execution.order_submitted.v1':
+        if (event.payload.intent_id !== null)
+          this.#orders.set(canonicalSymbol(event.payload.symbol), event.payload)
+        return
+      default:
+    }
+  }
+
+  /** Of a position that was just opened; null where it is not known any more. */
+  of(opened: PayloadOf<'execution.position_opened.v1'>): TradeReason | null {
+    const { asset, conviction_id: id } = opened
+    const intent = this.#intents.get(asset)
+    if (this.#explained >= EXPLAINED_MAX || intent?.payload.conviction_id !== id) return null
+    this.#explained += 1
+    const order = this.#orders.get(asset)
+    const conviction = this.#convictions.get(intent.payload.symbol)
+    return reasonOf(
+      intent,
+      order?.order_id === opened.order_id ? order : undefined,
+      conviction?.id === id ? conviction.payload : null,
+    )
+  }
+}
+
+const reasonOf = (
+  { by, payload: intent }: { readonly by: string; readonly payload: Intent },
+  order: Order | undefined,
+  conviction: Conviction | null,
+): TradeReason => {
+  const inputs = (conviction?.inputs ?? []).toSorted(
+    (one, other) => Math.abs(other.contribution) - Math.abs(one.contribution),
+  )
+  return {
+    by,
+    rationale: intent.rationale,
+    conviction: intent.conviction_score,
+    size_pct: intent.size_pct,
+    stop_loss_pct: intent.stop_loss_pct,
+    take_profit_pct: intent.take_profit_pct,
+    limits: order?.limits ?? {},
+    sizing: order?.sizing ?? null,
+    case: conviction === null ? null : caseOf(conviction),
+    inputs: inputs.slice(0, INPUTS_MAX).map(({ signal_id: _id, ...input }) => input),
+    inputs_left_out: Math.max(0, inputs.length - INPUTS_MAX),
+  }
+}
+
+const caseOf = ({ pcs_score, cts_score, confidence, coverage }: Conviction): TradeReason['case'] => ({
+  pcs_score,
+  cts_score,
+  confidence,
+  coverage,
+})

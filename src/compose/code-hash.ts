@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
+import { BRAIN, builtInStrategy } from '../core/strategies/built-in.ts'
+import { findOwnProducers, producersFolder, strategiesFolder } from './strategies.ts'
+
+/** Of the code of the user that a run may use: the producers of the brain, or an own strategy. Null without any. */
+export const codeHash = async (strategy: string, home: string): Promise<string | null> => {
+  if (strategy !== BRAIN)
+    return builtInStrategy(strategy) === undefined ? hashOf(strategiesFolder(home)) : null
+  return (await findOwnProducers(home)).length === 0 ? null : hashOf(producersFolder(home))
+}
+
+/** All files of the folder, since they may read one another; not the packages that it installed. */
+const hashOf = async (folder: string): Promise<string> => {
+  const hash = createHash('sha256')
+  for (const file of (await filesIn(folder)).toSorted()) {
+    const name = relative(folder, file).split(sep).join('/')
+    hash.update(`${name}\0`).update(
+      createHash('sha256')
+        .update(await readFile(file))
+        .digest(),
+    )
+  }
+  return hash.digest('hex')
+}
+
+const filesIn = async (folder: string): Promise<readonly string[]> => {
+  // Where there is none, the strategy is not found when it is opened.
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  })
+  const found = await Promise.all(
+    entries.map(async (entry): Promise<readonly string[]> => {
+      const path = join(folder, entry.name)
+      if (entry.isDirectory()) return LEFT_OUT.has(entry.name) ? [] : filesIn(path)
+      const isFile = entry.isSymbolicLink() ? await leadsToFile(path) : entry.isFile()
+      return isFile ? [path] : []
+    }),
+  )
+  return found.flat()
+}
+
+/** One that leads nowhere is no code. */
+const leadsToFile = async (path: string): Promise<boolean> => {
+  const found = await stat(path).catch(() => null)
+  return found?.isFile() ?? false
+}
+
+const LEFT_OUT: ReadonlySet<string> = new Set(['node_modules', '.git'])

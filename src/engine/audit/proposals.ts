@@ -1,0 +1,55 @@
+import type { Proposal } from '../../core/brain/propose-trade.ts'
+import type { Command } from '../../core/decide.ts'
+import { asKnown } from '../../core/events/catalogue.ts'
+import type { Stamped } from '../../core/log/event.ts'
+import type { State } from '../../core/state.ts'
+import { ruleOf } from '../../core/trading/positions.ts'
+
+/**
+ * What a strategy may have proposed. Its answer (side, conviction, size, stop, target, reason) is an input that stands in
+ * the intent; what the engine made of it is decided again: whether it may enter, leverage, approval, price, validity, and
+ * everything that follows.
+ */
+export const proposals = (state: State, rest: readonly Stamped[]): readonly Command[] => [
+  ...entry(rest[0]),
+  ...exit(state, rest),
+]
+
+const proposing = (proposal: Proposal): Command => ({ kind: 'propose-trade', proposal })
+
+const entry = (first: Stamped | undefined): readonly Command[] => {
+  const known = first === undefined ? null : asKnown(first)
+  const rule = first?.source ?? null
+  if (known?.type !== 'execution.trade_intent.v1' || rule === null) return []
+  const { symbol, direction, conviction_score, rationale, sizing, size_pct, ...intent } = known.payload
+  const prefix = `${rule}: ${direction} ${symbol}, `
+  const [signalId] = intent.signal_ids
+  return [
+    proposing({
+      rule,
+      symbol,
+      direction,
+      conviction: conviction_score,
+      ...(sizing === undefined ? {} : { sizePct: size_pct }),
+      stopPct: intent.stop_loss_pct,
+      targetPct: intent.take_profit_pct,
+      ...(intent.trailing_pct === undefined ? {} : { trailingPct: intent.trailing_pct }),
+      ...(rationale.startsWith(prefix) ? { reason: rationale.slice(prefix.length) } : {}),
+      ...(signalId === undefined ? {} : { signalId }),
+    }),
+  ]
+}
+
+/** It wanted nothing, or the other side: the same positions are closed by either. */
+const exit = ({ trading }: State, rest: readonly Stamped[]): readonly Command[] => {
+  const submitted = rest.find(({ type }) => type === 'execution.order_submitted.v1')
+  const order = submitted === undefined ? null : asKnown(submitted)
+  if (order?.type !== 'execution.order_submitted.v1' || order.payload.exit_reason !== 'bias_flip') return []
+  const position = trading.positions.get(order.payload.position_id)
+  const rule = ruleOf(position)
+  if (position === undefined || rule === null) return []
+  const opposite = position.terms.direction === 'long' ? 'short' : 'long'
+  return (['flat', opposite] as const).map((direction) =>
+    proposing({ rule, symbol: order.payload.symbol, direction, conviction: 0 }),
+  )
+}

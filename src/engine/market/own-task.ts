@@ -1,0 +1,186 @@
+import type { FeedBar } from '../../core/market/bar.ts'
+import { canonicalSymbol } from '../../core/shared/symbol.ts'
+import { timestampAt } from '../../core/shared/time.ts'
+import { mayRun, ownEndpoint } from '../../core/signals/producers.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Executor } from '../plan.ts'
+import type { ProducerRunner } from './producer-runner.ts'
+
+export interface OwnTaskDependencies {
+  readonly engine: Executor
+  readonly clock: Clock
+  readonly producerRunner: ProducerRunner
+  /** The code of the user threw, hung, or answered what it must not. */
+  readonly onFailure: (name: string, error: unknown) => void
+  /** Not even that could be recorded. */
+  readonly onError: (what: string, error: unknown) => void
+}
+
+/** How it is registered as an author. */
+export interface Registration {
+  readonly domain: string
+  readonly schedule: string
+}
+
+interface OwnTaskOptions<Opened> {
+  readonly kind: 'strategy' | 'producer'
+  readonly name: string
+  readonly open: () => Promise<Opened>
+  /** Null until its file was read, and for one that cannot be. */
+  readonly registrationOf: (opened: Opened | null) => Registration
+}
+
+/** A file of the user, from its opening to its failure and again; one run at a time. */
+export class OwnTask<Opened extends { close(): Promise<void> }> {
+  readonly #options: OwnTaskOptions<Opened>
+  readonly #dependencies: OwnTaskDependencies
+  #opened: Opened | null = null
+  #isBusy = false
+  #isClosed = false
+  /** The name is somebody else's. */
+  #isRefused = false
+  #underWay: Promise<void> = Promise.resolve()
+
+  constructor(options: OwnTaskOptions<Opened>, dependencies: OwnTaskDependencies) {
+    this.#options = options
+    this.#dependencies = dependencies
+  }
+
+  get opened(): Opened | null {
+    return this.#opened
+  }
+
+  get registration(): Registration {
+    return this.#options.registrationOf(this.#opened)
+  }
+
+  get isBusy(): boolean {
+    return this.#isBusy
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  /** What runs now, or ran last. */
+  get underWay(): Promise<void> {
+    return this.#underWay
+  }
+
+  /** Whether it is not set aside. */
+  mayRun(): boolean {
+    if (this.#isRefused) return false
+    const { engine, clock } = this.#dependencies
+    const record = engine.state.signals.producers.runs.get(this.#options.name)
+    return mayRun(record, timestampAt(clock.now()))
+  }
+
+  /** Unless it is busy. Never rejects. */
+  begin(work: () => Promise<void>): Promise<void> {
+    if (this.#isBusy) return this.#underWay
+    this.#isBusy = true
+    const { kind, name } = this.#options
+    // Where the store is away, not even a failure can be recorded.
+    this.#underWay = work()
+      .catch((error: unknown) => this.#dependencies.onError(`could not run the ${kind} ${name}`, error))
+      .finally(() => {
+        this.#isBusy = false
+      })
+    return this.#underWay
+  }
+
+  /** With its failure recorded. The next attempt opens it again. */
+  async attempt(run: (startedMs: number) => Promise<void>): Promise<void> {
+    const startedMs = this.#dependencies.clock.now()
+    try {
+      await run(startedMs)
+    } catch (error) {
+      if (!this.#isClosed) await this.#fail(error, startedMs)
+    }
+  }
+
+  /** Opened and registered. Throws where it was closed meanwhile. */
+  async open(): Promise<Opened> {
+    if (this.#opened !== null) return this.#opened
+    const opened = await this.#options.open()
+    this.#opened = opened
+    if (this.#isClosed) throw new Error('it is closed')
+    await this.#register(this.registration)
+    return opened
+  }
+
+  /** One that hangs is not waited for. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#end()
+    await this.#underWay
+    await this.#end()
+  }
+
+  async #fail(error: unknown, startedMs: number): Promise<void> {
+    const { clock, producerRunner, onFailure } = this.#dependencies
+    const { name } = this.#options
+    onFailure(name, error)
+    const { schedule } = this.registration
+    await this.#end()
+    // One that cannot even be opened is not known yet. Under the name of another author nothing is recorded.
+    this.#isRefused = !(await this.#isRegistered())
+    if (this.#isRefused) return
+    await producerRunner.record({
+      name,
+      schedule,
+      rows: [],
+      end: 'error',
+      error: (error instanceof Error ? error.message : String(error)).slice(0, 1000),
+      rejected: [],
+      durationMs: clock.now() - startedMs,
+    })
+  }
+
+  async #isRegistered(): Promise<boolean> {
+    const { kind, name } = this.#options
+    const { registered } = this.#dependencies.engine.state.signals.producers
+    if (!registered.has(name)) return (await this.#execute(this.registration)) === null
+    return registered.get(name)?.endpoint === ownEndpoint(kind, name)
+  }
+
+  /** As an author, with the domain and schedule that its file states now. */
+  async #register(registration: Registration): Promise<void> {
+    const { kind, name } = this.#options
+    const { engine } = this.#dependencies
+    const known = engine.state.signals.producers.registered.get(name)
+    const isOwn = known?.endpoint === ownEndpoint(kind, name)
+    if (isOwn && known.domain === registration.domain && known.schedule === registration.schedule) return
+    if (isOwn) await engine.execute({ kind: 'remove-producer', name, surface: 'system' })
+    const refused = await this.#execute(registration)
+    if (refused !== null) throw new Error(refused)
+  }
+
+  /** Why it was refused, or null. */
+  async #execute({ domain, schedule }: Registration): Promise<string | null> {
+    const { kind, name } = this.#options
+    const producer = { name, domain, endpoint: ownEndpoint(kind, name), schedule }
+    const outcome = await this.#dependencies.engine.execute({
+      kind: 'register-producer',
+      producer,
+      surface: 'system',
+    })
+    return outcome.status === 'refused' ? outcome.refusal.detail : null
+  }
+
+  async #end(): Promise<void> {
+    const opened = this.#opened
+    this.#opened = null
+    await opened?.close()
+  }
+}
+
+/** A bar that was refused, or is held until another confirms it, is not traded on. */
+export const storedBars = (
+  bars: readonly FeedBar[],
+  { state }: Pick<Executor, 'state'>,
+): readonly FeedBar[] =>
+  bars.filter(({ symbol, close_ts: closeTs }) => {
+    const last = state.market.symbols.get(canonicalSymbol(symbol))?.last
+    return last !== undefined && closeTs <= last.close_ts
+  })
