@@ -143,8 +143,9 @@ const initialise = (binaries: string, root: string): void => {
   const data = join(root, 'data')
   const first = process.env[FIRST_CLUSTER]
   if (first !== undefined && existsSync(first)) {
-    runAs('cp', ['-a', first, data])
-    return
+    if (runAs('cp', ['-a', first, data]) === null) return
+    // The lent identity may not enter the folder of the run, whose mode is the user's.
+    rmSync(data, { recursive: true, force: true })
   }
   const options = [
     '-U',
@@ -157,21 +158,22 @@ const initialise = (binaries: string, root: string): void => {
     '--no-sync',
     '--no-instructions',
   ]
-  runAs(join(binaries, 'initdb'), ['-D', data, ...options])
+  const failure = runAs(join(binaries, 'initdb'), ['-D', data, ...options])
+  if (failure !== null) throw new Error(`initdb failed: ${failure}`)
   if (first === undefined) return
   const copy = join(root, 'copy')
-  runAs('cp', ['-a', data, copy])
   try {
-    renameSync(copy, first)
+    if (runAs('cp', ['-a', data, copy]) === null) renameSync(copy, first)
   } catch {
     // Another process was faster.
-    rmSync(copy, { recursive: true, force: true })
   }
+  rmSync(copy, { recursive: true, force: true })
 }
 
-const runAs = (command: string, args: readonly string[]): void => {
+/** What it said if it failed, null if it did not. */
+const runAs = (command: string, args: readonly string[]): string | null => {
   const { status, stderr } = spawnSync(command, args, { ...IDENTITY, cwd: '/', encoding: 'utf8' })
-  if (status !== 0) throw new Error(`${command} failed: ${stderr}`)
+  return status === 0 ? null : stderr
 }
 
 const supervise = (
