@@ -129,7 +129,7 @@ it.each(['', '-wal'])(
 )
 
 /** A home whose service was killed after some events, with all of them in the journal. */
-const killedHome = once(async () => {
+const makeKilled = async () => {
   const home = await newHome()
   await (await startService(home, QUIET)).stop()
   const killed = await startService(home, QUIET)
@@ -137,7 +137,9 @@ const killedHome = once(async () => {
   const [{ seq: acknowledged } = { seq: 0 }] = await eventsOf(killed, 'system')
   await killed.stop('SIGKILL')
   return { home, acknowledged }
-})
+}
+
+const killedHome = once(makeKilled)
 
 const copyOfKilled = async () => {
   const { home: killed, acknowledged } = await killedHome()
