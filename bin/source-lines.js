@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 /**
  * Makes stack traces name the TypeScript lines. Node could do it (`process.setSourceMapsEnabled`), but reads the map of
- * every file that it loads, which is an eighth of what a short command takes. Here a map is read when a stack names its file.
+ * every file that it loads, about a tenth of what a short command takes. Here a map is read when a stack names its file.
  */
 export const nameSourceLines = () => {
   Error.prepareStackTrace = (error, frames) =>

@@ -1,9 +1,9 @@
 import type { Plugin } from 'vite'
 
 /**
- * Vitest keeps what a module exports behind getters, on an object whose properties V8 looks up by name each time: a call
- * into another module takes some twenty times as long as in the built service, and our modules are small. Nothing that is
- * exported here ever changes, so after its module has run each getter makes way for its value.
+ * Vitest keeps what a module exports behind getters, on an object whose properties V8 looks up by name each time: a loop
+ * that only calls small functions of another module takes some eight times as long as in Node. Nothing that is exported
+ * here ever changes, so after its module has run each getter makes way for its value.
  */
 export const quickImports = (): Plugin => ({
   name: 'quick-imports',
