@@ -4,11 +4,12 @@ import { existsSync } from 'node:fs'
 import module from 'node:module'
 import process from 'node:process'
 
+import { nameSourceLines } from './source-lines.js'
+
 const cli = new URL('../dist/cli.js', import.meta.url)
 
 if (existsSync(cli)) {
-  // Before the first module of ours is loaded: stack traces then name the TypeScript lines.
-  process.setSourceMapsEnabled(true)
+  nameSourceLines()
   // Since Node 22.8: compiled code is kept on disk between runs.
   module.enableCompileCache?.()
   await import(cli.href)

@@ -5,6 +5,8 @@ export interface ManualTimer extends Timer {
   advance(ms: number): Promise<void>
   /** Moves time without ending a wait on the way, as when a machine sleeps; what is due then ends late. */
   jump(ms: number): Promise<void>
+  /** How long until the next wait is due; null if nobody waits. */
+  untilNextMs(): number | null
 }
 
 /** Time that moves only by hand. */
@@ -49,6 +51,10 @@ export const createManualTimer = (startMs: number): ManualTimer => {
       await settle()
       nowMs += ms
       await endDue(nowMs, false)
+    },
+    untilNextMs: () => {
+      const next = earliestOf(pending)
+      return next === undefined ? null : next.dueMs - nowMs
     },
   }
 }

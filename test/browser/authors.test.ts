@@ -12,6 +12,7 @@ import {
   signIn,
   takeScreenshot,
   violationsOn,
+  closePages,
 } from './browser.fixture.ts'
 import { startEngine, type RunningEngine } from './engine.fixture.ts'
 
@@ -30,7 +31,7 @@ describe.skipIf(BROWSER === undefined)('the page about authors', () => {
     await settled(page, 'Authors')
   })
   afterAll(async () => {
-    await browser.close()
+    await closePages(browser)
     await cleanUp()
   })
 

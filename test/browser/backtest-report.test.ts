@@ -13,6 +13,7 @@ import {
   PHONE,
   takeScreenshot,
   violationsOn,
+  closePages,
 } from './browser.fixture.ts'
 
 const VARIANTS = [
@@ -34,7 +35,7 @@ describe.skipIf(BROWSER === undefined)('the report of a backtest', () => {
     browser = await launch()
   })
   afterAll(async () => {
-    await browser.close()
+    await closePages(browser)
     await rm(file, { force: true })
     await cleanUp()
   })

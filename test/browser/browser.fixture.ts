@@ -9,8 +9,30 @@ const { findBrowser } = (await import(new URL('../../tools/setup.mjs', import.me
 /** Where the browser is; tests are skipped without one. */
 export const BROWSER = findBrowser()
 
-export const launch = (): Promise<Browser> =>
-  chromium.launch({ executablePath: BROWSER ?? '', args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+/** One for all test files of this process: a start takes longer than many a test. Every page has a session of its own. */
+export const launch = async (): Promise<Browser> => {
+  const browser = await (running ??= start())
+  if (browser.isConnected()) return browser
+  return (running = start())
+}
+
+let running: Promise<Browser> | undefined
+
+const start = async (): Promise<Browser> => {
+  const browser = await chromium.launch({
+    executablePath: BROWSER ?? '',
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    handleSIGTERM: false,
+  })
+  // Vitest ends this process by a signal, and half a second later by force: browser and profile have to go at once.
+  process.once('SIGTERM', () => process.exit())
+  return browser
+}
+
+/** For `afterAll`: closes what the tests of a file have opened. */
+export const closePages = async (browser: Browser): Promise<void> => {
+  for (const context of browser.contexts()) await context.close()
+}
 
 export interface ObservedPage {
   readonly page: Page
@@ -99,6 +121,10 @@ export const PAGES = [
   ['/audit', 'Audit'],
   ['/settings', 'Settings'],
 ] as const
+
+/** By its link, which loads the data of the page, but not the application again. */
+export const follow = (page: Page, path: string): Promise<void> =>
+  page.evaluate<void>(`document.querySelector('nav[aria-label="Pages"] a[href="${path}"]').click()`)
 
 /** Nothing is loading any more. */
 export const settled = async (page: Page, title: string): Promise<void> => {

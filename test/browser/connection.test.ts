@@ -1,7 +1,7 @@
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cleanUp, TOKEN } from '../interface/service.ts'
-import { BROWSER, DESKTOP, launch, signIn } from './browser.fixture.ts'
+import { BROWSER, DESKTOP, launch, signIn, closePages } from './browser.fixture.ts'
 import { startEngine, type RunningEngine } from './engine.fixture.ts'
 import type { Browser } from 'playwright-core'
 
@@ -24,7 +24,7 @@ describe.skipIf(BROWSER === undefined)('the connection to the service', () => {
     tabs.push(first)
   })
   afterAll(async () => {
-    await browser.close()
+    await closePages(browser)
     await cleanUp()
   })
 

@@ -17,6 +17,7 @@ import {
   PHONE,
   signIn,
   violationsOn,
+  closePages,
 } from './browser.fixture.ts'
 
 const VENUE = 'binanceusdm'
@@ -103,7 +104,7 @@ describe.skipIf(BROWSER === undefined)('live trading', () => {
     await signIn(page, dashboard.url, TOKEN)
   })
   afterAll(async () => {
-    await browser.close()
+    await closePages(browser)
     await dashboard.close()
   })
 

@@ -3,7 +3,17 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { emit, registerProducer, submit } from '../interface/acts.ts'
 import { agreementOn, bullMarket } from '../interface/opinions.ts'
 import { cleanUp, TOKEN } from '../interface/service.ts'
-import { BROWSER, launch, openPage, overflowsOn, PAGES, settled, signIn } from './browser.fixture.ts'
+import {
+  BROWSER,
+  closePages,
+  follow,
+  launch,
+  openPage,
+  overflowsOn,
+  PAGES,
+  settled,
+  signIn,
+} from './browser.fixture.ts'
 import { startEngine, type RunningEngine } from './engine.fixture.ts'
 
 /** Without a place to break. */
@@ -51,7 +61,7 @@ describe.skipIf(BROWSER === undefined)('names of 80 characters', () => {
     await engine.call('POST', '/kill-switch', { body: { level: 1, reason: REASON } })
   })
   afterAll(async () => {
-    await browser.close()
+    await closePages(browser)
     await cleanUp()
   })
 
@@ -66,7 +76,7 @@ describe.skipIf(BROWSER === undefined)('names of 80 characters', () => {
       await signIn(page, engine.dashboardUrl, TOKEN)
       const faults: string[] = []
       for (const [path, title] of PAGES) {
-        await page.goto(engine.dashboardUrl + path)
+        await follow(page, path)
         await settled(page, title)
         if (await overflowsOn(page)) faults.push(`${path} is wider than the screen: ${await tooWideOn(page)}`)
         // Also what is wider than the place it has, such as a table on a phone.

@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { register, submit } from '../interface/acts.ts'
 import { cleanUp, TOKEN } from '../interface/service.ts'
-import { BROWSER, launch, openPage, signIn, violationsOn } from './browser.fixture.ts'
+import { BROWSER, launch, openPage, signIn, violationsOn, closePages } from './browser.fixture.ts'
 import { startEngine, type RunningEngine } from './engine.fixture.ts'
 
 describe.skipIf(BROWSER === undefined)('signing in', () => {
@@ -12,7 +12,7 @@ describe.skipIf(BROWSER === undefined)('signing in', () => {
     ;[browser, engine] = await Promise.all([launch(), startEngine()])
   })
   afterAll(async () => {
-    await browser.close()
+    await closePages(browser)
     await cleanUp()
   })
 

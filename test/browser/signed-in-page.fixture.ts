@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll } from 'vitest'
 import { cleanUp, TOKEN, type Variables } from '../interface/service.ts'
-import { launch, openPage, signIn } from './browser.fixture.ts'
+import { launch, openPage, signIn, closePages } from './browser.fixture.ts'
 import { startEngine, type RunningEngine } from './engine.fixture.ts'
 
 /** What the tests of a file share: a running engine, a browser, and a signed-in page. */
@@ -46,7 +46,7 @@ export const useSignedInPage = ({
     await signIn(page, dashboardUrl + path, TOKEN)
   })
   afterAll(async () => {
-    await dashboard.browser.close()
+    await closePages(dashboard.browser)
     await cleanUp()
   })
   return dashboard

@@ -9,7 +9,7 @@ import { consistencyProofText } from '../../src/core/log/proof.ts'
 import { PROOF } from '../../src/surfaces/http/routes/proofs.ts'
 import { register, submit } from '../interface/acts.ts'
 import { cleanUp, svc } from '../interface/service.ts'
-import { BROWSER, launch, openPage, overflowsOn, PHONE, violationsOn } from './browser.fixture.ts'
+import { BROWSER, launch, openPage, overflowsOn, PHONE, violationsOn, closePages } from './browser.fixture.ts'
 import { startEngine, type RunningEngine } from './engine.fixture.ts'
 
 const FROM_DISK = pathToFileURL(
@@ -23,7 +23,7 @@ describe.skipIf(BROWSER === undefined)('the page that verifies proofs', () => {
     ;[browser, engine] = await Promise.all([launch(), startEngine()])
   })
   afterAll(async () => {
-    await browser.close()
+    await closePages(browser)
     await cleanUp()
   })
 

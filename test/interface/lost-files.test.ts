@@ -14,12 +14,18 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
 import { eventsOf } from './acts.ts'
-import { cleanUp, newHome, startService, svc, type RunningService } from './service.ts'
+import { cleanUp, copyOf, newHome, startService, svc, type RunningService } from './service.ts'
 
 afterAll(cleanUp)
 
 /** No checkpoint comes by itself: the newest events are known to nobody else. */
 const QUIET = { SVC_STORE__CHECKPOINT_EVERY_SECONDS: '3600', SVC_MARKET__FEED: 'none' }
+
+/** What several tests begin with is made by the first of them. */
+const once = <Made>(make: () => Promise<Made>): (() => Promise<Made>) => {
+  let made: Promise<Made> | undefined
+  return () => (made ??= make())
+}
 
 const databaseIn = (home: string): string => join(home, 'data', 'events.db')
 
@@ -65,19 +71,25 @@ describe.each<[string, (file: string) => void]>([
   })
 })
 
+/** A home with more than one page of events, and beside it the database as it was before. */
+const filledHome = once(async () => {
+  const home = await newHome()
+  await (await startService(home, QUIET)).stop()
+  copyFileSync(databaseIn(home), join(home, 'old.db'))
+  const service = await startService(home, QUIET)
+  for (let count = 0; count < 60; count += 1) await raise(service, 1 + (count % 2))
+  await service.stop()
+  return home
+})
+
 describe.each<[string, (file: string, old: string) => void]>([
   ['an older copy', (file, old) => copyFileSync(old, file)],
   ['zeros', (file) => overwrite(file, Buffer.alloc(statSync(file).size))],
   ['another database', (file) => overwrite(file, anotherDatabase(statSync(file).size))],
 ])('a running service whose database was overwritten by %s', (_, happen) => {
   it('acknowledges nothing more, locks itself and says so', async () => {
-    const home = await newHome()
+    const home = await copyOf(await filledHome())
     const [file, old] = [databaseIn(home), join(home, 'old.db')]
-    await (await startService(home, QUIET)).stop()
-    copyFileSync(file, old)
-    const before = await startService(home, QUIET)
-    for (let count = 0; count < 60; count += 1) await raise(before, 1 + (count % 2))
-    await before.stop()
     const service = await startService(home, QUIET)
     expect((await raise(service, 1)).status).toBe(200)
     happen(file, old)
@@ -116,16 +128,25 @@ it.each(['', '-wal'])(
   },
 )
 
-/** The file of a service that was killed after some events, with all of them in the journal. */
-const killedIn = async (home: string) => {
-  const file = databaseIn(home)
+/** A home whose service was killed after some events, with all of them in the journal. */
+const makeKilled = async () => {
+  const home = await newHome()
   await (await startService(home, QUIET)).stop()
   const killed = await startService(home, QUIET)
   for (const level of [1, 2, 1, 2]) expect((await raise(killed, level)).status).toBe(200)
   const [{ seq: acknowledged } = { seq: 0 }] = await eventsOf(killed, 'system')
   await killed.stop('SIGKILL')
-  expect(statSync(`${file}-wal`).size).toBeGreaterThan(0)
-  return { journal: `${file}-wal`, acknowledged }
+  return { home, acknowledged }
+}
+
+const killedHome = once(makeKilled)
+
+const copyOfKilled = async () => {
+  const { home: killed, acknowledged } = await killedHome()
+  const home = await copyOf(killed)
+  const journal = `${databaseIn(home)}-wal`
+  expect(statSync(journal).size).toBeGreaterThan(0)
+  return { home, journal, acknowledged }
 }
 
 const integrityOf = (home: string) => {
@@ -140,8 +161,7 @@ const integrityOf = (home: string) => {
 
 describe('a journal that is lost after kill -9', () => {
   it('shows how many events are missing, locks the engine, and an operator may accept it', async () => {
-    const home = await newHome()
-    const { journal, acknowledged } = await killedIn(home)
+    const { home, journal, acknowledged } = await copyOfKilled()
     rmSync(journal)
     const { head_seq, detail } = integrityOf(home)
     expect(head_seq).toBeLessThan(acknowledged)
@@ -181,8 +201,7 @@ describe.each<[string, (journal: string) => void]>([
   ],
 ])('a journal that is %s after kill -9', (_, happen) => {
   it('is found', async () => {
-    const home = await newHome()
-    const { journal } = await killedIn(home)
+    const { home, journal } = await copyOfKilled()
     expect(integrityOf(home)).toMatchObject({ exitCode: 0, reason: null })
     happen(journal)
     const found = integrityOf(home)

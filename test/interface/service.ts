@@ -1,7 +1,7 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -48,6 +48,13 @@ export const newHome = async (): Promise<string> => {
   const home = await mkdtemp(join(tmpdir(), 'svc-home-'))
   homes.push(home)
   return home
+}
+
+/** A new folder with everything that is in this one, whose service does not run. Quicker than a service that does it all again. */
+export const copyOf = async (home: string): Promise<string> => {
+  const copy = await newHome()
+  await cp(home, copy, { recursive: true, preserveTimestamps: true })
+  return copy
 }
 
 /** The environment of a newcomer: nothing of ours but what a test says. */

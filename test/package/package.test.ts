@@ -10,6 +10,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -75,6 +76,7 @@ describe('the archive', () => {
   it('holds the build and what users read', () => {
     expect(files).toEqual(
       expect.arrayContaining([
+        'bin/source-lines.js',
         'bin/svc.js',
         'config/default.yaml',
         'dashboard/dist/index.html',
@@ -146,16 +148,30 @@ describe('an installation without development packages', () => {
     expect(await closed).toEqual([0, null])
   })
 
-  it('names lines of TypeScript in stack traces', () => {
-    // Whoever writes to standard output sees where the call came from.
+  /** Whoever writes to standard output sees where the call came from. */
+  const stackOfOutput = (): string => {
     const preload = `data:text/javascript,process.stdout.write = () => { console.error(new Error('here').stack); process.exit() }`
     const { stderr } = spawnSync(process.execPath, ['--import', preload, svc, '--version'], {
       timeout: 30_000,
       encoding: 'utf8',
     })
-    const [, file = '', line = ''] = /(src\/surfaces\/cli\/[\w-]+\.ts):(\d+):\d+/.exec(stderr) ?? []
     expect(stderr).toContain('Error: here')
+    return stderr
+  }
+
+  it('names lines of TypeScript in stack traces', () => {
+    const [, file = '', line = ''] = /(src\/surfaces\/cli\/[\w-]+\.ts):(\d+):\d+/.exec(stackOfOutput()) ?? []
     expect(readFileSync(join(ROOT, file), 'utf8').split('\n')[Number(line) - 1]).toContain('write(')
+  })
+
+  it('names lines of the build where its maps are damaged or gone', () => {
+    const dist = join(folder, 'package', 'dist')
+    const maps = readdirSync(dist).filter((name) => name.endsWith('.js.map'))
+    expect(maps).not.toEqual([])
+    for (const name of maps) writeFileSync(join(dist, name), '{"version":3')
+    expect(stackOfOutput()).toMatch(/\/dist\/[\w-]+\.js:\d+:\d+/)
+    for (const name of maps) rmSync(join(dist, name))
+    expect(stackOfOutput()).toMatch(/\/dist\/[\w-]+\.js:\d+:\d+/)
   })
 })
 

@@ -13,7 +13,7 @@ import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
 import { EMPTY_HEAD, headOf, type Head, type LogRecord } from '../../src/core/log/event.ts'
 import { catchUp, EMPTY_MEMORY, snapshotOf } from '../../src/engine/memory.ts'
 import { register, submit } from '../interface/acts.ts'
-import { cleanUp, newHome, startService, svc, TOKEN } from '../interface/service.ts'
+import { cleanUp, copyOf, newHome, startService, svc, TOKEN } from '../interface/service.ts'
 import { nodeOf, rechained, recordsOf, resigned, started } from './signed-log.fixture.ts'
 
 /*
@@ -82,6 +82,20 @@ const openStream = async (service: Awaited<ReturnType<typeof startService>>, que
   return { text: () => text, close: () => abort.abort() }
 }
 
+/** A home whose kill switch was moved to 1, 0 and 2, with one contributor. Its service does not run. */
+const stoppedHome = async (): Promise<string> => copyOf(await (stopped ??= makeStopped()))
+
+let stopped: Promise<string> | undefined
+
+const makeStopped = async (): Promise<string> => {
+  const home = await newHome()
+  const service = await startService(home, SAVED)
+  await register(service, 'n1')
+  for (const level of [1, 0, 2]) await raise(service, level)
+  await service.stop()
+  return home
+}
+
 afterAll(cleanUp)
 
 describe('an old signed event, appended again under a new id', () => {
@@ -103,10 +117,7 @@ describe('an old signed event, appended again under a new id', () => {
   }, 120_000)
 
   it('is not believed by the next start either', async () => {
-    const home = await newHome()
-    const before = await startService(home, SAVED)
-    for (const level of [1, 0, 2]) await raise(before, level)
-    await before.stop()
+    const home = await stoppedHome()
     const records = await readAll(home)
     await smuggle(home, replayed(records, isLowering), headOf(records.at(-1)!))
     const after = await startService(home, SAVED)
@@ -208,10 +219,7 @@ describe('a foreign key', () => {
   }, 120_000)
 
   it('does not get a log that is rewritten as a whole past the node, checkpoints deleted', async () => {
-    const home = await newHome()
-    const service = await startService(home, SAVED)
-    await raise(service, 2)
-    await service.stop()
+    const home = await stoppedHome()
     const own = JSON.parse(readFileSync(join(home, 'identity', 'identity.json'), 'utf8')) as {
       node_id: string
       public_key: string
@@ -237,10 +245,7 @@ describe('a foreign key', () => {
 
 describe('a forged snapshot', () => {
   it('is not believed at the start, and every way to verify names it', async () => {
-    const home = await newHome()
-    const before = await startService(home, SAVED)
-    await raise(before, 2)
-    await before.stop()
+    const home = await stoppedHome()
     const log = await openSqliteLog({ path: fileIn(home) })
     const memory = await catchUp(log, EMPTY_MEMORY, { trust: { signatures, own: null, firstHash: null } })
     expect(memory.state.trading.killSwitch.level).toBe(2)
@@ -268,22 +273,18 @@ describe('a forged snapshot', () => {
 
 describe('checkpoints', () => {
   it('that are deleted are missed', async () => {
-    const home = await newHome()
-    const service = await startService(home, SAVED)
-    await register(service, 'n1')
-    await service.stop()
+    const home = await stoppedHome()
     expect(integrity(home).report).toMatchObject({ ok: true })
     rmSync(`${fileIn(home)}.checkpoints`)
     expect(integrity(home)).toMatchObject({ exitCode: 1, report: { ok: false, reason: 'checkpoint' } })
   }, 120_000)
 
   it('that are replaced by an older copy are missed after the next start', async () => {
-    const home = await newHome()
+    const home = await stoppedHome()
     const notes = `${fileIn(home)}.checkpoints`
-    await (await startService(home, SAVED)).stop()
     copyFileSync(notes, `${notes}.old`)
     const second = await startService(home, SAVED)
-    await register(second, 'n1')
+    await register(second, 'n2')
     await second.stop()
     await (await startService(home, SAVED)).stop()
     renameSync(`${notes}.old`, notes)
@@ -291,10 +292,7 @@ describe('checkpoints', () => {
   }, 120_000)
 
   it('kept elsewhere show a log that was turned back together with its own', async () => {
-    const home = await newHome()
-    const first = await startService(home, SAVED)
-    await register(first, 'n1')
-    await first.stop()
+    const home = await stoppedHome()
     const kept = ['events.db', 'events.db.checkpoints'].map((name) => join(home, 'data', name))
     for (const file of kept) copyFileSync(file, `${file}.old`)
     const second = await startService(home, SAVED)
@@ -345,8 +343,7 @@ describe('checkpoints', () => {
 
 describe('the identity', () => {
   it('that is missing under an existing log is refused, not replaced', async () => {
-    const home = await newHome()
-    await (await startService(home, SAVED)).stop()
+    const home = await stoppedHome()
     const path = join(home, 'identity', 'identity.json')
     renameSync(path, `${path}.kept`)
     const refused = svc(home, ['serve', '--no-dashboard'], {

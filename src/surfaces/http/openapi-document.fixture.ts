@@ -95,7 +95,7 @@ export type FaultFinder = (schema: Schema, value: unknown) => string | null
 export const faultFinder = ({ components }: OpenApiDocument): FaultFinder => {
   const known = new Map<string, z.ZodType>()
   const parserOf = (schema: Schema): z.ZodType => {
-    const text = JSON.stringify({ ...schema, $defs: components.schemas })
+    const text = JSON.stringify({ ...schema, $defs: schemasUnder(schema, components.schemas) })
     const local = text
       .replaceAll('"#/components/schemas/', '"#/$defs/')
       // Patterns of JSON Schema know Unicode classes; zod reads them without.
@@ -109,6 +109,24 @@ export const faultFinder = ({ components }: OpenApiDocument): FaultFinder => {
     const parsed = parser.safeParse(value)
     return parsed.success ? null : z.prettifyError(parsed.error)
   }
+}
+
+/** Those that a schema refers to, directly or by way of others: a parser of all of them takes long to make. */
+const schemasUnder = (
+  schema: Schema,
+  schemas: Readonly<Record<string, Schema>>,
+): Readonly<Record<string, Schema>> => {
+  const found = new Map<string, Schema>()
+  const collect = (text: string): void => {
+    for (const [, name = ''] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+      const named = schemas[name]
+      if (named === undefined || found.has(name)) continue
+      found.set(name, named)
+      collect(JSON.stringify(named))
+    }
+  }
+  collect(JSON.stringify(schema))
+  return Object.fromEntries(found)
 }
 
 export interface Received {
