@@ -10,12 +10,13 @@ export interface SeriesBar extends Bar {
   readonly isPast: boolean
 }
 
-export const seriesBar = (bar: FeedBar): SeriesBar => ({
+/** `msOf`: whoever reads many bars knows a faster way. */
+export const seriesBar = (bar: FeedBar, msOf: (ts: string) => number = Date.parse): SeriesBar => ({
   symbol: bar.symbol,
   seconds: bar.resolution_s,
   isPast: bar.backfill,
-  openMs: Date.parse(bar.open_ts),
-  closeMs: Date.parse(bar.close_ts),
+  openMs: msOf(bar.open_ts),
+  closeMs: msOf(bar.close_ts),
   open: bar.open,
   high: bar.high,
   low: bar.low,

@@ -81,9 +81,11 @@ export class StrategyRun {
     for (const closed of of.first.add(bar)) {
       const before = this.#pending.get(of)
       // Only the newest bar of a symbol is traded on.
-      if (before !== undefined) this.#ask(of, { ...before, isPast: true }, facts)
+      if (before !== undefined) {
+        this.#ask(of, { ...before, isPast: true }, facts)
+        this.#pending.delete(of)
+      }
       of.barsSeen += 1
-      this.#pending.delete(of)
       this.#pending.set(of, { bar: closed, isPast: this.#isPast(bar) || of.barsSeen < this.#warmUpBars })
     }
   }
@@ -97,7 +99,8 @@ export class StrategyRun {
     if (this.#pending.size === 0) return NOTHING
     const pending = [...this.#pending]
     this.#pending.clear()
-    if (pending.length === 1 && pending[0] !== undefined) return this.#ask(...pending[0], facts)
+    const [only] = pending
+    if (only !== undefined && pending.length === 1) return this.#ask(only[0], only[1], facts)
     return pending.flatMap(([of, bar]) => this.#ask(of, bar, facts))
   }
 
@@ -109,14 +112,16 @@ export class StrategyRun {
   /** The trades that an answer to this view asks for. Throws for an answer that is wrong. */
   proposalsFor(view: StrategyView, answer: unknown): readonly StrategyProposal[] {
     if (answer === null || answer === undefined || view.isWarmUp) return NOTHING
-    const answers: readonly unknown[] = Array.isArray(answer) ? answer : [answer]
+    if (!Array.isArray(answer)) return [this.#proposal(checked(answer), view)]
+    const answers: readonly unknown[] = answer
     if (answers.length > ANSWERS_MAX)
       throw new StrategyError(`it answered ${answers.length} times to one bar; ${ANSWERS_MAX} are allowed`)
     return answers.map((wanted) => this.#proposal(checked(wanted), view))
   }
 
   #proposal(wanted: TargetPosition, view: StrategyView): StrategyProposal {
-    const named = this.#known(wanted.symbol ?? view.symbol)
+    const name = wanted.symbol ?? view.symbol
+    const named = this.#spelled.get(name) ?? this.#known(name)
     const bars = (count: number): readonly Bar[] => view.bars({ symbol: named.symbol, count })
     return proposalOf(wanted, { symbol: named.symbol, bars, seconds: this.#seconds()[0] ?? 0 })
   }
@@ -229,11 +234,21 @@ class View implements StrategyView {
 }
 
 const checked = (wanted: unknown): TargetPosition => {
+  const side = sideAlone(wanted)
+  if (side !== null) return { side }
   const parsed = targetPositionSchema.safeParse(wanted)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   const where = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `
   throw new StrategyError(`its answer is wrong: ${where}${issue?.message ?? 'invalid'}`)
+}
+
+/** Most answers name a side and nothing else, and looking for more costs ten times as much. Null for all others. */
+const sideAlone = (wanted: unknown): TargetPosition['side'] | null => {
+  if (typeof wanted !== 'object' || wanted === null || !Object.hasOwn(wanted, 'side')) return null
+  const { side } = wanted as { readonly side: unknown }
+  if (side !== 'long' && side !== 'short' && side !== 'flat') return null
+  return Object.keys(wanted).length === 1 ? side : null
 }
 
 const secondsOf = (timeframe: string): number => {
