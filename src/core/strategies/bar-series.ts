@@ -46,11 +46,12 @@ export class BarSeries {
       )
     const lengthMs = this.seconds * 1000
     const openMs = Math.floor(bar.openMs / lengthMs) * lengthMs
-    const closed: Bar[] = []
-    if (this.#forming !== null && this.#forming.openMs !== openMs) closed.push(this.#close(this.#forming))
-    this.#forming = this.#forming === null ? begun(bar, openMs, lengthMs) : extended(this.#forming, bar)
-    if (bar.closeMs >= openMs + lengthMs) closed.push(this.#close(this.#forming))
-    return closed
+    const before = this.#forming
+    const isCut = before !== null && before.openMs !== openMs
+    const cut = isCut ? [this.#close(before)] : NONE
+    const forming = before === null || isCut ? begun(bar, openMs, lengthMs) : extended(before, bar)
+    this.#forming = forming
+    return bar.closeMs >= openMs + lengthMs ? [...cut, this.#close(forming)] : cut
   }
 
   /** A copy: what its caller does to it changes nothing here. */
