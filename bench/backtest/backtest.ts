@@ -123,12 +123,12 @@ const settingsFor = (strategy: StrategyName, symbols: readonly string[], changes
       l1_daily_loss_pct: 0.9,
       l3_max_drawdown_pct: 0.95,
     },
-    risk: { ...base.risk, max_drawdown_pct: 0.95 },
+    risk: { ...base.risk, max_drawdown_pct: 0.95, ...changes.risk },
   }
 }
 
 type Changes = {
-  readonly [Section in 'ta' | 'execution']?: Partial<Configuration[Section]>
+  readonly [Section in 'ta' | 'execution' | 'risk']?: Partial<Configuration[Section]>
 }
 
 /** No costs, and stops that are never reached: what is left is the rule. */
@@ -228,8 +228,8 @@ const memory = async (bars: number): Promise<BenchRow> => {
       yield minute
     }
   }
-  // However small the account gets, it goes on trading.
-  await run('ma_crossover', { [Symbol.iterator]: watched }, { execution: { min_notional_usd: 0 } })
+  // So little that costs do not use up the account in five years: a lockdown would end all trades.
+  await run('ma_crossover', { [Symbol.iterator]: watched }, { risk: { max_position_pct: 0.002 } })
   const [early = Number.NaN, late = Number.NaN] = [heaps[0], heaps.at(-1)]
   return {
     id: 'memory',
