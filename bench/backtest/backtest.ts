@@ -228,7 +228,7 @@ const memory = async (bars: number): Promise<BenchRow> => {
       yield minute
     }
   }
-  // So little that costs do not use up the account in five years: a lockdown would end all trades.
+  // So little that the account stays of a usual size: the waves are kind to the rule, and five years compound.
   await run('ma_crossover', { [Symbol.iterator]: watched }, { risk: { max_position_pct: 0.002 } })
   const [early = Number.NaN, late = Number.NaN] = [heaps[0], heaps.at(-1)]
   return {
