@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { BUILT_IN_PRODUCERS } from '../../src/adapters/producers/all.ts'
+import { RecordedBarsFeed, type BarGroups } from '../../src/backtest/recorded-feed.fixture.ts'
 import { backtest } from '../../src/backtest/run.ts'
 import type { BacktestResult } from '../../src/backtest/run-dependencies.ts'
 import type { StrategyName } from '../../src/backtest/strategies.ts'
@@ -10,7 +11,8 @@ import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
 import type { FeedBar } from '../../src/core/market/bar.ts'
 import { interleave, median, medianRatio, type BenchRow } from '../harness.ts'
 import { peerBarsOf, peerTrades, type PeerBar, type PlainTrade } from './grademark.ts'
-import { MinutesFeed, minutesOf, type Minutes } from './minutes.ts'
+import { minutesOf } from './minutes.ts'
+import { benchSweep } from './sweep.ts'
 
 const SYMBOLS = ['BTC', 'ETH', 'SOL', 'XRP', 'ADA', 'DOGE', 'DOT', 'LTC', 'LINK', 'AVAX'] as const
 const FIVE_YEARS = 2_628_000
@@ -102,6 +104,7 @@ export const benchBacktest = async (rounds: number, quick: boolean): Promise<rea
       baseline: 'every bar the long way',
     },
     await memory(quick ? FIVE_YEARS / 10 : FIVE_YEARS),
+    await benchSweep(quick ? 2 : 3, quick),
   ]
 }
 
@@ -120,12 +123,12 @@ const settingsFor = (strategy: StrategyName, symbols: readonly string[], changes
       l1_daily_loss_pct: 0.9,
       l3_max_drawdown_pct: 0.95,
     },
-    risk: { ...base.risk, max_drawdown_pct: 0.95 },
+    risk: { ...base.risk, max_drawdown_pct: 0.95, ...changes.risk },
   }
 }
 
 type Changes = {
-  readonly [Section in 'ta' | 'execution']?: Partial<Configuration[Section]>
+  readonly [Section in 'ta' | 'execution' | 'risk']?: Partial<Configuration[Section]>
 }
 
 /** No costs, and stops that are never reached: what is left is the rule. */
@@ -141,14 +144,14 @@ const COSTLESS: Changes = {
 
 const run = (
   strategy: StrategyName,
-  minutes: Minutes,
+  minutes: BarGroups,
   changes: Changes = {},
   isThorough = false,
 ): Promise<BacktestResult> => {
   const [first = []] = minutes
   return backtest({
     strategy,
-    feed: new MinutesFeed(minutes),
+    feed: new RecordedBarsFeed(minutes),
     producers: BUILT_IN_PRODUCERS,
     settings: settingsFor(
       strategy,
@@ -225,7 +228,8 @@ const memory = async (bars: number): Promise<BenchRow> => {
       yield minute
     }
   }
-  await run('ma_crossover', { [Symbol.iterator]: watched })
+  // So little that the account stays of a usual size: the waves are kind to the rule, and five years compound.
+  await run('ma_crossover', { [Symbol.iterator]: watched }, { risk: { max_position_pct: 0.002 } })
   const [early = Number.NaN, late = Number.NaN] = [heaps[0], heaps.at(-1)]
   return {
     id: 'memory',

@@ -1,9 +1,6 @@
+import { cents, drawsOf } from '../../src/backtest/minute-bars.fixture.ts'
 import type { FeedBar } from '../../src/core/market/bar.ts'
 import { timestampAt } from '../../src/core/shared/time.ts'
-import type { FeedListener, FeedStart, FeedStatus, MarketFeed } from '../../src/ports/market-feed.ts'
-import type { Producer } from '../../src/ports/producer.ts'
-
-export type Minutes = Iterable<readonly FeedBar[]>
 
 /** Minutes of prices that wander, with slow waves for a moving average to follow; the same for the same seed. */
 export function* minutesOf(
@@ -52,48 +49,3 @@ export function* minutesOf(
 
 const BEGIN_MS = Date.UTC(2021, 0, 1)
 const MINUTE_MS = 60_000
-
-const cents = (value: number): number => Math.round(value * 100) / 100
-
-/** Mulberry32. */
-const drawsOf = (seed: number): (() => number) => {
-  let state = seed | 0
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
-/** Bars as fast as they are taken. */
-export class MinutesFeed implements MarketFeed {
-  readonly name = 'bench'
-  readonly producers: readonly Producer[] = []
-  readonly #minutes: Minutes
-  #state: FeedStatus['state'] = 'idle'
-  #delivering: Promise<void> = Promise.resolve()
-
-  constructor(minutes: Minutes) {
-    this.#minutes = minutes
-  }
-
-  start(_from: FeedStart, listener: FeedListener): Promise<void> {
-    this.#delivering = this.#deliver(listener)
-    return Promise.resolve()
-  }
-
-  status(): FeedStatus {
-    return { state: this.#state, lastBarAtMs: null, clockOffsetMs: null, error: null }
-  }
-
-  stop(): Promise<void> {
-    return this.#delivering
-  }
-
-  async #deliver(listener: FeedListener): Promise<void> {
-    this.#state = 'running'
-    for (const bars of this.#minutes) await listener.onBars(bars)
-    this.#state = 'ended'
-  }
-}

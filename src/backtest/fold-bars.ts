@@ -117,7 +117,7 @@ const analysed = (
   { barSeconds, varianceDecay }: Market['rules'],
 ): SymbolMarket['analysis'] => {
   const lengthMs = barSeconds * 1000
-  const closed: AnalysisBar[] = []
+  const closed: Forming[] = []
   let forming: Forming | null = unfinished === null ? null : inNumbers(unfinished)
   let variance = known
   const newest = before.at(-1)
@@ -126,7 +126,7 @@ const analysed = (
     const price = rounded(bar.close)
     variance = lastClose === null ? null : decayed(variance, price / lastClose - 1, varianceDecay)
     lastClose = price
-    closed.push(inUnits(bar))
+    closed.push(bar)
     forming = null
   }
   for (let index = 0; index < bars.length; index += 1) {
@@ -138,16 +138,16 @@ const analysed = (
     if (barOpenMs + bar.resolution_s * 1000 >= openMs + lengthMs) close(forming)
   }
   return {
-    bars:
-      closed.length === 0
-        ? before
-        : [...before.slice(Math.max(0, before.length + closed.length - ANALYSIS_BARS_MAX)), ...closed].slice(
-            -ANALYSIS_BARS_MAX,
-          ),
+    bars: closed.length === 0 ? before : newestOf(before, closed),
     forming: forming === null ? null : inUnits(forming),
     variance,
   }
 }
+
+const newestOf = (before: readonly AnalysisBar[], closed: readonly Forming[]): readonly AnalysisBar[] => [
+  ...before.slice(Math.max(0, before.length + closed.length - ANALYSIS_BARS_MAX)),
+  ...closed.slice(-ANALYSIS_BARS_MAX).map(inUnits),
+]
 
 const decayed = (variance: number | null, change: number, decay: number): number =>
   variance === null ? change * change : decay * variance + (1 - decay) * change * change

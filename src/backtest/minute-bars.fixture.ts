@@ -64,10 +64,10 @@ export const minuteBars = ({
   return bars.filter((group) => group.length > 0)
 }
 
-const cents = (value: number): number => Math.round(value * 100) / 100
+export const cents = (value: number): number => Math.round(value * 100) / 100
 
 /** Mulberry32. */
-const drawsOf = (seed: number): (() => number) => {
+export const drawsOf = (seed: number): (() => number) => {
   let state = seed | 0
   return () => {
     state = (state + 0x6d2b79f5) | 0

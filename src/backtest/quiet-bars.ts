@@ -1,30 +1,23 @@
 import type { Configuration } from '../core/config/schema.ts'
 import type { FeedBar } from '../core/market/bar.ts'
 import { timestampOf, type CanonicalSymbol, type Timestamp } from '../core/shared/brand.ts'
-import {
-  minus,
-  notionalOf,
-  plus,
-  priceFrom,
-  priceNumber,
-  usdNumber,
-  type Direction,
-  type Usd,
-} from '../core/shared/money.ts'
+import { priceFrom, priceNumber, type Direction, type Usd } from '../core/shared/money.ts'
 import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { blocksEntries } from '../core/shared/level.ts'
 import { DAY_MS } from '../core/shared/time.ts'
 import type { State } from '../core/state.ts'
 import { equityOf } from '../core/trading/account.ts'
 import { positionsOf, withMarks } from '../core/trading/book.ts'
-import type { SymbolMarket } from '../core/market/evolve.ts'
-import { afterBars, hourReturn } from './fold-bars.ts'
+import { hourReturn } from './fold-bars.ts'
+import { LateMarket, type LateSymbol } from './late-market.ts'
 import { isPlainBar } from './plain-bar.ts'
 import type { PriceView } from './quiet-producers.ts'
 import {
+  AMOUNT_MAX,
+  exposureAt,
+  gainOf,
   isQuietFor,
   markedTo,
-  unrealizedOf,
   watchedPosition,
   type WatchedPosition,
 } from './quiet-positions.ts'
@@ -34,12 +27,9 @@ import { canBeQuiet, equityBand, isInBand, UNLIMITED, type EquityBand } from './
 interface Track {
   readonly key: CanonicalSymbol
   readonly positions: readonly WatchedPosition[]
-  /** What was folded of it. */
-  known: SymbolMarket
+  readonly late: LateSymbol
   lastCloseMs: number
   lastClose: number
-  bars: FeedBar[]
-  openMs: number[]
 }
 
 /** Bars that closed together. */
@@ -57,33 +47,35 @@ type Grounds = readonly unknown[]
 /** More bars are handled in several batches, between which risk is assessed. */
 const BARS_MAX = 50
 
+const USD_SCALE = 1_000_000
+
 /**
  * Bars at which nothing can happen: no stop, target or time is reached, no status changes, the kill switch stays where
  * it is. Only what later readers need of them is kept, and folded into the state at once before anybody reads it.
  */
 export class QuietBars {
-  readonly #feed: string
+  readonly #late: LateMarket
   readonly #configuration: () => Configuration
   readonly #tracks = new Map<string, Track>()
   #seen: State | null = null
   #grounds: Grounds = []
   #isAnyQuiet = false
-  #held: readonly CanonicalSymbol[] = []
+  #held: readonly Track[] = []
+  #heldSymbols = 0
   #day = 0
   #trading: State['trading'] | null = null
-  #equity = 0n as Usd
-  #exposure = 0n as Usd
-  #peak = 0n as Usd
+  /** Amounts are in millionths of a USD, exact as plain numbers. */
+  #equity = 0
+  #exposure = 0
+  #peak = 0
   #band: EquityBand = UNLIMITED
-  #peakUsd = 0
-  #equityUsd = 0
   #isBackfill = false
   #lastCloseTs = ''
   #lastCloseMs = 0
   #count = 0
 
   constructor(feed: string, configuration: () => Configuration) {
-    this.#feed = feed
+    this.#late = new LateMarket(feed)
     this.#configuration = configuration
   }
 
@@ -94,25 +86,23 @@ export class QuietBars {
 
   /** After the last bar that was taken, in USD. */
   get equityUsd(): number {
-    return this.#equityUsd
+    return this.#equity / USD_SCALE
   }
 
   /** Of all positions, at the prices of that bar. */
   get exposureUsd(): number {
-    return usdNumber(this.#exposure)
+    return this.#exposure / USD_SCALE
   }
 
   get isHolding(): boolean {
-    return this.#held.length > 0
+    return this.#heldSymbols > 0
   }
 
   /** Whether all that is held has a price of this time. To be asked after `prepare`. */
   areMarksFresh(nowMs: number): boolean {
-    if (this.#held.length === 0) return true
-    let fresh = 0
-    for (const { positions, lastCloseMs } of this.#tracks.values())
-      if (positions.length > 0 && lastCloseMs === nowMs) fresh += 1
-    return fresh === this.#held.length
+    if (this.#held.length !== this.#heldSymbols) return false
+    for (const { lastCloseMs } of this.#held) if (lastCloseMs !== nowMs) return false
+    return true
   }
 
   /** Whether a proposal would change nothing: there is such a position already, or there may be none. */
@@ -137,6 +127,8 @@ export class QuietBars {
       return this.#isAnyQuiet
     }
     if (this.#count > 0) return false
+    // What is folded together is of one day.
+    if (day !== this.#day) this.#late.fold()
     this.#seen = state
     this.#grounds = grounds
     this.#day = day
@@ -148,7 +140,8 @@ export class QuietBars {
   hourOf(symbol: string, lengthMs: number, nowMs: number): PriceView | null {
     const track = this.#tracks.get(symbol)
     if (track === undefined || track.lastCloseMs !== nowMs) return null
-    const { known, bars, openMs, lastClose } = track
+    const { lastClose } = track
+    const { known, bars, openMs } = track.late
     const foldedMs = openMs[0] ?? nowMs
     // A bar that closes an analysis bar changes the variance.
     if (Math.floor(foldedMs / lengthMs) !== Math.floor(nowMs / lengthMs)) return null
@@ -162,11 +155,14 @@ export class QuietBars {
   /** Takes the bars if all of them are quiet. To be called after `prepare`. */
   take(group: BarGroup): boolean {
     const { bars, openMs, closeMs, backfill } = group
-    const [first] = bars
+    const first = bars[0]
     if (first === undefined || bars.length > BARS_MAX) return false
     if (this.#count > 0 && (backfill !== this.#isBackfill || closeMs <= this.#lastCloseMs)) return false
+    if (backfill && this.#count === 0) this.#late.fold()
     const moveMax = this.#configuration().market.max_bar_move_pct
-    let { held, equity } = { held: 0, equity: this.#equity }
+    let held = 0
+    let equity = this.#equity
+    let exposure = this.#exposure
     for (const bar of bars) {
       const track = this.#tracks.get(bar.symbol)
       if (track === undefined || openMs < track.lastCloseMs) return false
@@ -176,48 +172,34 @@ export class QuietBars {
       // After a gap the mark is old.
       if (openMs !== track.lastCloseMs) return false
       held += 1
-      const price = priceFrom(bar.close)
       for (const watched of track.positions) {
         if (!isQuietFor(watched, bar, openMs, closeMs)) return false
-        watched.nextExposure = notionalOf(price, watched.position.holding.quantity)
-        watched.nextUnrealized = unrealizedOf(watched, watched.nextExposure)
-        equity = plus(minus(equity, watched.unrealized), watched.nextUnrealized)
+        watched.nextExposure = exposureAt(watched, bar.close)
+        equity += gainOf(watched)
+        exposure += watched.nextExposure - watched.exposure
       }
     }
-    if (!backfill && held !== this.#held.length) return false
-    const equityUsd = held > 0 ? usdNumber(equity) : this.#equityUsd
+    if (!backfill && held !== this.#heldSymbols) return false
+    if (!(Math.abs(equity) < AMOUNT_MAX && exposure < AMOUNT_MAX)) return false
     // With a new peak the same equity is a deeper fall.
-    if (held > 0 && !isInBand(this.#band, equityUsd, Math.max(this.#peakUsd, this.#equityUsd))) return false
+    const peakUsd = Math.max(this.#peak, this.#equity) / USD_SCALE
+    if (held > 0 && !isInBand(this.#band, equity / USD_SCALE, peakUsd)) return false
     if (bars.length > 1 && new Set(bars.map(({ symbol }) => symbol)).size < bars.length) return false
-    this.#commit(group, equity, equityUsd)
+    this.#commit(group, equity, exposure)
     return true
   }
 
   /** The state after all bars that were taken. */
   foldInto(state: State): State {
     const at = timestampOf(this.#lastCloseTs)
-    const { rules } = state.market
-    const symbols = state.market.symbols.withMutations((known) => {
-      for (const track of this.#tracks.values()) {
-        const before = known.get(track.key)
-        if (track.bars.length === 0 || before === undefined) continue
-        const run = { bars: track.bars, openMs: track.openMs, feed: this.#feed, backfill: this.#isBackfill }
-        track.known = afterBars(before, run, rules)
-        known.set(track.key, track.known)
-      }
-    })
     const after: State = {
       ...state,
       seq: state.seq + this.#count,
       recordedAt: at,
       decidedAt: at,
       standsAt: null,
-      market: { rules, symbols, quotes: state.market.quotes },
+      market: this.#late.after(state.market, this.#isBackfill),
       trading: this.#tradingAfter(state.trading, at),
-    }
-    for (const track of this.#tracks.values()) {
-      track.bars = []
-      track.openMs = []
     }
     this.#count = 0
     this.#trading = after.trading
@@ -228,8 +210,9 @@ export class QuietBars {
 
   #tradingAfter(trading: State['trading'], at: Timestamp): State['trading'] {
     let portfolio: Pick<State['trading'], 'positions' | 'book'> = trading
-    for (const { positions, bars, lastClose, lastCloseMs } of this.#tracks.values()) {
-      if (positions.length === 0 || bars.length === 0 || this.#isBackfill) continue
+    for (const { positions, lastClose, lastCloseMs } of this.#held) {
+      // None of the bars was of this symbol.
+      if (positions.some(({ lowest }) => lowest === Infinity)) continue
       const before = positions.map(({ position }) => position)
       for (const watched of positions) {
         watched.position = markedTo(watched, lastClose, lastCloseMs)
@@ -243,14 +226,15 @@ export class QuietBars {
       )
     }
     const { positions, book } = portfolio
-    return { ...trading, positions, book, risk: { ...trading.risk, peak: this.#peak, at } }
+    const peak = BigInt(this.#peak) as Usd
+    return { ...trading, positions, book, risk: { ...trading.risk, peak, at } }
   }
 
   #groundsOf({ market, trading, treasury }: State): Grounds {
     const { positions, orders, intents, killSwitch, ledger, risk, cycles, venue } = trading
     return [
       this.#configuration(),
-      market.symbols,
+      market,
       positions,
       orders,
       intents,
@@ -268,66 +252,66 @@ export class QuietBars {
     const configuration = this.#configuration()
     this.#tracks.clear()
     this.#trading = trading
-    this.#equity = equityOf(trading)
-    this.#exposure = trading.book.exposure
-    this.#peak = trading.risk.peak
-    this.#held = [...trading.book.bySymbol.keys()]
+    this.#equity = Number(equityOf(trading))
+    this.#exposure = Number(trading.book.exposure)
+    this.#peak = Number(trading.risk.peak)
+    this.#heldSymbols = trading.book.bySymbol.size
+    if (!(Math.max(Math.abs(this.#equity), this.#exposure, this.#peak) < AMOUNT_MAX)) return false
     if (!canBeQuiet(state, now, configuration)) return false
     const spellings = new Set(bars.map(({ symbol }) => symbol))
     for (const spelling of spellings) {
       const key = canonicalSymbol(spelling)
-      const known = market.symbols.get(key)
-      if (known === undefined || known.held !== null || known.repeatedUntil !== null) return false
+      const late = this.#late.symbolIn(market, key)
+      if (late === undefined || late.known.held !== null || late.known.repeatedUntil !== null) return false
       const open = positionsOf(trading, key)
       const positions = open.flatMap((position) => watchedPosition(position, configuration.execution) ?? [])
       if (positions.length < open.length) return false
       this.#tracks.set(spelling, {
         key,
         positions,
-        known,
-        lastCloseMs: Date.parse(known.last.close_ts),
-        lastClose: priceNumber(known.last.close),
-        bars: [],
-        openMs: [],
+        late,
+        ...lastOf(late),
       })
     }
+    const tracks = [...this.#tracks.values()]
     // Two spellings of one symbol.
-    if (new Set([...this.#tracks.values()].map(({ key }) => key)).size < spellings.size) return false
-    this.#peakUsd = usdNumber(this.#peak)
-    this.#equityUsd = usdNumber(this.#equity)
+    if (new Set(tracks.map(({ key }) => key)).size < spellings.size) return false
+    this.#held = tracks.filter(({ positions }) => positions.length > 0)
     this.#band = this.isHolding ? equityBand(trading, now, configuration) : UNLIMITED
     return true
   }
 
-  #commit({ bars, openMs, closeMs, backfill }: BarGroup, equity: Usd, equityUsd: number): void {
+  #commit({ bars, openMs, closeMs, backfill }: BarGroup, equity: number, exposure: number): void {
     const isHighest = this.#trading?.ledger.hasTraded !== true || this.#equity > this.#peak
-    if (isHighest) {
-      this.#peak = this.#equity
-      this.#peakUsd = this.#equityUsd
-    }
+    if (isHighest) this.#peak = this.#equity
     for (const bar of bars) {
       const track = this.#tracks.get(bar.symbol) as Track
       track.lastCloseMs = closeMs
       track.lastClose = bar.close
-      track.bars.push(bar)
-      track.openMs.push(openMs)
+      track.late.bars.push(bar)
+      track.late.openMs.push(openMs)
       if (backfill) continue
       for (const watched of track.positions) {
         // A change of status would be an event of its own.
         if (watched.nextStatus !== watched.status) this.#count += 1
         watched.status = watched.nextStatus
-        watched.unrealized = watched.nextUnrealized
-        this.#exposure = plus(minus(this.#exposure, watched.exposure), watched.nextExposure)
         watched.exposure = watched.nextExposure
         watched.lowest = Math.min(watched.lowest, bar.low)
         watched.highest = Math.max(watched.highest, bar.high)
       }
     }
     this.#equity = equity
-    this.#equityUsd = equityUsd
+    this.#exposure = exposure
     this.#isBackfill = backfill
     this.#lastCloseTs = bars[0]?.close_ts ?? this.#lastCloseTs
     this.#lastCloseMs = closeMs
     this.#count += bars.length
   }
+}
+
+const lastOf = ({ known, bars }: LateSymbol): Pick<Track, 'lastClose' | 'lastCloseMs'> => {
+  const last = bars.at(-1)
+  return last === undefined
+    ? { lastClose: priceNumber(known.last.close), lastCloseMs: Date.parse(known.last.close_ts) }
+    : { lastClose: last.close, lastCloseMs: Date.parse(last.close_ts) }
 }

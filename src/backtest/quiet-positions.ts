@@ -1,6 +1,6 @@
 import type { Configuration } from '../core/config/schema.ts'
 import type { FeedBar } from '../core/market/bar.ts'
-import { minus, priceFrom, priceNumber, signed, type Direction, type Usd } from '../core/shared/money.ts'
+import { notionalOf, priceFrom, priceNumber, type Direction, type Quantity } from '../core/shared/money.ts'
 import {
   isAdopted,
   markedAt,
@@ -17,20 +17,24 @@ export interface WatchedPosition {
   /** A bar that stays strictly within these ends nothing. */
   readonly lowAbove: number
   readonly highBelow: number
-  /** The close at which most of the distance to the stop is lost; null without a stop. */
-  readonly degradedAt: number | null
+  /** Around the close at which most of the distance to the stop is lost: between them rounding could decide. */
+  readonly degradedBelow: number
+  readonly degradedAbove: number
+  readonly hasStop: boolean
   /** From `lateFromMs` on these limits hold as well; from `endsMs` on nothing is quiet. */
   readonly lateFromMs: number
   readonly lateCloseAbove: number
   readonly lateCloseBelow: number
   readonly endsMs: number
+  readonly quantity: Quantity
+  /** In whole units. */
+  readonly units: number
   status: HeldPosition['status']
-  unrealized: Usd
-  exposure: Usd
+  /** In millionths of a USD. */
+  exposure: number
   /** After the bar that is looked at. */
   nextStatus: HeldPosition['status']
-  nextUnrealized: Usd
-  nextExposure: Usd
+  nextExposure: number
   /** Over the bars that were taken; infinite before the first. */
   lowest: number
   highest: number
@@ -57,23 +61,27 @@ export const watchedPosition = (position: OpenPosition, rules: ExecutionRules): 
   const late = worse(rules.time_stop_loss_pct)
   const [below, above] = isLong ? [stopLoss, takeProfit] : [takeProfit, stopLoss]
   const openedMs = Date.parse(terms.openedAt)
+  const degradedAt = stopLoss === null ? 0 : worse(rules.degrade_at * -returnAt(position, stopLoss))
+  const exposure = Number(position.mark.exposure)
   return {
     position,
     direction: terms.direction,
     openedMs,
     lowAbove: below === null ? -Infinity : clearlyAbove(priceNumber(below)),
     highBelow: above === null ? Infinity : clearlyBelow(priceNumber(above)),
-    degradedAt: stopLoss === null ? null : worse(rules.degrade_at * -returnAt(position, stopLoss)),
+    degradedBelow: clearlyBelow(degradedAt),
+    degradedAbove: clearlyAbove(degradedAt),
+    hasStop: stopLoss !== null,
     lateFromMs: openedMs + rules.time_stop_hours * HOUR_MS - 1,
     lateCloseAbove: isLong ? clearlyAbove(late) : -Infinity,
     lateCloseBelow: isLong ? Infinity : clearlyBelow(late),
     endsMs: openedMs + rules.max_holding_hours * HOUR_MS - 1,
+    quantity: holding.quantity,
+    units: Number(holding.quantity),
     status,
-    unrealized: position.mark.unrealized,
+    exposure,
     nextStatus: status,
-    nextUnrealized: position.mark.unrealized,
-    exposure: position.mark.exposure,
-    nextExposure: position.mark.exposure,
+    nextExposure: exposure,
     lowest: Infinity,
     highest: -Infinity,
   }
@@ -97,18 +105,40 @@ export const isQuietFor = (
 
 /** Null where rounding could decide. */
 const statusAt = (
-  { status, direction, degradedAt }: WatchedPosition,
+  { status, direction, hasStop, degradedBelow, degradedAbove }: WatchedPosition,
   close: number,
 ): HeldPosition['status'] | null => {
-  if (status === 'open' || degradedAt === null) return 'monitoring'
-  if (close > clearlyAbove(degradedAt)) return direction === 'long' ? 'monitoring' : 'degrading'
-  if (close < clearlyBelow(degradedAt)) return direction === 'long' ? 'degrading' : 'monitoring'
+  if (status === 'open' || !hasStop) return 'monitoring'
+  if (close > degradedAbove) return direction === 'long' ? 'monitoring' : 'degrading'
+  if (close < degradedBelow) return direction === 'long' ? 'degrading' : 'monitoring'
   return null
 }
 
-/** Where the position is worth that much now. */
-export const unrealizedOf = ({ position, direction }: WatchedPosition, exposure: Usd): Usd =>
-  signed(direction, minus(exposure, position.holding.notional))
+/** Amounts below are exact as plain numbers, and so are their sums and their values in USD. */
+export const AMOUNT_MAX = 1e15
+
+const UNIT_SCALE = 100_000_000
+const PRODUCT_PER_USD = 10_000_000_000
+/** Below, the plain product is off by less than a thousandth. */
+const PLAIN_MAX = 1e12
+const NEARLY_HALF = 1e-3
+
+/** What the position is worth at a close, in millionths of a USD: the same as `notionalOf`, mostly in plain numbers. */
+export const exposureAt = (
+  { quantity, units }: Pick<WatchedPosition, 'quantity' | 'units'>,
+  close: number,
+): number => {
+  const exposure = (Math.round(close * UNIT_SCALE) * units) / PRODUCT_PER_USD
+  const whole = Math.floor(exposure)
+  const rest = exposure - whole
+  // So near to a half rounding could decide.
+  if (exposure < PLAIN_MAX && Math.abs(rest - 0.5) > NEARLY_HALF) return rest > 0.5 ? whole + 1 : whole
+  return Number(notionalOf(priceFrom(close), quantity))
+}
+
+/** What a change of its worth brings. */
+export const gainOf = ({ direction, exposure, nextExposure }: WatchedPosition): number =>
+  direction === 'long' ? nextExposure - exposure : exposure - nextExposure
 
 /** The position at the last close, with the extremes on the way. */
 export const markedTo = (

@@ -7,15 +7,18 @@ import type { Producer } from '../ports/producer.ts'
 import { backtest } from './run.ts'
 import type { BacktestDependencies } from './run-dependencies.ts'
 
-/** A feed with these groups of bars, which then ends. */
+/** Bars that closed together, group after group. */
+export type BarGroups = Iterable<readonly FeedBar[]>
+
+/** A feed with these groups of bars, as fast as they are taken, which then ends. */
 export class RecordedBarsFeed implements MarketFeed {
   readonly name = 'recorded'
   readonly producers: readonly Producer[] = []
-  readonly #groups: readonly (readonly FeedBar[])[]
+  readonly #groups: BarGroups
   #state: FeedStatus['state'] = 'idle'
   #delivering: Promise<void> = Promise.resolve()
 
-  constructor(groups: readonly (readonly FeedBar[])[]) {
+  constructor(groups: BarGroups) {
     this.#groups = groups
   }
 

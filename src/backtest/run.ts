@@ -4,6 +4,7 @@ import type { Configuration } from '../core/config/schema.ts'
 import { foldingOf } from '../core/operations/decide.ts'
 import type { Stamped } from '../core/log/event.ts'
 import type { FeedBar } from '../core/market/bar.ts'
+import { BarTimes } from '../core/market/bar-times.ts'
 import { DAY_MS } from '../core/shared/time.ts'
 import { MarketRunner } from '../engine/market/market-runner.ts'
 import { ProducerRunner } from '../engine/market/producer-runner.ts'
@@ -12,7 +13,6 @@ import type { FeedListener, MarketFeed } from '../ports/market-feed.ts'
 import type { Producer } from '../ports/producer.ts'
 import { AccountTracker } from './account.ts'
 import { BACKTEST_NODE, BacktestEngine, pricesAtOpen, type Prices } from './backtest-engine.ts'
-import { BarTimes } from './bar-times.ts'
 import type { BarGroup } from './quiet-bars.ts'
 import type { SurroundingEvents } from './log-feed.ts'
 import { OwnProducersInBacktest } from './own-producers.ts'
@@ -165,7 +165,7 @@ class Run {
 
   /** Most bars change nothing but prices. Null if these may do more. */
   #takeQuietly(bars: readonly FeedBar[]): Promise<void> | null {
-    const [first] = bars
+    const first = bars[0]
     if (!this.#mayBeQuiet || !this.#isRunning || first === undefined || this.#tradedFromMs === null)
       return null
     if (this.#isPastEnd || this.#failure !== null || first.backfill) return null
@@ -186,7 +186,8 @@ class Run {
   }
 
   #decidesNothing(group: BarGroup): boolean {
-    const [beforeMs, openMs] = [this.#decidedMs, group.openMs]
+    const beforeMs = this.#decidedMs
+    const { openMs } = group
     if (beforeMs === null || openMs !== this.#doneUpToMs || openMs <= beforeMs) return false
     if (dayNumberOf(openMs) > dayNumberOf(beforeMs) || !this.#engine.isIdle(beforeMs, openMs, group))
       return false
@@ -296,7 +297,7 @@ class Run {
   async #trade({ bars, openMs, closeMs, backfill }: BarGroup): Promise<void> {
     const { universe, market } = this.#settings
     const stepMs = market.bar_seconds * 1000
-    const noPrices = pricesAtOpen(universe.symbols, [], openMs)
+    const noPrices = this.#doneUpToMs < openMs ? pricesAtOpen(universe.symbols, [], openMs) : NO_PRICES
     for (let nowMs = this.#doneUpToMs; nowMs < openMs; nowMs += stepMs) await this.#decide(nowMs, noPrices)
     if (openMs >= this.#doneUpToMs) {
       const group = openMs === this.#doneUpToMs ? { bars, openMs, closeMs, backfill } : null
@@ -329,6 +330,8 @@ class Run {
 }
 
 const DONE = Promise.resolve()
+
+const NO_PRICES: Prices = new Map()
 
 const NO_EVENTS: SurroundingEvents = { before: [], after: [] }
 

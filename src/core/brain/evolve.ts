@@ -38,10 +38,11 @@ export const INITIAL_BRAIN: BrainState = {
   learning: INITIAL_LEARNING,
 }
 
-export const evolveBrain = (brain: BrainState, event: KnownEvent): BrainState => ({
-  ...evolveCycles(brain, event),
-  learning: evolveLearning(brain.learning, event),
-})
+export const evolveBrain = (before: BrainState, event: KnownEvent): BrainState => {
+  const brain = evolveCycles(before, event)
+  const learning = evolveLearning(before.learning, event)
+  return learning === brain.learning ? brain : { ...brain, learning }
+}
 
 const evolveCycles = (brain: BrainState, event: KnownEvent): BrainState => {
   switch (event.type) {

@@ -41,6 +41,7 @@ export const settlePosition = (
   positions: Positions,
   { settlement, execution }: Configuration,
 ): Decision => {
+  if (!calls.ofPosition.has(positionId)) return accept()
   const rules = {
     prior: settlement.prior,
     band_min: settlement.band_min,

@@ -10,12 +10,13 @@ export interface SeriesBar extends Bar {
   readonly isPast: boolean
 }
 
-export const seriesBar = (bar: FeedBar): SeriesBar => ({
+/** `msOf`: whoever reads many bars knows a faster way. */
+export const seriesBar = (bar: FeedBar, msOf: (ts: string) => number = Date.parse): SeriesBar => ({
   symbol: bar.symbol,
   seconds: bar.resolution_s,
   isPast: bar.backfill,
-  openMs: Date.parse(bar.open_ts),
-  closeMs: Date.parse(bar.close_ts),
+  openMs: msOf(bar.open_ts),
+  closeMs: msOf(bar.close_ts),
   open: bar.open,
   high: bar.high,
   low: bar.low,
@@ -45,11 +46,12 @@ export class BarSeries {
       )
     const lengthMs = this.seconds * 1000
     const openMs = Math.floor(bar.openMs / lengthMs) * lengthMs
-    const closed: Bar[] = []
-    if (this.#forming !== null && this.#forming.openMs !== openMs) closed.push(this.#close(this.#forming))
-    this.#forming = this.#forming === null ? begun(bar, openMs, lengthMs) : extended(this.#forming, bar)
-    if (bar.closeMs >= openMs + lengthMs) closed.push(this.#close(this.#forming))
-    return closed
+    const before = this.#forming
+    const isCut = before !== null && before.openMs !== openMs
+    const cut = isCut ? [this.#close(before)] : NONE
+    const forming = before === null || isCut ? begun(bar, openMs, lengthMs) : extended(before, bar)
+    this.#forming = forming
+    return bar.closeMs >= openMs + lengthMs ? [...cut, this.#close(forming)] : cut
   }
 
   /** A copy: what its caller does to it changes nothing here. */

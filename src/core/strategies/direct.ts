@@ -1,4 +1,5 @@
 import type { FeedBar } from '../market/bar.ts'
+import { BarTimes } from '../market/bar-times.ts'
 import { describeParameters, parseParameters } from './parameters.ts'
 import { seriesBar } from './bar-series.ts'
 import { StrategyRun, type AccountFacts, type StrategyRunOptions } from './run-strategy.ts'
@@ -39,6 +40,8 @@ export const openDirectly = (
 ) => {
   const parameters = checkedParameters(definition, given)
   const run = new StrategyRun(definition, parameters, options)
+  const times = new BarTimes()
+  const msOf = (ts: string): number => times.parse(ts)
   return {
     name: definition.name,
     parameters,
@@ -49,7 +52,7 @@ export const openDirectly = (
       return run.hasPending
     },
     add: (bars: readonly FeedBar[]): void => {
-      for (const bar of bars) run.add(seriesBar(bar), NO_FACTS)
+      for (const bar of bars) run.add(seriesBar(bar, msOf), NO_FACTS)
     },
     decide: (facts: () => AccountFacts): readonly StrategyProposal[] => run.decide(facts),
   }

@@ -25,6 +25,9 @@ export const proposalOf = (wanted: TargetPosition, history: PriceHistory): Strat
   const { side, conviction = DEFAULT_CONVICTION, stop, target, size, reason } = wanted
   const proposal: StrategyProposal = { symbol: history.symbol, side, conviction }
   if (side === 'flat') return reason === undefined ? proposal : { ...proposal, reason }
+  // Most answers are of this kind, and every bar has one.
+  if (stop === undefined && target === undefined && size === undefined && reason === undefined)
+    return proposal
   const stopPct = stop === undefined || stop === null ? stop : stopShare(stop, side, history)
   return {
     ...proposal,

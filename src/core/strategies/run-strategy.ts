@@ -45,7 +45,7 @@ export class StrategyRun {
   /** By the spellings of the feed, so that most bars need no other look. */
   readonly #spelled = new Map<string, SymbolRun>()
   /** Symbols with a closed bar that was not decided on, in the order of their bars. */
-  readonly #pending = new Map<SymbolRun, PendingBar>()
+  #due: PendingBar[] = []
   /** Decided with the first bar: an analysis bar is never shorter than the bars that there are. */
   #decidedSeconds: readonly number[] | null = null
 
@@ -67,7 +67,7 @@ export class StrategyRun {
   }
 
   get hasPending(): boolean {
-    return this.#pending.size > 0
+    return this.#due.length > 0
   }
 
   add(bar: SeriesBar, facts: () => AccountFacts): void {
@@ -79,12 +79,15 @@ export class StrategyRun {
     // Longer ones first: the bar that is decided on sees those that close with it.
     for (const series of of.others) series.add(bar)
     for (const closed of of.first.add(bar)) {
-      const before = this.#pending.get(of)
       // Only the newest bar of a symbol is traded on.
-      if (before !== undefined) this.#ask(of, { ...before, isPast: true }, facts)
+      const before = of.pending
+      if (before !== null) {
+        this.#ask({ ...before, isPast: true }, facts)
+        this.#due = this.#due.filter((other) => other !== before)
+      }
       of.barsSeen += 1
-      this.#pending.delete(of)
-      this.#pending.set(of, { bar: closed, isPast: this.#isPast(bar) || of.barsSeen < this.#warmUpBars })
+      of.pending = { of, bar: closed, isPast: this.#isPast(bar) || of.barsSeen < this.#warmUpBars }
+      this.#due.push(of.pending)
     }
   }
 
@@ -94,29 +97,34 @@ export class StrategyRun {
 
   /** What the strategy wants after the bars that closed since the last call. */
   decide(facts: () => AccountFacts): readonly StrategyProposal[] {
-    if (this.#pending.size === 0) return NOTHING
-    const pending = [...this.#pending]
-    this.#pending.clear()
-    if (pending.length === 1 && pending[0] !== undefined) return this.#ask(...pending[0], facts)
-    return pending.flatMap(([of, bar]) => this.#ask(of, bar, facts))
+    const due = this.#due
+    if (due.length === 0) return NOTHING
+    this.#due = []
+    for (const { of } of due) of.pending = null
+    const [only] = due
+    if (only !== undefined && due.length === 1) return this.#ask(only, facts)
+    return due.flatMap((pending) => this.#ask(pending, facts))
   }
 
-  #ask(of: SymbolRun, pending: PendingBar, facts: () => AccountFacts): readonly StrategyProposal[] {
-    const view = new View(of.symbol, pending, (query) => this.#bars(of, query, pending.bar.closeMs), facts)
+  #ask(pending: PendingBar, facts: () => AccountFacts): readonly StrategyProposal[] {
+    const { of, bar } = pending
+    const view = new View(pending, (query = {}) => this.#bars(of, query, bar.closeMs), facts)
     return this.proposalsFor(view, of.instance.onBar(view))
   }
 
   /** The trades that an answer to this view asks for. Throws for an answer that is wrong. */
   proposalsFor(view: StrategyView, answer: unknown): readonly StrategyProposal[] {
     if (answer === null || answer === undefined || view.isWarmUp) return NOTHING
-    const answers: readonly unknown[] = Array.isArray(answer) ? answer : [answer]
+    if (!Array.isArray(answer)) return [this.#proposal(checked(answer), view)]
+    const answers: readonly unknown[] = answer
     if (answers.length > ANSWERS_MAX)
       throw new StrategyError(`it answered ${answers.length} times to one bar; ${ANSWERS_MAX} are allowed`)
     return answers.map((wanted) => this.#proposal(checked(wanted), view))
   }
 
   #proposal(wanted: TargetPosition, view: StrategyView): StrategyProposal {
-    const named = this.#known(wanted.symbol ?? view.symbol)
+    const name = wanted.symbol ?? view.symbol
+    const named = this.#spelled.get(name) ?? this.#known(name)
     const bars = (count: number): readonly Bar[] => view.bars({ symbol: named.symbol, count })
     return proposalOf(wanted, { symbol: named.symbol, bars, seconds: this.#seconds()[0] ?? 0 })
   }
@@ -153,7 +161,7 @@ export class StrategyRun {
       throw new StrategyError('create must return an object with an onBar function')
     const [first, ...others] = [...new Set(seconds)].map((length) => new BarSeries(length, kept))
     if (first === undefined) throw new StrategyError('it has no timeframe')
-    const made: SymbolRun = { symbol, instance, first, others, barsSeen: 0, seenUntilMs: 0 }
+    const made: SymbolRun = { symbol, instance, first, others, pending: null, barsSeen: 0, seenUntilMs: 0 }
     this.#symbols.set(key, made)
     this.#spelled.set(symbol, made)
     return made
@@ -178,11 +186,14 @@ interface SymbolRun {
   readonly instance: StrategyInstance
   readonly first: BarSeries
   readonly others: readonly BarSeries[]
+  /** The newest closed bar, until it is decided on. */
+  pending: PendingBar | null
   barsSeen: number
   seenUntilMs: number
 }
 
 interface PendingBar {
+  readonly of: SymbolRun
   readonly bar: Bar
   readonly isPast: boolean
 }
@@ -192,27 +203,20 @@ class View implements StrategyView {
   readonly symbol: string
   readonly bar: Bar
   readonly isWarmUp: boolean
-  readonly #bars: (query: BarQuery) => readonly Bar[]
+  readonly bars: StrategyView['bars']
   readonly #facts: () => AccountFacts
 
-  constructor(
-    symbol: string,
-    { bar, isPast }: PendingBar,
-    bars: (query: BarQuery) => readonly Bar[],
-    facts: () => AccountFacts,
-  ) {
-    this.symbol = symbol
+  constructor({ of, bar, isPast }: PendingBar, bars: StrategyView['bars'], facts: () => AccountFacts) {
+    this.symbol = of.symbol
     this.bar = bar
     this.isWarmUp = isPast
-    this.#bars = bars
+    this.bars = bars
     this.#facts = facts
   }
 
   get timeMs(): number {
     return this.bar.closeMs
   }
-
-  bars = (query: BarQuery = {}): readonly Bar[] => this.#bars(query)
 
   get position(): PositionView | null {
     const key = canonicalSymbol(this.symbol)
@@ -229,11 +233,21 @@ class View implements StrategyView {
 }
 
 const checked = (wanted: unknown): TargetPosition => {
+  const side = sideAlone(wanted)
+  if (side !== null) return { side }
   const parsed = targetPositionSchema.safeParse(wanted)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   const where = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `
   throw new StrategyError(`its answer is wrong: ${where}${issue?.message ?? 'invalid'}`)
+}
+
+/** Most answers name a side and nothing else, and looking for more costs ten times as much. Null for all others. */
+const sideAlone = (wanted: unknown): TargetPosition['side'] | null => {
+  if (typeof wanted !== 'object' || wanted === null || !Object.hasOwn(wanted, 'side')) return null
+  const { side } = wanted as { readonly side: unknown }
+  if (side !== 'long' && side !== 'short' && side !== 'flat') return null
+  return Object.keys(wanted).length === 1 ? side : null
 }
 
 const secondsOf = (timeframe: string): number => {

@@ -24,7 +24,6 @@ import {
   usdNumber,
   type Price,
   type Quantity,
-  type Usd,
 } from '../shared/money.ts'
 import { r9 } from '../shared/numbers.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
@@ -215,8 +214,14 @@ export const openedEvent = (
   }
 }
 
-const limitNumbers = (limits: SizeLimits): Record<string, number> =>
-  Object.fromEntries(Object.entries(limits).map(([name, limit]: [string, Usd]) => [name, usdNumber(limit)]))
+const limitNumbers = (limits: SizeLimits): Record<string, number> => {
+  const numbers: Record<string, number> = {}
+  for (const name of Object.keys(limits) as (keyof SizeLimits)[]) {
+    const limit = limits[name]
+    if (limit !== undefined) numbers[name] = usdNumber(limit)
+  }
+  return numbers
+}
 
 /** The numbers that led to the size. */
 const sizingOf = ({ learned, limits, notional }: OrderPlan): Sizing => {

@@ -167,7 +167,16 @@ const changed = (intents: Intents, id: IntentId | null, change: Partial<Intent>)
   if (id === null) return intents
   const known = intents.get(id)
   assertFold(known !== undefined, `an event concerns intent ${id}, which is not known`)
-  const next = { ...known, ...change }
+  // Member by member: two spreads take several times as long, and every order changes its intent.
+  const next: Intent = {
+    id: known.id,
+    intent: known.intent,
+    status: change.status ?? known.status,
+    reasons: change.reasons ?? known.reasons,
+    isApproved: change.isApproved ?? known.isApproved,
+    orderId: change.orderId ?? known.orderId,
+    positionId: change.positionId ?? known.positionId,
+  }
   return withLiveIds(intents, intents.set(known.id, next), next)
 }
 

@@ -70,8 +70,6 @@ interface Side {
   readonly sum: number
 }
 
-const NOTHING: Side = { weight: 0, sum: 0 }
-
 /** A result that rounds to nothing still has a side. */
 const SMALLEST_RETURN = 1e-9
 /** Less is nothing: a mean of such weights would have no digits left. */
@@ -82,20 +80,19 @@ const memoryOf = (
   nowMs: number,
   rules: KellyRules,
 ): { readonly wins: Side; readonly losses: Side } => {
-  const counted = closes.slice(-rules.trades)
-  let wins = NOTHING
-  let losses = NOTHING
-  for (let index = 0; index < counted.length; index += 1) {
-    const close = counted[index] as ClosedTrade
+  const wins = { weight: 0, sum: 0 }
+  const losses = { weight: 0, sum: 0 }
+  for (let index = Math.max(0, closes.length - rules.trades); index < closes.length; index += 1) {
+    const close = closes[index] as ClosedTrade
     const { net, netReturn } = close
     const days = Math.max(0, nowMs - closedMs(close)) / DAY_MS
     if (days > rules.days || net === 0n) continue
-    const later = counted.length - 1 - index
+    const later = closes.length - 1 - index
     const weight = powerOfTwo(-(later / rules.half_life_trades + days / rules.half_life_days))
     if (weight < FORGOTTEN) continue
-    const amount = weight * Math.max(SMALLEST_RETURN, Math.abs(netReturn))
-    if (net > 0n) wins = { weight: wins.weight + weight, sum: wins.sum + amount }
-    else losses = { weight: losses.weight + weight, sum: losses.sum + amount }
+    const side = net > 0n ? wins : losses
+    side.weight += weight
+    side.sum += weight * Math.max(SMALLEST_RETURN, Math.abs(netReturn))
   }
   return { wins, losses }
 }

@@ -24,18 +24,29 @@ export const createHistoryFeed = ({ seconds, series, timer }: HistoryFeedDepende
   const abort = new AbortController()
   const { signal } = abort
   let state: FeedStatus['state'] = 'idle'
-  let lastBarAtMs: number | null = null
+  let lastCloseTs: string | null = null
   let error: string | null = null
   let delivered: Promise<void> = Promise.resolve()
 
   const deliverAll = async (from: FeedStart, listener: FeedListener): Promise<void> => {
     const onFailure = (message: string): void => listener.onError(message)
+    const delivery = { listener, timer, signal, onFailure }
     const isNew = createBarFilter(from)
-    for await (const read of barsByTime(seriesOf(series, from), seconds)) {
-      const bars = read.filter(isNew)
+    const cursors = await cursorsOf(seriesOf(series, from))
+    const timesOf = createTimes(seconds)
+    for (let openMs = earliestOf(cursors); openMs < Infinity; openMs = earliestOf(cursors)) {
+      const times = timesOf(openMs)
+      const bars: FeedBar[] = []
+      for (const cursor of cursors) {
+        if (cursor.bar?.openMs !== openMs) continue
+        const bar = feedBarOf(cursor.symbol, cursor.bar, times)
+        if (isNew === null || isNew(bar)) bars.push(bar)
+        // Only for a new month.
+        if (!cursor.advance()) await cursor.nextMonth()
+      }
       if (bars.length === 0) continue
-      if (!(await deliverBars(bars, { listener, timer, signal, onFailure }))) return
-      lastBarAtMs = Date.parse(bars[0]?.close_ts ?? '')
+      if (!(await deliverBars(bars, delivery))) return
+      lastCloseTs = times.close_ts
     }
     state = 'ended'
   }
@@ -54,7 +65,12 @@ export const createHistoryFeed = ({ seconds, series, timer }: HistoryFeedDepende
       })
       return Promise.resolve()
     },
-    status: () => ({ state: signal.aborted ? 'stopped' : state, lastBarAtMs, clockOffsetMs: null, error }),
+    status: () => ({
+      state: signal.aborted ? 'stopped' : state,
+      lastBarAtMs: lastCloseTs === null ? null : Date.parse(lastCloseTs),
+      clockOffsetMs: null,
+      error,
+    }),
     stop: async () => {
       abort.abort()
       await delivered
@@ -62,8 +78,9 @@ export const createHistoryFeed = ({ seconds, series, timer }: HistoryFeedDepende
   }
 }
 
-/** What is stored already is not delivered again. */
-const createBarFilter = ({ lastBars }: FeedStart): ((bar: FeedBar) => boolean) => {
+/** What is stored already is not delivered again. Null where nothing is. */
+const createBarFilter = ({ lastBars }: FeedStart): ((bar: FeedBar) => boolean) | null => {
+  if (lastBars.size === 0) return null
   const storedUntil = new Map([...lastBars].map(([symbol, bar]) => [canonicalSymbol(symbol), bar.close_ts]))
   return ({ symbol, open_ts }) => open_ts >= (storedUntil.get(canonicalSymbol(symbol)) ?? '')
 }
@@ -75,59 +92,78 @@ const seriesOf = (series: readonly HistorySeries[], { symbols }: FeedStart): rea
     return wanted === undefined ? [] : [{ symbol: wanted, months }]
   })
 
-interface Cursor {
+/** One series, month after month. Most bars are in memory: nobody waits for them. */
+class Cursor {
   readonly symbol: string
   /** Null at the end. */
-  bar: HistoryBar | null
-  readonly next: () => Promise<HistoryBar | null>
-}
+  bar: HistoryBar | null = null
+  readonly #months: AsyncIterator<readonly HistoryBar[]>
+  #month: readonly HistoryBar[] = []
+  #place = 0
 
-/** Bars of all series that opened together, oldest first. */
-async function* barsByTime(
-  series: readonly HistorySeries[],
-  seconds: number,
-): AsyncGenerator<readonly FeedBar[]> {
-  const cursors: Cursor[] = []
-  for (const { symbol, months } of series) {
-    const next = readerOf(months())
-    cursors.push({ symbol, bar: await next(), next })
+  constructor({ symbol, months }: HistorySeries) {
+    this.symbol = symbol
+    this.#months = months()[Symbol.asyncIterator]()
   }
-  for (;;) {
-    const openMs = Math.min(...cursors.map(({ bar }) => bar?.openMs ?? Infinity))
-    if (openMs === Infinity) return
-    const bars: FeedBar[] = []
-    for (const cursor of cursors) {
-      if (cursor.bar?.openMs !== openMs) continue
-      bars.push(feedBarOf(cursor.symbol, cursor.bar, seconds))
-      cursor.bar = await cursor.next()
-    }
-    yield bars
-  }
-}
 
-const readerOf = (months: AsyncIterable<readonly HistoryBar[]>): Cursor['next'] => {
-  const iterator = months[Symbol.asyncIterator]()
-  let month: readonly HistoryBar[] = []
-  let place = 0
-  return async () => {
-    while (place >= month.length) {
-      const step = await iterator.next()
-      if (step.done === true) return null
-      month = step.value
-      place = 0
-    }
-    place += 1
-    return month[place - 1] ?? null
+  /** To the next bar of the month. False where it has none. */
+  advance(): boolean {
+    const next = this.#month[this.#place]
+    if (next === undefined) return false
+    this.bar = next
+    this.#place += 1
+    return true
+  }
+
+  async nextMonth(): Promise<void> {
+    this.bar = null
+    do {
+      const step = await this.#months.next()
+      if (step.done === true) return
+      this.#month = step.value
+      this.#place = 0
+    } while (!this.advance())
   }
 }
 
-const feedBarOf = (symbol: string, bar: HistoryBar, seconds: number): FeedBar => {
-  const { openMs, open, high, low, close, volume } = bar
+const cursorsOf = async (series: readonly HistorySeries[]): Promise<readonly Cursor[]> => {
+  const cursors = series.map((one) => new Cursor(one))
+  for (const cursor of cursors) await cursor.nextMonth()
+  return cursors
+}
+
+/** When the next bars open; infinite at the end. */
+const earliestOf = (cursors: readonly Cursor[]): number => {
+  let earliest = Infinity
+  for (const { bar } of cursors) if (bar !== null && bar.openMs < earliest) earliest = bar.openMs
+  return earliest
+}
+
+type BarTexts = Pick<FeedBar, 'resolution_s' | 'open_ts' | 'close_ts'>
+
+/** A bar mostly opens when the last one closed: then there is one time to write. */
+const createTimes = (seconds: number): ((openMs: number) => BarTexts) => {
+  let closeMs = Number.NaN
+  let close_ts = timestampAt(0)
+  return (openMs) => {
+    const open_ts = openMs === closeMs ? close_ts : timestampAt(openMs)
+    closeMs = openMs + seconds * 1000
+    close_ts = timestampAt(closeMs)
+    return { resolution_s: seconds, open_ts, close_ts }
+  }
+}
+
+const feedBarOf = (
+  symbol: string,
+  bar: HistoryBar,
+  { resolution_s, open_ts, close_ts }: BarTexts,
+): FeedBar => {
+  const { open, high, low, close, volume } = bar
   return {
     symbol,
-    resolution_s: seconds,
-    open_ts: timestampAt(openMs),
-    close_ts: timestampAt(openMs + seconds * 1000),
+    resolution_s,
+    open_ts,
+    close_ts,
     open,
     high,
     low,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { timestampAt } from '../core/shared/time.ts'
+import { timestampAt } from '../shared/time.ts'
 import { BarTimes } from './bar-times.ts'
 
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
@@ -33,4 +33,12 @@ it.each([
   const times = new BarTimes()
   expect(times.msOf('2026-02-03T00:01:00.000Z')).toBe(Date.UTC(2026, 1, 3, 0, 1))
   expect(times.msOf(text)).toBeNaN()
+})
+
+it('reads other forms as the clock does', () => {
+  const times = new BarTimes()
+  for (const text of ['2026-02-20T00:29:58Z', '2026-02-20', '2026-02-20T01:00:00.000+01:00'])
+    expect(times.parse(text)).toBe(Date.parse(text))
+  expect(times.parse('2026-02-20T00:29:58.123Z')).toBe(Date.parse('2026-02-20T00:29:58.123Z'))
+  expect(times.parse('never')).toBeNaN()
 })

@@ -1,4 +1,4 @@
-import { DAY_MS } from '../core/shared/time.ts'
+import { DAY_MS } from '../shared/time.ts'
 
 /**
  * Reads timestamps in the one form we write, much faster than `Date.parse`: the bars of a day share their first ten
@@ -17,6 +17,12 @@ export class BarTimes {
     this.#last = ts
     this.#lastMs = ms
     return ms
+  }
+
+  /** Of any text that `Date.parse` reads. */
+  parse(ts: string): number {
+    const ms = this.msOf(ts)
+    return Number.isNaN(ms) ? Date.parse(ts) : ms
   }
 
   #read(ts: string): number {
