@@ -249,6 +249,7 @@ const tradeOf = (
   size_usd: opening.size_usd,
   equity_share: opening.equity_share,
   regime: opening.regime,
+  why: opening.why,
   closed_at: closedAt,
   exit_price: closed.exit_price,
   gross_usd: closed.gross_pnl,
