@@ -102,6 +102,11 @@ export class QuietBars {
     return usdNumber(this.#exposure)
   }
 
+  /** Of the last bar that was taken. */
+  get lastCloseMs(): number {
+    return this.#lastCloseMs
+  }
+
   get isHolding(): boolean {
     return this.#held.length > 0
   }
@@ -144,8 +149,8 @@ export class QuietBars {
     return this.#isAnyQuiet
   }
 
-  /** What these symbols did in the last hour, without folding; null where that is not known. */
-  hourOf(symbol: string, lengthMs: number, nowMs: number): PriceView | null {
+  /** What is known of a symbol without folding; null where that is not all. */
+  pricesOf(symbol: string, lengthMs: number, nowMs: number): PriceView | null {
     const track = this.#tracks.get(symbol)
     if (track === undefined || track.lastCloseMs !== nowMs) return null
     const { known, bars, openMs, lastClose } = track
@@ -153,7 +158,8 @@ export class QuietBars {
     // A bar that closes an analysis bar changes the variance.
     if (Math.floor(foldedMs / lengthMs) !== Math.floor(nowMs / lengthMs)) return null
     return {
-      close: priceFrom(lastClose),
+      close: lastClose,
+      last: bars.at(-1) ?? known.last,
       return1h: hourReturn(known.closes, bars, openMs, nowMs, lastClose),
       variance: known.analysis.variance,
     }

@@ -76,6 +76,7 @@ class Run {
         this.#account.record(events)
         dependencies.onEvents?.(events)
       },
+      onHeldBack: this.#mayBeQuiet ? (reasons) => this.#account.countHeldBack(reasons) : undefined,
     })
     this.#market = new MarketRunner({
       engine: this.#engine,
@@ -85,6 +86,7 @@ class Run {
       },
       producers: dependencies.strategy === 'brain' ? dependencies.producers : [],
       producerRunner: new ProducerRunner({ engine: this.#engine, clock: this.#engine, onError }),
+      runQuietly: this.#mayBeQuiet ? (due) => this.#engine.runQuietly(due) : undefined,
       configuration,
       onError,
     })
@@ -158,10 +160,8 @@ class Run {
     if (first.resolution_s !== this.#settings.market.bar_seconds || this.#hasEvents()) return null
     const group = { bars, openMs, closeMs, backfill: openMs < this.#tradedFromMs }
     if (group.backfill ? !this.#engine.takeQuietly(group) : !this.#decidesNothing(group)) return null
-    const due = group.backfill ? [] : this.#market.dueUpTo(closeMs)
-    const [only] = due
-    const isRun = only !== undefined && due.length === 1 && this.#engine.runsQuietly(only)
-    if (due.length > 0 && !isRun) return this.#finishWith(due, group)
+    const left = group.backfill ? [] : this.#market.leftOver(this.#market.dueUpTo(closeMs), closeMs)
+    if (left.length > 0) return this.#finishWith(left, group)
     this.#finish(group)
     return DONE
   }

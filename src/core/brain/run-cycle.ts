@@ -7,6 +7,7 @@ import { dayFactsOf } from '../market/readings.ts'
 import { contributionsIn } from '../reputation/evolve.ts'
 import { authorKey } from '../shared/author-key.ts'
 import { intervalMsOf } from '../shared/cron.ts'
+import { msOf } from '../shared/time.ts'
 import { accept, type Decision, refuse } from '../shared/decision.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import type { LatestSignal } from '../signals/latest-signals.ts'
@@ -33,7 +34,7 @@ export interface CycleRequest {
   readonly cycleId: string
   readonly trigger: CycleContext['trigger']
   /** The time for which it is due; by default now. It may start a little later. */
-  readonly asOf?: Timestamp
+  readonly asOf?: Timestamp | undefined
   readonly awaited?: CycleContext['awaited']
 }
 
@@ -43,7 +44,7 @@ export const runBrainCycle = (
   { cycleId, trigger, asOf, awaited }: CycleRequest,
   context: DecisionContext,
 ): Decision => {
-  const { now, configuration, newId, sha256Hex, elapsedMs, version } = context
+  const { configuration, newId, sha256Hex } = context
   const { level } = facts.trading.killSwitch
   if (level > 0 && (trigger === 'api' || trigger === 'cli')) {
     return refuse('kill_switch.active', `Kill switch is at level ${level}`, { level })
@@ -81,26 +82,34 @@ export const runBrainCycle = (
         configuration,
       ),
     })),
-    {
-      type: 'brain.cycle.v1',
-      source: 'brain',
-      // Several processes on one log derive the same id for a scheduled cycle: only the first one is stored.
-      ...(trigger === 'schedule' ? { dedupeKey: `cycle:${cycleId}` } : {}),
-      payload: cyclePayload(result, {
-        cycleId,
-        trigger,
-        startedAt: now,
-        weightsVersion: weightsInForce(facts.brain.learning, configuration).version,
-        configHash: configurationHash(configuration, sha256Hex),
-        engineVersion: version,
-        durationMs: elapsedMs(),
-        asOf,
-        awaited,
-      }),
-    },
+    cycleEvent(facts, result, { cycleId, trigger, asOf, awaited }, context),
   ]
   return accept(...events.map((event) => ({ ...event, traceId: cycleId })))
 }
+
+/** The cycle itself, after all that it has decided. */
+export const cycleEvent = (
+  { brain }: Pick<BrainFacts, 'brain'>,
+  result: Parameters<typeof cyclePayload>[0],
+  { cycleId, trigger, asOf, awaited }: CycleRequest,
+  { now, configuration, sha256Hex, elapsedMs, version }: DecisionContext,
+): NewEvent => ({
+  type: 'brain.cycle.v1',
+  source: 'brain',
+  // Several processes on one log derive the same id for a scheduled cycle: only the first one is stored.
+  ...(trigger === 'schedule' ? { dedupeKey: `cycle:${cycleId}` } : {}),
+  payload: cyclePayload(result, {
+    cycleId,
+    trigger,
+    startedAt: now,
+    weightsVersion: weightsInForce(brain.learning, configuration).version,
+    configHash: configurationHash(configuration, sha256Hex),
+    engineVersion: version,
+    durationMs: elapsedMs(),
+    asOf,
+    awaited,
+  }),
+})
 
 /** Runs instead of a cycle while the kill switch blocks cycles. */
 export const watchBrainRegime = (
@@ -135,7 +144,7 @@ const regimeEvents = (change: RegimeChange): readonly NewEvent[] => {
 type AuthorWithLatest = AuthorSignals<LatestSignal>
 
 /** The inputs of a cycle as of now, as plain data. */
-const cycleInputsOf = (
+export const cycleInputsOf = (
   facts: BrainFacts,
   context: DecisionContext,
   asOf: Timestamp = context.now,
@@ -144,7 +153,7 @@ const cycleInputsOf = (
   const markOf = markReader(facts, context)
   return {
     asOfMs: Date.parse(asOf),
-    nowMs: Date.parse(now),
+    nowMs: msOf(now),
     symbols: configuration.universe.symbols,
     authors: authorsForCycle(facts, configuration),
     market: configuration.universe.symbols.map(canonicalSymbol).map((symbol) => ({

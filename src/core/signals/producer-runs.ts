@@ -4,7 +4,7 @@ import { CURATOR_TYPE } from '../signal-types/curator.ts'
 import { SIGNAL_TYPE_PATTERN, signalTypeOf } from '../signal-types/all.ts'
 import { accept, type Decision, refuse } from '../shared/decision.ts'
 import type { JsonObject } from '../shared/json.ts'
-import { isTooFarAhead } from '../shared/time.ts'
+import { isTooFarAhead, msOf } from '../shared/time.ts'
 import { intervalMsOf } from '../shared/cron.ts'
 import {
   builtinOf,
@@ -177,7 +177,8 @@ const quarantineAlert = (
  * long as those of a backtest, and are settled by the same bars.
  */
 const spokenAt = (name: string, { ts }: Row, now: Timestamp): Timestamp => {
-  const lateMs = Date.parse(now) - Date.parse(ts)
+  if (ts === now) return now
+  const lateMs = msOf(now) - Date.parse(ts)
   return isBuiltin(name) && lateMs > 0 && lateMs < LATE_MS_MAX ? ts : now
 }
 
