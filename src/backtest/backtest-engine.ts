@@ -246,16 +246,14 @@ export class BacktestEngine implements Executor {
       sign: () => '',
       isSigned: () => false,
       elapsedMs: () => 0,
-      ...(this.#prices === null ? {} : { prices: this.#prices }),
+      prices: this.#prices ?? undefined,
     }
   }
 
   #isQuietCycle(request: CycleRequest, context: DecisionContext): boolean {
     const { onHeldBack } = this.#dependencies
     if (onHeldBack === undefined) return false
-    const ids = this.#idsTaken
     const cycle = quietCycle(this.state, request, context)
-    this.#ids -= this.#idsTaken - ids
     if (cycle === null) return false
     this.#ids += cycle.count
     this.#state = this.#withoutClosed(cycle.state)

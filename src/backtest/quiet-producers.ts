@@ -63,23 +63,17 @@ export const reportOf = (
   now: Timestamp,
 ): ProducerReport | null => {
   const { name } = producer
-  const { schedule } = builtinOf(name) ?? { schedule: null }
   const record = runs.get(name)
-  if (schedule === null || record === undefined) return null
-  if (record.quarantinedUntil !== null || record.averageDurationMs !== 0) return null
+  if (record === undefined || record.quarantinedUntil !== null || record.averageDurationMs !== 0) return null
   const run = runOf(producer, view)
-  if (run === null) return null
-  const common = { name, rejected: [], durationMs: 0 }
-  if (run.status !== 'ran') return { ...common, end: 'unusable', rows: [], error: run.reason }
-  const rows = keyedRows(
-    name,
-    schedule,
-    run.rows.map(({ type, payload }) => ({ type, payload, ts: now, dedupeKey: null })),
-    now,
-  )
+  const schedule = builtinOf(name)?.schedule ?? null
+  if (run === null || schedule === null) return null
+  if (run.status !== 'ran')
+    return { name, end: 'unusable', rows: [], rejected: [], error: run.reason, durationMs: 0 }
+  const rows = keyedRows(name, schedule, run.rows, now)
   // Of two with one key only the first would be stored.
   if (rows.length > 1 && new Set(rows.map(({ dedupeKey }) => dedupeKey)).size < rows.length) return null
-  return { ...common, end: 'usable', rows, error: null }
+  return { name, end: 'usable', rows, rejected: [], error: null, durationMs: 0 }
 }
 
 const runOf = (producer: Producer, view: MarketView): ProducerRun | null => {

@@ -34,7 +34,7 @@ export interface CycleRequest {
   readonly cycleId: string
   readonly trigger: CycleContext['trigger']
   /** The time for which it is due; by default now. It may start a little later. */
-  readonly asOf?: Timestamp | undefined
+  readonly asOf?: Timestamp
   readonly awaited?: CycleContext['awaited']
 }
 
@@ -44,7 +44,7 @@ export const runBrainCycle = (
   { cycleId, trigger, asOf, awaited }: CycleRequest,
   context: DecisionContext,
 ): Decision => {
-  const { configuration, newId, sha256Hex } = context
+  const { now, configuration, newId, sha256Hex, elapsedMs, version } = context
   const { level } = facts.trading.killSwitch
   if (level > 0 && (trigger === 'api' || trigger === 'cli')) {
     return refuse('kill_switch.active', `Kill switch is at level ${level}`, { level })
@@ -82,34 +82,26 @@ export const runBrainCycle = (
         configuration,
       ),
     })),
-    cycleEvent(facts, result, { cycleId, trigger, asOf, awaited }, context),
+    {
+      type: 'brain.cycle.v1',
+      source: 'brain',
+      // Several processes on one log derive the same id for a scheduled cycle: only the first one is stored.
+      ...(trigger === 'schedule' ? { dedupeKey: `cycle:${cycleId}` } : {}),
+      payload: cyclePayload(result, {
+        cycleId,
+        trigger,
+        startedAt: now,
+        weightsVersion: weightsInForce(facts.brain.learning, configuration).version,
+        configHash: configurationHash(configuration, sha256Hex),
+        engineVersion: version,
+        durationMs: elapsedMs(),
+        asOf,
+        awaited,
+      }),
+    },
   ]
   return accept(...events.map((event) => ({ ...event, traceId: cycleId })))
 }
-
-/** The cycle itself, after all that it has decided. */
-export const cycleEvent = (
-  { brain }: Pick<BrainFacts, 'brain'>,
-  result: Parameters<typeof cyclePayload>[0],
-  { cycleId, trigger, asOf, awaited }: CycleRequest,
-  { now, configuration, sha256Hex, elapsedMs, version }: DecisionContext,
-): NewEvent => ({
-  type: 'brain.cycle.v1',
-  source: 'brain',
-  // Several processes on one log derive the same id for a scheduled cycle: only the first one is stored.
-  ...(trigger === 'schedule' ? { dedupeKey: `cycle:${cycleId}` } : {}),
-  payload: cyclePayload(result, {
-    cycleId,
-    trigger,
-    startedAt: now,
-    weightsVersion: weightsInForce(brain.learning, configuration).version,
-    configHash: configurationHash(configuration, sha256Hex),
-    engineVersion: version,
-    durationMs: elapsedMs(),
-    asOf,
-    awaited,
-  }),
-})
 
 /** Runs instead of a cycle while the kill switch blocks cycles. */
 export const watchBrainRegime = (

@@ -142,11 +142,13 @@ export const runProducer = (
     quarantineSeconds: quarantine_seconds,
   }
   const ran = runEvent(producers, { ...report, rows, rejected, end }, rules)
-  return accept(
-    ...rows.flatMap((row) => signalEvents(name, row, { ...context, now: spokenAt(name, row, now), callOf })),
-    ran,
-    ...quarantineAlert(producers, ran.payload),
-  )
+  const { newId, isSigned } = context
+  const events: NewEvent[] = []
+  for (const row of rows)
+    events.push(
+      ...signalEvents(name, row, { now: spokenAt(name, row, now), newId, configuration, isSigned, callOf }),
+    )
+  return accept(...events, ran, ...quarantineAlert(producers, ran.payload))
 }
 
 /** Code of the user that is set aside needs its author: a strategy no longer looks after its positions. */

@@ -107,12 +107,12 @@ const reasonOf = (attempt: Attempt): string | null => (attempt.status === 'ran' 
 export const keyedRows = (
   name: string,
   schedule: string,
-  rows: ProducerOutput['rows'],
+  rows: readonly (ProducedRow & Partial<ProducerOutput['rows'][number]>)[],
   now: Timestamp,
 ): readonly Row[] => {
   if (rows.length === 0) return []
   const intervalMs = intervalMsOf(schedule) ?? 1
-  return rows.map(({ type, payload, ts, dedupeKey }): Row => ({
+  return rows.map(({ type, payload, ts = null, dedupeKey = null }): Row => ({
     type,
     payload,
     ts: ts ?? now,
