@@ -24,7 +24,7 @@ import type { CycleRequest } from '../core/brain/run-cycle.ts'
 import type { ReputationFacts } from '../core/reputation/evolve.ts'
 import type { DecisionContext } from '../core/shared/decision-context.ts'
 import { quietCycle } from './quiet-cycle.ts'
-import { QuietRuns, quietView, reportOf } from './quiet-producers.ts'
+import { NOTHING, QuietRuns, quietView, reportOf } from './quiet-producers.ts'
 import { QuietBars, type BarGroup } from './quiet-bars.ts'
 import { afterSignals, unfolded } from './quiet-signals.ts'
 
@@ -150,11 +150,11 @@ export class BacktestEngine implements Executor {
   #runsQuietly(producer: Producer, view: MarketView): boolean {
     const report = reportOf(producer, this.#state.signals.producers, view, this.#timestamp)
     if (report === null) return false
-    const { name, end, rows } = report
-    if (end === 'usable' && rows.length === 0) {
-      this.#runs.add(name, this.#timestamp)
+    if (report === NOTHING) {
+      this.#runs.add(producer.name, this.#timestamp)
       return true
     }
+    const { name, rows } = report
     if (rows.some(({ dedupeKey }) => this.#isKnown(dedupeKey))) return false
     const ids = this.#idsTaken
     const after = afterSignals(this.#unfolded, report, this.#context())

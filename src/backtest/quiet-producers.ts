@@ -55,17 +55,21 @@ export class QuietRuns {
   }
 }
 
+/** It ran and had nothing to report. */
+export const NOTHING = Symbol('nothing')
+
 /** How a producer ran, with the keys of its rows; null if it failed, or if its health has to be looked at. */
 export const reportOf = (
   producer: Producer,
   { runs }: Producers,
   view: MarketView,
   now: Timestamp,
-): ProducerReport | null => {
+): ProducerReport | typeof NOTHING | null => {
   const { name } = producer
   const record = runs.get(name)
   if (record === undefined || record.quarantinedUntil !== null || record.averageDurationMs !== 0) return null
   const run = runOf(producer, view)
+  if (run?.status === 'ran' && run.rows.length === 0) return NOTHING
   const schedule = builtinOf(name)?.schedule ?? null
   if (run === null || schedule === null) return null
   if (run.status !== 'ran')

@@ -110,7 +110,6 @@ export const keyedRows = (
   rows: readonly (ProducedRow & Partial<ProducerOutput['rows'][number]>)[],
   now: Timestamp,
 ): readonly Row[] => {
-  if (rows.length === 0) return []
   const intervalMs = intervalMsOf(schedule) ?? 1
   return rows.map(({ type, payload, ts = null, dedupeKey = null }): Row => ({
     type,
