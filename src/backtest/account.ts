@@ -202,10 +202,10 @@ export class AccountTracker {
         this.#proposed += 1
         return
       case 'execution.order_failed.v1':
-        this.#countReasons(known.payload.reasons)
+        this.countHeldBack(known.payload.reasons)
         return
       case 'brain.conviction.v1':
-        this.#countReasons(known.payload.decision.reasons)
+        this.countHeldBack(known.payload.decision.reasons)
         return
       case 'system.kill_switch.v1':
         this.#killSwitch = afterSwitch(this.#killSwitch, known.payload, event.recordedAt)
@@ -229,7 +229,8 @@ export class AccountTracker {
     }
   }
 
-  #countReasons(reasons: readonly string[]): void {
+  /** Why something was not traded. */
+  countHeldBack(reasons: readonly string[]): void {
     for (const reason of reasons) this.#heldBack.set(reason, (this.#heldBack.get(reason) ?? 0) + 1)
   }
 }

@@ -1,4 +1,4 @@
-import { type CanonicalSymbol, nodeId, type Timestamp } from '../core/shared/brand.ts'
+import { type CanonicalSymbol, nodeId, timestampOf, type Timestamp } from '../core/shared/brand.ts'
 import { priceFrom, usdNumber, type Direction } from '../core/shared/money.ts'
 import type { FeedBar } from '../core/market/bar.ts'
 import { canonicalSymbol } from '../core/shared/symbol.ts'
@@ -18,10 +18,15 @@ import type { Outcome } from '../engine/plan.ts'
 import { sha256Hex } from '../engine/sha256.ts'
 import type { Timer } from '../ports/timer.ts'
 import { DueTimes } from './due-times.ts'
-import { marketView, type MarketView, type SymbolView } from '../core/market/readings.ts'
+import { marketView, type MarketView } from '../core/market/readings.ts'
 import type { Producer } from '../ports/producer.ts'
-import { QuietRuns, QuietSymbolView } from './quiet-producers.ts'
+import type { CycleRequest } from '../core/brain/run-cycle.ts'
+import type { ReputationFacts } from '../core/reputation/evolve.ts'
+import type { DecisionContext } from '../core/shared/decision-context.ts'
+import { quietCycle } from './quiet-cycle.ts'
+import { NOTHING, QuietRuns, quietView, reportOf } from './quiet-producers.ts'
 import { QuietBars, type BarGroup } from './quiet-bars.ts'
+import { afterSignals, unfolded } from './quiet-signals.ts'
 
 export interface BacktestEngineDependencies {
   readonly configuration: () => Configuration
@@ -30,6 +35,8 @@ export interface BacktestEngineDependencies {
   readonly feed: string
   /** All events of a command, in order. Quiet bars have none. */
   readonly onEvents: (events: readonly Stamped[]) => void
+  /** Why a cycle trades a symbol not, if it has no events because nothing follows from it; without it all have theirs. */
+  readonly onHeldBack?: ((reasons: readonly string[]) => void) | undefined
 }
 
 /** Prices at which orders can be filled now; null where a symbol has none. */
@@ -71,6 +78,12 @@ export class BacktestEngine implements Executor {
     this.#quiet = new QuietBars(dependencies.feed, dependencies.configuration)
     this.#due = new DueTimes(dependencies.configuration, (name) => this.#runs.lastRunAt(name))
   }
+
+  /** As the deciders see it, but the market is folded only if one of them asks for it. */
+  readonly #unfolded: ReputationFacts = unfolded(
+    () => this.#state,
+    () => this.state.market,
+  )
 
   readonly log = {
     findByDedupeKeys: (keys: readonly string[]) =>
@@ -119,24 +132,52 @@ export class BacktestEngine implements Executor {
     return this.#quiet.ignores(symbol, direction)
   }
 
-  /** Runs a producer on bars that were taken quietly. False if it has to be run in the ordinary way. */
-  runsQuietly(producer: Producer): boolean {
+  /** Runs producers on the bars of this time without events. Those that cannot be run so are left over. */
+  runQuietly(due: readonly Producer[]): readonly Producer[] {
+    if (due.length === 0 || !this.#isUpToDate()) return due
+    const view = this.#view()
+    if (view.asOfMs !== this.#nowMs) return due
+    const failed = due.findIndex((producer) => !this.#runsQuietly(producer, view))
+    return failed === -1 ? [] : due.slice(failed)
+  }
+
+  /** Whether the newest event, made or not, is of this time. */
+  #isUpToDate(): boolean {
+    if (this.#quiet.count > 0) return this.#quiet.lastCloseMs === this.#nowMs
+    return this.#state.recordedAt === this.#timestamp && this.#state.decidedAt === this.#timestamp
+  }
+
+  #runsQuietly(producer: Producer, view: MarketView): boolean {
+    const report = reportOf(producer, this.#state.signals.producers, view, this.#timestamp)
+    if (report === null) return false
+    if (report === NOTHING) {
+      this.#runs.add(producer.name, this.#timestamp)
+      return true
+    }
+    const { name, rows } = report
+    if (rows.some(({ dedupeKey }) => this.#isKnown(dedupeKey))) return false
+    const ids = this.#idsTaken
+    const after = afterSignals(this.#unfolded, report, this.#context())
+    if (after === null) {
+      this.#ids -= this.#idsTaken - ids
+      return false
+    }
+    const { signals, reputation, count } = after
+    this.#runs.forget(name)
+    this.#state = { ...this.#state, seq: this.#state.seq + count, signals, reputation }
+    for (const { dedupeKey } of rows) this.#remember(dedupeKey)
+    return true
+  }
+
+  /** What producers see: without folding where the newest prices are known before. */
+  #view(): MarketView {
     const { symbols } = this.#dependencies.configuration().universe
-    const lengthMs = this.#state.market.rules.barSeconds * 1000
-    let whole: MarketView | null = null
-    const wholeOf = (symbol: string): SymbolView => {
-      whole ??= marketView(this.state.market, symbols, this.#nowMs)
-      return whole.symbols.find((view) => view.symbol === symbol) as SymbolView
-    }
-    const views: SymbolView[] = []
-    for (const symbol of symbols) {
-      const hour = this.#quiet.hourOf(symbol, lengthMs, this.#nowMs)
-      if (hour === null) return false
-      views.push(new QuietSymbolView(symbol, hour, () => wholeOf(symbol)))
-    }
-    const view = { asOfMs: this.#nowMs, analysisBarSeconds: lengthMs / 1000, symbols: views }
-    this.#now ??= timestampAt(this.#nowMs)
-    return this.#runs.take(producer, this.#state.signals.producers, view, this.#now)
+    const barSeconds = this.#state.market.rules.barSeconds
+    return quietView(
+      { symbols, asOfMs: this.#nowMs, analysisBarSeconds: barSeconds },
+      (symbol) => this.#quiet.pricesOf(symbol, barSeconds * 1000, this.#nowMs),
+      () => marketView(this.state.market, symbols, this.#nowMs),
+    )
   }
 
   /** Takes bars at which nothing happens, without events. False if they have to be observed. */
@@ -145,6 +186,8 @@ export class BacktestEngine implements Executor {
     if (!group.backfill && !this.#due.isNoCallDue(this.#state, group.closeMs)) return false
     if (!this.#quiet.take(group)) return false
     this.moveTo(group.closeMs)
+    const [first] = group.bars
+    if (first !== undefined) this.#now = timestampOf(first.close_ts)
     return true
   }
 
@@ -155,7 +198,12 @@ export class BacktestEngine implements Executor {
   /** The same ids in the same order in each run. */
   newId(): string {
     this.#ids += 1
-    return `00000000-0000-7000-8000-${this.#ids.toString(16).padStart(12, '0')}`
+    return `00000000-0000-7000-8000-${this.#idsTaken.toString(16).padStart(12, '0')}`
+  }
+
+  /** Also by events that were not made. */
+  get #idsTaken(): number {
+    return this.#ids + this.#quiet.count + this.#runs.count
   }
 
   /** Moves the time on, never back. Without prices, those of the last bars count. */
@@ -168,9 +216,27 @@ export class BacktestEngine implements Executor {
   }
 
   execute(command: Command, { traceId = null }: ExecuteOptions = {}): Promise<Outcome> {
+    const context = this.#context(traceId)
+    if (command.kind === 'run-cycle' && this.#isQuietCycle(command, context)) return NO_EVENTS
+    const result = run(this.state, command, context)
+    if (result.status === 'refused') return Promise.resolve(result)
+    this.#state = this.#withoutClosed(result.state)
+    for (const { dedupeKey, type } of result.events) {
+      // Nobody asks for those of bars.
+      if (dedupeKey !== null && type !== 'market.bar.v1') this.#remember(dedupeKey)
+    }
+    this.#dependencies.onEvents(result.events)
+    return Promise.resolve({ status: 'done', events: result.events, replayed: false })
+  }
+
+  get #timestamp(): Timestamp {
     this.#now ??= timestampAt(this.#nowMs)
-    const result = run(this.state, command, {
-      now: this.#now,
+    return this.#now
+  }
+
+  #context(traceId: string | null = null): DecisionContext {
+    return {
+      now: this.#timestamp,
       newId: () => this.newId(),
       traceId,
       configuration: this.#dependencies.configuration(),
@@ -180,16 +246,19 @@ export class BacktestEngine implements Executor {
       sign: () => '',
       isSigned: () => false,
       elapsedMs: () => 0,
-      ...(this.#prices === null ? {} : { prices: this.#prices }),
-    })
-    if (result.status === 'refused') return Promise.resolve(result)
-    this.#state = this.#withoutClosed(result.state)
-    for (const { dedupeKey, type } of result.events) {
-      // Nobody asks for those of bars.
-      if (dedupeKey !== null && type !== 'market.bar.v1') this.#remember(dedupeKey)
+      prices: this.#prices ?? undefined,
     }
-    this.#dependencies.onEvents(result.events)
-    return Promise.resolve({ status: 'done', events: result.events, replayed: false })
+  }
+
+  #isQuietCycle(request: CycleRequest, context: DecisionContext): boolean {
+    const { onHeldBack } = this.#dependencies
+    if (onHeldBack === undefined) return false
+    const cycle = quietCycle(this.state, request, context)
+    if (cycle === null) return false
+    this.#ids += cycle.count
+    this.#state = this.#withoutClosed(cycle.state)
+    cycle.reasons.forEach(onHeldBack)
+    return true
   }
 
   /** Folds an event of the log at the current time; no decision follows from it at once. */
@@ -223,6 +292,8 @@ export class BacktestEngine implements Executor {
 }
 
 export const BACKTEST_NODE = nodeId('backtest')
+
+const NO_EVENTS: Promise<Outcome> = Promise.resolve({ status: 'done', events: [], replayed: false })
 
 const CLOSED_MAX = 100
 

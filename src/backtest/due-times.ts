@@ -1,6 +1,6 @@
 import type { Configuration } from '../core/config/schema.ts'
-import { symbolQueue, horizonQueue, type Calls } from '../core/reputation/calls.ts'
-import { waitingIn } from '../core/reputation/due-queues.ts'
+import { symbolQueue, horizonQueue } from '../core/reputation/calls.ts'
+import { waitingIn, type DueQueues } from '../core/reputation/due-queues.ts'
 import type { Timestamp } from '../core/shared/brand.ts'
 import { intervalMsOf } from '../core/shared/cron.ts'
 import { HORIZONS } from '../core/shared/time.ts'
@@ -14,7 +14,7 @@ const FUNDING_PERIOD_MS = 28_800_000
 export class DueTimes {
   readonly #configuration: () => Configuration
   readonly #lastRunAt: LastRunAt
-  #calls: Calls | null = null
+  #queues: DueQueues | null = null
   #firstDueMs = 0
   #learning: State['brain']['learning'] | null = null
   #learnedMs = 0
@@ -29,9 +29,10 @@ export class DueTimes {
 
   /** Whether no call is decided by a bar that closes then, or by its absence. */
   isNoCallDue(state: State, closeMs: number): boolean {
-    const { calls } = state.reputation
-    if (calls !== this.#calls) {
-      this.#calls = calls
+    // A signal that joins a call changes no queue.
+    const { due } = state.reputation.calls
+    if (due !== this.#queues) {
+      this.#queues = due
       this.#firstDueMs = firstDueMs(state)
     }
     return closeMs < this.#firstDueMs

@@ -69,13 +69,16 @@ export const hourReturn = (
 ): number | null => {
   const oldestMs = nowMs - HOUR_MS
   let [price, atMs] = [Number.NaN, Number.NaN]
-  const ofBars = openMs.findLastIndex((ms, index) => ms + (bars[index]?.resolution_s ?? 0) * 1000 <= oldestMs)
-  if (ofBars >= 0) {
-    const bar = bars[ofBars] as FeedBar
-    price = rounded(bar.close)
-    atMs = (openMs[ofBars] ?? 0) + bar.resolution_s * 1000
+  // Of both lists hardly more than the first is so old.
+  let ofBars = 0
+  while (ofBars < bars.length && closedMs(bars, openMs, ofBars) <= oldestMs) ofBars += 1
+  if (ofBars > 0) {
+    price = rounded((bars[ofBars - 1] as FeedBar).close)
+    atMs = closedMs(bars, openMs, ofBars - 1)
   } else {
-    const oldest = closes.findLast((close) => close.atMs <= oldestMs) ?? closes[0]
+    let ofCloses = 0
+    while ((closes[ofCloses + 1]?.atMs ?? Infinity) <= oldestMs) ofCloses += 1
+    const oldest = closes[ofCloses]
     if (oldest === undefined) return null
     price = priceNumber(oldest.price)
     atMs = oldest.atMs
@@ -83,6 +86,9 @@ export const hourReturn = (
   const ageMs = nowMs - atMs
   return ageMs >= HOUR_MS && ageMs <= HOUR_MS * HOUR_TOLERANCE ? rounded(lastClose) / price - 1 : null
 }
+
+const closedMs = (bars: readonly FeedBar[], openMs: readonly number[], index: number): number =>
+  (openMs[index] ?? 0) + (bars[index]?.resolution_s ?? 0) * 1000
 
 const HOUR_TOLERANCE = 1.5
 

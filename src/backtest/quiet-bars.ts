@@ -1,7 +1,7 @@
 import type { Configuration } from '../core/config/schema.ts'
 import type { FeedBar } from '../core/market/bar.ts'
 import { timestampOf, type CanonicalSymbol, type Timestamp } from '../core/shared/brand.ts'
-import { priceFrom, priceNumber, type Direction, type Usd } from '../core/shared/money.ts'
+import { priceNumber, type Direction, type Usd } from '../core/shared/money.ts'
 import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { blocksEntries } from '../core/shared/level.ts'
 import { DAY_MS } from '../core/shared/time.ts'
@@ -94,6 +94,11 @@ export class QuietBars {
     return this.#exposure / USD_SCALE
   }
 
+  /** Of the last bar that was taken. */
+  get lastCloseMs(): number {
+    return this.#lastCloseMs
+  }
+
   get isHolding(): boolean {
     return this.#heldSymbols > 0
   }
@@ -136,8 +141,8 @@ export class QuietBars {
     return this.#isAnyQuiet
   }
 
-  /** What these symbols did in the last hour, without folding; null where that is not known. */
-  hourOf(symbol: string, lengthMs: number, nowMs: number): PriceView | null {
+  /** What is known of a symbol without folding; null where that is not all. */
+  pricesOf(symbol: string, lengthMs: number, nowMs: number): PriceView | null {
     const track = this.#tracks.get(symbol)
     if (track === undefined || track.lastCloseMs !== nowMs) return null
     const { lastClose } = track
@@ -146,7 +151,8 @@ export class QuietBars {
     // A bar that closes an analysis bar changes the variance.
     if (Math.floor(foldedMs / lengthMs) !== Math.floor(nowMs / lengthMs)) return null
     return {
-      close: priceFrom(lastClose),
+      close: lastClose,
+      last: bars.at(-1) ?? known.last,
       return1h: hourReturn(known.closes, bars, openMs, nowMs, lastClose),
       variance: known.analysis.variance,
     }

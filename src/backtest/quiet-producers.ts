@@ -1,7 +1,11 @@
-import type { Timestamp } from '../core/shared/brand.ts'
+import type { FeedBar } from '../core/market/bar.ts'
 import type { MarketView, SymbolView } from '../core/market/readings.ts'
-import type { Producers } from '../core/signals/producers.ts'
-import type { Producer } from '../ports/producer.ts'
+import type { Timestamp } from '../core/shared/brand.ts'
+import { priceFrom } from '../core/shared/money.ts'
+import type { ProducerReport } from '../core/signals/producer-runs.ts'
+import { builtinOf, type Producers } from '../core/signals/producers.ts'
+import { keyedRows } from '../engine/market/producer-runner.ts'
+import type { Producer, ProducerRun } from '../ports/producer.ts'
 
 /** Runs of producers that had nothing to report: only that they ran is kept, and folded when somebody reads it. */
 export class QuietRuns {
@@ -13,21 +17,15 @@ export class QuietRuns {
     return this.#count
   }
 
-  /** Runs a producer. False if it has anything to report, or if its health has to be looked at. */
-  take(producer: Producer, producers: Producers, view: MarketView, now: Timestamp): boolean {
-    const record = producers.runs.get(producer.name)
-    if (record === undefined || record.quarantinedUntil !== null || record.averageDurationMs !== 0)
-      return false
-    try {
-      const run = producer.run(view)
-      if (run.status !== 'ran' || run.rows.length > 0) return false
-    } catch {
-      // It fails again where its failure is recorded.
-      return false
-    }
-    this.#runs.set(producer.name, now)
+  /** It ran now and had nothing to report. */
+  add(name: string, now: Timestamp): void {
+    this.#runs.set(name, now)
     this.#count += 1
-    return true
+  }
+
+  /** A later run of it is folded already. */
+  forget(name: string): void {
+    this.#runs.delete(name)
   }
 
   /** When it ran last, if that is not folded yet. */
@@ -57,23 +55,123 @@ export class QuietRuns {
   }
 }
 
-/** The members that are known without folding. */
-export type PriceView = Pick<SymbolView, 'close' | 'return1h' | 'variance'>
+/** It ran and had nothing to report. */
+export const NOTHING = Symbol('nothing')
 
-/** A symbol whose newest price is known before its bars are folded; they are when a producer asks for anything else. */
+/** How a producer ran, with the keys of its rows; null if it failed, or if its health has to be looked at. */
+export const reportOf = (
+  producer: Producer,
+  { runs }: Producers,
+  view: MarketView,
+  now: Timestamp,
+): ProducerReport | typeof NOTHING | null => {
+  const { name } = producer
+  const record = runs.get(name)
+  if (record === undefined || record.quarantinedUntil !== null || record.averageDurationMs !== 0) return null
+  const run = runOf(producer, view)
+  if (run?.status === 'ran' && run.rows.length === 0) return NOTHING
+  const schedule = builtinOf(name)?.schedule ?? null
+  if (run === null || schedule === null) return null
+  if (run.status !== 'ran')
+    return { name, end: 'unusable', rows: [], rejected: [], error: run.reason, durationMs: 0 }
+  const rows = keyedRows(name, schedule, run.rows, now)
+  // Of two with one key only the first would be stored.
+  if (rows.length > 1 && new Set(rows.map(({ dedupeKey }) => dedupeKey)).size < rows.length) return null
+  return { name, end: 'usable', rows, rejected: [], error: null, durationMs: 0 }
+}
+
+const runOf = (producer: Producer, view: MarketView): ProducerRun | null => {
+  try {
+    return producer.run(view)
+  } catch {
+    // It fails again where its failure is recorded.
+    return null
+  }
+}
+
+/** A view of the newest bars before they are folded, or of the whole market where more is needed. */
+export const quietView = (
+  {
+    symbols,
+    asOfMs,
+    analysisBarSeconds,
+  }: Omit<MarketView, 'symbols'> & { readonly symbols: readonly string[] },
+  pricesOf: (symbol: string) => PriceView | null,
+  wholeMarket: () => MarketView,
+): MarketView => {
+  let whole: MarketView | null = null
+  const wholeView = (): MarketView => (whole ??= wholeMarket())
+  const views: SymbolView[] = []
+  for (const symbol of symbols) {
+    const prices = pricesOf(symbol)
+    if (prices === null) return wholeView()
+    const wholeOf = () => wholeView().symbols.find((view) => view.symbol === symbol) as SymbolView
+    views.push(new QuietSymbolView(symbol, prices, wholeOf))
+  }
+  return { asOfMs, analysisBarSeconds, symbols: views }
+}
+
+/** The members that are known without folding. */
+export interface PriceView extends Pick<SymbolView, 'return1h' | 'variance'> {
+  readonly close: number
+  /** The newest bar. */
+  readonly last: LastReadings
+}
+
+type LastReadings = Pick<
+  FeedBar,
+  | 'funding_annualized'
+  | 'basis_annualized'
+  | 'open_interest_usd'
+  | 'bid_depth_usd'
+  | 'ask_depth_usd'
+  | 'fear_greed'
+>
+
+/** A symbol whose newest bar is known before it is folded; it is when a producer asks for what is older. */
 export class QuietSymbolView implements SymbolView {
   readonly symbol: string
-  readonly close: SymbolView['close']
   readonly return1h: number | null
   readonly variance: number | null
+  readonly #close: number
+  readonly #last: LastReadings
   readonly #whole: () => SymbolView
 
-  constructor(symbol: string, { close, return1h, variance }: PriceView, whole: () => SymbolView) {
+  constructor(symbol: string, { close, last, return1h, variance }: PriceView, whole: () => SymbolView) {
     this.symbol = symbol
-    this.close = close
     this.return1h = return1h
     this.variance = variance
+    this.#close = close
+    this.#last = last
     this.#whole = whole
+  }
+
+  get close(): SymbolView['close'] {
+    return priceFrom(this.#close)
+  }
+
+  get fundingAnnualized(): number | null {
+    return this.#last.funding_annualized
+  }
+
+  get basisAnnualized(): number | null {
+    return this.#last.basis_annualized
+  }
+
+  get openInterestUsd(): number | null {
+    return this.#last.open_interest_usd
+  }
+
+  get bidDepthUsd(): number | null {
+    return this.#last.bid_depth_usd
+  }
+
+  get askDepthUsd(): number | null {
+    return this.#last.ask_depth_usd
+  }
+
+  get fearGreed(): number | null {
+    return this.#last.fear_greed
   }
 
   get analysisBars(): SymbolView['analysisBars'] {
@@ -88,32 +186,8 @@ export class QuietSymbolView implements SymbolView {
     return this.#whole().volume24hUsd
   }
 
-  get fundingAnnualized(): number | null {
-    return this.#whole().fundingAnnualized
-  }
-
-  get basisAnnualized(): number | null {
-    return this.#whole().basisAnnualized
-  }
-
-  get openInterestUsd(): number | null {
-    return this.#whole().openInterestUsd
-  }
-
   get openInterestChangePct(): number | null {
     return this.#whole().openInterestChangePct
-  }
-
-  get bidDepthUsd(): number | null {
-    return this.#whole().bidDepthUsd
-  }
-
-  get askDepthUsd(): number | null {
-    return this.#whole().askDepthUsd
-  }
-
-  get fearGreed(): number | null {
-    return this.#whole().fearGreed
   }
 
   get fearGreedChange7d(): number | null {

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { BUILT_IN_PRODUCERS } from '../adapters/producers/all.ts'
+import { orderbookDepth } from '../adapters/producers/orderbook-depth/orderbook-depth.ts'
+import { priceAlerts } from '../adapters/producers/price-alerts/price-alerts.ts'
 import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
@@ -7,7 +9,10 @@ import { EMPTY_HEAD, type Stamped } from '../core/log/event.ts'
 import { chain } from '../core/log/hash-chain.ts'
 import type { FeedBar } from '../core/market/bar.ts'
 import { sha256Hex } from '../engine/sha256.ts'
+import { priceNumber } from '../core/shared/money.ts'
+import type { JsonObject } from '../core/shared/json.ts'
 import type { MarketFeed } from '../ports/market-feed.ts'
+import type { Producer, ProducerRun } from '../ports/producer.ts'
 import { BacktestEngine } from './backtest-engine.ts'
 import { LogFeed } from './log-feed.ts'
 import { minuteBars, type MinuteBars } from './minute-bars.fixture.ts'
@@ -43,21 +48,23 @@ interface Case {
   readonly changes?: Changes
   readonly resetsDaily?: boolean
   readonly toMs?: number
+  readonly producers?: readonly Producer[]
 }
 
 /** What a run comes to, with its last state, and how many groups of bars were quiet. */
 const runOf = async (
   feed: MarketFeed,
-  { strategy, bars, changes = {}, resetsDaily = false, toMs }: Case,
+  { strategy, bars, changes = {}, resetsDaily = false, toMs, producers = BUILT_IN_PRODUCERS }: Case,
   more: Partial<BacktestDependencies>,
 ) => {
   const taking = vi.spyOn(BacktestEngine.prototype, 'takeQuietly')
   const moving = vi.spyOn(BacktestEngine.prototype, 'moveTo')
+  const executing = vi.spyOn(BacktestEngine.prototype, 'execute')
   const errors: string[] = []
   const result = await backtest({
     strategy,
     feed,
-    producers: BUILT_IN_PRODUCERS,
+    producers,
     settings: settingsWith(bars.symbols ?? ['BTC'], changes),
     version: 'test',
     fromMs: null,
@@ -68,9 +75,10 @@ const runOf = async (
   })
   const quiet = taking.mock.results.filter(({ value }) => value === true).length
   const { state } = moving.mock.contexts[0] as BacktestEngine
+  const commands = executing.mock.calls.map(([command]) => command)
   vi.restoreAllMocks()
   const { curve: _curve, ...risk } = state.trading.risk
-  return { result, errors, quiet, state: { ...state, trading: { ...state.trading, risk } } }
+  return { result, errors, quiet, commands, state: { ...state, trading: { ...state.trading, risk } } }
 }
 
 const comparedRuns = async (given: Case, feedOf: () => MarketFeed, quietMin = 100) => {
@@ -92,6 +100,45 @@ const compared = async (given: Case, groups: readonly (readonly FeedBar[])[] = m
 const LENIENT: Changes = {
   kill_switch: { l2_loss_streak: 0, l1_daily_loss_pct: 0.9, l3_max_drawdown_pct: 0.95 },
   risk: { max_drawdown_pct: 0.95 },
+}
+
+/** By the time of its bars it fails, has nothing, repeats itself, or reports what it may not. */
+const ERRATIC: Producer = {
+  name: orderbookDepth.name,
+  run: (view) => {
+    const [one] = view.symbols
+    const symbol = one?.symbol ?? ''
+    const rowsWith = (...payloads: readonly JsonObject[]): ProducerRun => ({
+      status: 'ran',
+      rows: payloads.map((payload) => ({ type: 'signal.orderbook.v1', payload })),
+    })
+    switch (Math.floor(view.asOfMs / 300_000) % 9) {
+      case 0:
+      case 1:
+        throw new Error('no depth')
+      case 2:
+        return { status: 'degraded', reason: 'no depth now' }
+      case 3:
+        return rowsWith({ symbol, imbalance: 'much' }, { symbol: 'ETH', imbalance: 0.5 })
+      case 4:
+        return rowsWith({ symbol, imbalance: 0.5 }, { symbol, imbalance: -0.5 })
+      case 5:
+        return { status: 'ran', rows: [{ type: 'signal.etf.v1', payload: { symbol } }] }
+      default:
+        return orderbookDepth.run(view)
+    }
+  },
+}
+
+/** Reports prices, which whoever trades looks at. */
+const PRICING: Producer = {
+  name: priceAlerts.name,
+  run: (view) => {
+    const [one] = view.symbols
+    if (one === undefined || view.asOfMs % 420_000 !== 0) return priceAlerts.run(view)
+    const payload = { symbol: one.symbol, price: priceNumber(one.close) }
+    return { status: 'ran', rows: [{ type: 'signal.price_ws.v1', payload }] }
+  },
 }
 
 afterEach(() => {
@@ -184,6 +231,31 @@ describe('a run that passes over quiet bars', { timeout: 60_000 }, () => {
     const bars = { seed: 32, count: 1500, hasSideValues: true }
     const changes = { ...LENIENT, learning: { interval_seconds: 3600 } }
     await compared({ strategy: 'brain', bars, changes })
+  })
+
+  it('makes events of the first run of each producer alone', async () => {
+    const bars = { seed: 33, count: 900, hasSideValues: true }
+    const { commands } = await compared({ strategy: 'brain', bars, changes: LENIENT })
+    const reported = commands.flatMap((command) =>
+      command.kind === 'run-producer' ? [command.report.name] : [],
+    )
+    expect(new Set(reported).size).toBe(BUILT_IN_PRODUCERS.length)
+    expect(reported).toHaveLength(BUILT_IN_PRODUCERS.length)
+  })
+
+  it('does so with producers that fail, rest, and report what is wrong or sets a price', async () => {
+    const bars = { seed: 34, count: 1500, symbols: ['BTC', 'ETH'], hasSideValues: true }
+    const changes = {
+      ...LENIENT,
+      producers: { ...DEFAULT_CONFIGURATION.producers, quarantine_after: 2, quarantine_seconds: 900 },
+      market: { trusted_price_sources: ['price-alerts'] },
+    }
+    const producers = BUILT_IN_PRODUCERS.map((producer) =>
+      producer === orderbookDepth ? ERRATIC : producer,
+    ).map((producer) => (producer === priceAlerts ? PRICING : producer))
+    const { state } = await compared({ strategy: 'brain', bars, changes, producers })
+    expect(state.market.quotes.size).toBeGreaterThan(0)
+    expect(state.signals.producers.runs.get('orderbook-depth')?.lastError).not.toBeNull()
   })
 
   it('does so with analysis bars of several minutes, and a cycle now and then', async () => {

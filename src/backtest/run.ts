@@ -80,6 +80,7 @@ class Run {
         this.#ownProducers.record(events)
         dependencies.onEvents?.(events)
       },
+      onHeldBack: this.#mayBeQuiet ? (reasons) => this.#account.countHeldBack(reasons) : undefined,
     })
     const producerRunner = new ProducerRunner({ engine: this.#engine, clock: this.#engine, onError })
     const isBrain = dependencies.strategy === 'brain'
@@ -91,6 +92,7 @@ class Run {
       },
       producers: isBrain ? dependencies.producers : [],
       producerRunner,
+      runQuietly: this.#mayBeQuiet ? (due) => this.#engine.runQuietly(due) : undefined,
       configuration,
       onError,
     })
@@ -177,10 +179,9 @@ class Run {
     const group = { bars, openMs, closeMs, backfill: openMs < this.#tradedFromMs }
     if (group.backfill ? !this.#engine.takeQuietly(group) : !this.#decidesNothing(group)) return null
     const due = group.backfill ? [] : this.#market.dueUpTo(closeMs)
-    const [only] = due
     const isOwnDue = !group.backfill && this.#ownProducers.isDue(closeMs)
-    const isRun = only !== undefined && due.length === 1 && !isOwnDue && this.#engine.runsQuietly(only)
-    if (isOwnDue || (due.length > 0 && !isRun)) return this.#finishWith(due, group)
+    const left = isOwnDue ? due : this.#market.leftOver(due, closeMs)
+    if (isOwnDue || left.length > 0) return this.#finishWith(left, group)
     this.#finish(group)
     return DONE
   }

@@ -64,7 +64,8 @@ const runAll = (
   return { status: 'accepted', events, state }
 }
 
-const stamp = (
+/** An event as it stands in the log. */
+export const stamp = (
   event: NewEvent,
   seq: number,
   { now, recordedAt = now, newId, traceId }: DecisionContext,

@@ -114,7 +114,8 @@ export const regimeChangePayload = (change: RegimeChange) => ({
   evidence: evidenceOf(change),
 })
 
-const evidenceOf = ({ gauges, votes }: Pick<RegimeReading, 'gauges' | 'votes'>) => ({
+/** What the regime was found by. */
+export const evidenceOf = ({ gauges, votes }: Pick<RegimeReading, 'gauges' | 'votes'>) => ({
   basis_annualized: shown(gauges.basis),
   bear_votes: votes.bear,
   btc_rsi: shown(gauges.rsi),

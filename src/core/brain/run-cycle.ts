@@ -7,6 +7,7 @@ import { dayFactsOf } from '../market/readings.ts'
 import { contributionsIn } from '../reputation/evolve.ts'
 import { authorKey } from '../shared/author-key.ts'
 import { intervalMsOf } from '../shared/cron.ts'
+import { msOf } from '../shared/time.ts'
 import { accept, type Decision, refuse } from '../shared/decision.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import type { LatestSignal } from '../signals/latest-signals.ts'
@@ -135,7 +136,7 @@ const regimeEvents = (change: RegimeChange): readonly NewEvent[] => {
 type AuthorWithLatest = AuthorSignals<LatestSignal>
 
 /** The inputs of a cycle as of now, as plain data. */
-const cycleInputsOf = (
+export const cycleInputsOf = (
   facts: BrainFacts,
   context: DecisionContext,
   asOf: Timestamp = context.now,
@@ -144,7 +145,7 @@ const cycleInputsOf = (
   const markOf = markReader(facts, context)
   return {
     asOfMs: Date.parse(asOf),
-    nowMs: Date.parse(now),
+    nowMs: msOf(now),
     symbols: configuration.universe.symbols,
     authors: authorsForCycle(facts, configuration),
     market: configuration.universe.symbols.map(canonicalSymbol).map((symbol) => ({

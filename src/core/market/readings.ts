@@ -2,7 +2,7 @@ import type { MarketFacts } from '../signal-types/declare.ts'
 import type { CanonicalSymbol } from '../shared/brand.ts'
 import { returnOf, type Price } from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
-import { DAY_MS, dayOf, isFromFuture, timestampAt } from '../shared/time.ts'
+import { DAY_MS, dayOf, isFromFuture, msOf, timestampAt } from '../shared/time.ts'
 import type { AnalysisBar, Market, SymbolMarket } from './evolve.ts'
 import type { Quote } from '../shared/quote.ts'
 
@@ -42,7 +42,8 @@ export const dayFactsOf = (
   if (dayAgo === null) return { volume24hUsd: null, return24hPct: null }
   const { bars, forming } = known.analysis
   let volume24hUsd = forming?.quoteVolume ?? 0
-  for (const bar of bars.slice(dayAgo.index + 1)) volume24hUsd += bar.quoteVolume
+  for (let index = dayAgo.index + 1; index < bars.length; index += 1)
+    volume24hUsd += bars[index]?.quoteVolume ?? 0
   return { volume24hUsd, return24hPct: returnOf(dayAgo.bar.close, known.last.close) * 100 }
 }
 
@@ -106,7 +107,7 @@ const changePct = (from: number | null, to: number | null): number | null =>
 const hourReturn = ({ closes, last }: SymbolMarket): number | null => {
   const [oldest] = closes
   if (oldest === undefined) return null
-  const ageMs = Date.parse(last.close_ts) - oldest.atMs
+  const ageMs = msOf(last.close_ts) - oldest.atMs
   return ageMs >= HOUR_MS && ageMs <= HOUR_MS * HOUR_TOLERANCE ? returnOf(oldest.price, last.close) : null
 }
 
@@ -115,7 +116,7 @@ const HOUR_TOLERANCE = 1.5
 const HOUR_MS = 3_600_000
 
 const weekChange = ({ fearGreedByDay, last }: SymbolMarket): number | null => {
-  const weekAgo = dayOf(timestampAt(Date.parse(last.close_ts) - 7 * DAY_MS))
+  const weekAgo = dayOf(timestampAt(msOf(last.close_ts) - 7 * DAY_MS))
   const before = fearGreedByDay.find(({ day }) => day === weekAgo)
   return before === undefined || last.fear_greed === null ? null : last.fear_greed - before.value
 }
@@ -125,7 +126,7 @@ const barADayAgo = (
   { last, analysis }: SymbolMarket,
   barSeconds: number,
 ): { readonly index: number; readonly bar: AnalysisBar } | null => {
-  const index = lastOpenedBy(analysis.bars, Date.parse(last.close_ts) - DAY_MS - barSeconds * 1000)
+  const index = lastOpenedBy(analysis.bars, msOf(last.close_ts) - DAY_MS - barSeconds * 1000)
   const bar = analysis.bars[index]
   return bar === undefined ? null : { index, bar }
 }

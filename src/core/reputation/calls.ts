@@ -142,8 +142,7 @@ const joined = (calls: Calls, call: Call, signalId: SignalId): Calls => {
   }
 }
 
-const withSignals = (call: Call, signalIds: readonly SignalId[]): Call =>
-  Object.assign({}, call, { signalIds })
+const withSignals = (call: Call, signalIds: readonly SignalId[]): Call => ({ ...call, signalIds })
 
 /** A trade made on a call before its due time decides it. */
 const bound = (before: Calls, opened: PayloadOf<'execution.position_opened.v1'>, at: Timestamp): Calls => {

@@ -1,10 +1,11 @@
 import { callId, type CallId, type CanonicalSymbol, type Timestamp } from '../shared/brand.ts'
 import { priceNumberOrNull, type Price } from '../shared/money.ts'
 import type { Domain } from '../shared/domains.ts'
-import { type Horizon, HORIZON_MS, horizonIn, timestampAt, isFromFuture } from '../shared/time.ts'
+import { type Horizon, HORIZON_MS, horizonIn, msOf, timestampAt, isFromFuture } from '../shared/time.ts'
 import { clamp01, r9 } from '../shared/numbers.ts'
 import { type Call, type CallDirection, type Calls, CALLS_MAX, callSlot } from './calls.ts'
 import { evidenceOf, weightedTypeOf } from '../signal-types/all.ts'
+import type { MarketFacts } from '../signal-types/declare.ts'
 import type { Configuration } from '../config/schema.ts'
 import { markNow } from '../signals/prices.ts'
 import { CURATOR_TYPE } from '../signal-types/curator.ts'
@@ -48,7 +49,7 @@ const joinedCall = (calls: Calls, { author, symbol, direction }: CallClaim, now:
   // A due call takes no more signals, traded on or not: a new signal is about a later time.
   if (call === undefined || call.dueAt <= now) return null
   // Nor does one that a wrong clock opened: it would be due long after any horizon.
-  return isFromFuture(Date.parse(call.dueAt), Date.parse(now) + HORIZON_MS[call.horizon]) ? null : call
+  return isFromFuture(Date.parse(call.dueAt), msOf(now) + HORIZON_MS[call.horizon]) ? null : call
 }
 
 /** Null if the limit of open calls is reached. */
@@ -177,16 +178,35 @@ const opinionIn = ({ payload }: NewSignal, { brain }: Configuration): StatedView
 
 /** The direction of a measurement follows from its evidence. */
 const readingOf = (
-  { market }: ReputationFacts,
+  facts: ReputationFacts,
   { type, payload }: NewSignal,
   symbol: CanonicalSymbol,
   { brain, settlement }: Configuration,
 ): StatedView | null => {
-  const facts = { ...dayFactsOf(market, symbol), mark: null }
-  const evidence = evidenceOf({ type, payload }, facts, brain.parts)
+  const evidence = evidenceOf({ type, payload }, new DayOf(facts, symbol), brain.parts)
   if (evidence === null) return null
   return {
     direction: directionOfEvidence(evidence, settlement.dead_zone),
     probability: probabilityOf(Math.abs(evidence)),
+  }
+}
+
+/** Few types ask for the last day: it is looked at for them alone. */
+class DayOf implements MarketFacts {
+  readonly mark = null
+  readonly #facts: Pick<ReputationFacts, 'market'>
+  readonly #symbol: CanonicalSymbol
+
+  constructor(facts: Pick<ReputationFacts, 'market'>, symbol: CanonicalSymbol) {
+    this.#facts = facts
+    this.#symbol = symbol
+  }
+
+  get volume24hUsd(): number | null {
+    return dayFactsOf(this.#facts.market, this.#symbol).volume24hUsd
+  }
+
+  get return24hPct(): number | null {
+    return dayFactsOf(this.#facts.market, this.#symbol).return24hPct
   }
 }

@@ -3,7 +3,7 @@ import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { authorKey } from '../shared/author-key.ts'
 import type { CallId, CanonicalSymbol, Timestamp } from '../shared/brand.ts'
 import { clamp01, powerOfTwo } from '../shared/numbers.ts'
-import { dayNumber, HORIZON_MS, horizonIn } from '../shared/time.ts'
+import { dayNumber, HORIZON_MS, horizonIn, msOf } from '../shared/time.ts'
 import type { CallDirection } from './calls.ts'
 
 /** The newest call of an author on a symbol. */
@@ -82,7 +82,7 @@ const recorded = (
 ): Overlaps => {
   const { symbol, direction, call_id: callId } = made
   const horizon = horizonIn(made.horizon)
-  const atMs = Date.parse(made.received_at)
+  const atMs = msOf(made.received_at)
   // A signal without a call, or a damaged event.
   if (symbol === null || direction === null || typeof callId !== 'string') return overlaps
   const author = authorKey(made.contributor_id, made.producer_id)
@@ -178,7 +178,7 @@ const authorsIn = (key: string): readonly [later: string, earlier: string] => {
 
 /** Once a day: drops ended stances, pairs that did not meet for long, and rare ones if there are too many. */
 const swept = (overlaps: Overlaps, now: Timestamp, worthOf: WorthOf): Overlaps => {
-  const [today, nowMs] = [dayNumber(now), Date.parse(now)]
+  const [today, nowMs] = [dayNumber(now), msOf(now)]
   if (!(today > overlaps.sweptDay)) return overlaps
   const isCrowded = overlaps.repetitions.size > CROWDED
   const isKept = ({ day, squares }: Repetition, key: string): boolean =>

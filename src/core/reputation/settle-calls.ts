@@ -1,4 +1,5 @@
 import type { Configuration } from '../config/schema.ts'
+import type { AnalysisBar } from '../market/evolve.ts'
 import { isOpen, type ClosedPosition, type Positions } from '../trading/positions.ts'
 import { bandOf, type BaseRates, MOVE_OF, moveOf, moveRate, tradeRate } from './base-rates.ts'
 import { type Call, type Calls, horizonQueue, isBound, symbolQueue } from './calls.ts'
@@ -101,14 +102,17 @@ const exitPrices = (
 ): ((horizon: Horizon) => Price) => {
   const endMs = Date.parse(closeTs)
   const lengthMs = market.rules.barSeconds * 1000
-  const earlier = (market.symbols.get(symbol)?.analysis.bars ?? []).map((bar) => ({
-    endMs: bar.openMs + lengthMs,
-    close: bar.close,
-  }))
+  const bars = market.symbols.get(symbol)?.analysis.bars ?? []
   return (horizon) => {
     const beginMs = endMs - HORIZON_MS[horizon] / PARTS_OF_HORIZON
-    const closes = earlier.filter((bar) => bar.endMs > beginMs && bar.endMs < endMs).map((bar) => bar.close)
-    const sorted = [...closes, close].toSorted((one, other) => (one < other ? -1 : 1))
+    const sorted = [close]
+    // From the newest back: most of them closed long before.
+    for (let index = bars.length - 1; index >= 0; index -= 1) {
+      const bar = bars[index] as AnalysisBar
+      if (bar.openMs + lengthMs <= beginMs) break
+      if (bar.openMs + lengthMs < endMs) sorted.push(bar.close)
+    }
+    sorted.sort((one, other) => (one < other ? -1 : 1))
     // Of an even number the one nearer to the deciding close, so that every judged price was a real one.
     const [lower, upper] = [sorted[(sorted.length - 1) >> 1] ?? close, sorted[sorted.length >> 1] ?? close]
     return close >= upper ? upper : lower

@@ -63,13 +63,15 @@ export const firesBetween = (schedule: string, afterMs: number, upToMs: number):
   if (cron === null) return false
   const first = Math.max(afterMs, upToMs - DAY_MINUTES * MINUTE_MS)
   for (let minute = Math.floor(first / MINUTE_MS) + 1; minute * MINUTE_MS <= upToMs; minute += 1) {
-    if (isNamedMinute(cron, new Date(minute * MINUTE_MS))) return true
+    // Most are ruled out without a date.
+    if (cron.minutes.has(minute % HOUR_MINUTES) && isNamedTime(cron, new Date(minute * MINUTE_MS)))
+      return true
   }
   return false
 }
 
-const isNamedMinute = (cron: Cron, at: Date): boolean =>
-  cron.minutes.has(at.getUTCMinutes()) &&
+/** Hour and day of a minute that is named. */
+const isNamedTime = (cron: Cron, at: Date): boolean =>
   cron.hours.has(at.getUTCHours()) &&
   cron.months.has(at.getUTCMonth() + 1) &&
   isNamed(cron, at.getUTCDate(), at.getUTCDay())
@@ -133,6 +135,7 @@ const FIELDS: readonly Field[] = [
 ]
 
 const LENGTH_MAX = 256
+const HOUR_MINUTES = 60
 const DAY_MINUTES = 1440
 const MINUTE_MS = 60_000
 

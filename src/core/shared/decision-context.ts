@@ -34,5 +34,5 @@ export interface DecisionContext {
    * Prices that come with the command, by canonical symbol; null for what cannot be traded at this moment. What is not
    * in it, or where there is none, stands at the newest price of the log.
    */
-  readonly prices?: ReadonlyMap<CanonicalSymbol, Quote | null>
+  readonly prices?: ReadonlyMap<CanonicalSymbol, Quote | null> | undefined
 }

@@ -27,6 +27,7 @@ export const clamp01 = (value: number): number => Math.max(0, Math.min(1, value)
 
 /** 2 to this power. */
 export const powerOfTwo = (exponent: number): number => {
+  if (exponent === 0) return 1
   if (exponent < -EXPONENT_MAX) return 0
   // The text only where it is needed: this runs for every pair of authors.
   if (!(exponent <= EXPONENT_MAX)) assert(false, `2 to the power of ${exponent} must be a number`)

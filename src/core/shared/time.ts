@@ -6,11 +6,23 @@ export const dayOf = (ts: Timestamp): string => ts.slice(0, 10)
 
 export const DAY_MS = 86_400_000
 
-/** A moment in milliseconds since 1970, in the form we write. */
-export const timestampAt = (ms: number): Timestamp => timestampOf(new Date(ms).toISOString())
+/** A moment in milliseconds since 1970, in the form we write. Whoever decides asks many times for the same one. */
+export const timestampAt = (ms: number): Timestamp => {
+  if (ms !== written.ms) written = { ms, text: timestampOf(new Date(ms).toISOString()) }
+  return written.text
+}
+
+/** And back: when a timestamp was, in milliseconds since 1970. */
+export const msOf = (ts: Timestamp): number => {
+  if (ts !== read.text) read = { ms: Date.parse(ts), text: ts }
+  return read.ms
+}
+
+let written = { ms: 0, text: timestampOf(new Date(0).toISOString()) }
+let read = written
 
 /** UTC days since 1970. */
-export const dayNumber = (ts: Timestamp): number => Math.floor(Date.parse(ts) / DAY_MS)
+export const dayNumber = (ts: Timestamp): number => Math.floor(msOf(ts) / DAY_MS)
 
 /**
  * A moment in any of the forms we read, in the one form we write; null for what is no moment.
@@ -50,7 +62,7 @@ export const timestamp = () =>
 
 /** Clocks differ a little; what is further ahead than that has not happened. */
 export const isTooFarAhead = (ts: Timestamp, now: Timestamp, skewSecondsMax: number): boolean =>
-  Date.parse(ts) > Date.parse(now) + skewSecondsMax * 1000
+  ts !== now && Date.parse(ts) > msOf(now) + skewSecondsMax * 1000
 
 /**
  * Whether a time that the log holds cannot be true: clocks differ a little, but what is further ahead of now was written

@@ -79,10 +79,11 @@ export const weightedTypeOf = (type: string): ScoredType | undefined => {
  * domain in its second segment, which may be written as a known type (`signal.ta.mine.v1` is technical).
  */
 export const domainOfType = (type: string): string => {
+  const known = BY_TYPE.get(type)
+  if (known !== undefined) return known.domain ?? PRICES_DOMAIN
   const segment = type.split('.')[1] ?? ''
-  const declaration = BY_TYPE.get(type) ?? BY_TYPE.get(`signal.${segment}.v1`)
-  if (declaration === undefined) return segment
-  return declaration.domain ?? PRICES_DOMAIN
+  const declaration = BY_TYPE.get(`signal.${segment}.v1`)
+  return declaration === undefined ? segment : (declaration.domain ?? PRICES_DOMAIN)
 }
 
 const PRICES_DOMAIN: Domain = 'technical'

@@ -5,7 +5,7 @@ import { weightedTypeOf } from '../signal-types/all.ts'
 import { signalId, type CanonicalSymbol, type ContributorId, type SignalId } from '../shared/brand.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
-import { DAY_MS, isFromFuture } from '../shared/time.ts'
+import { DAY_MS, isFromFuture, msOf } from '../shared/time.ts'
 
 /** The newest signal of one type, by one author on one symbol. */
 export interface LatestSignal {
@@ -51,7 +51,7 @@ export const evolveLatestSignals = (latest: LatestSignals, event: KnownEvent): L
     if (unattributed === null || unattributed.id !== signal_id || node_id === null) return latest
     return { ...withSignal(latest, unattributed, node_id, contributor_id), unattributed: null }
   }
-  return event.type === 'brain.cycle.v1' ? swept(latest, Date.parse(event.ts)) : latest
+  return event.type === 'brain.cycle.v1' ? swept(latest, msOf(event.ts)) : latest
 }
 
 const withSignal = (
@@ -62,14 +62,15 @@ const withSignal = (
 ): LatestSignals => {
   const { symbol: spelling } = signal.payload
   if (typeof spelling !== 'string' || weightedTypeOf(signal.type) === undefined) return latest
-  const effectiveTimeMs = Math.min(Date.parse(signal.ts), Date.parse(signal.recordedAt))
+  const { ts, recordedAt } = signal
+  const effectiveTimeMs = ts === recordedAt ? msOf(ts) : Math.min(Date.parse(ts), msOf(recordedAt))
   const symbol = canonicalSymbol(spelling)
   const key = `${signal.type}|${authorId}|${symbol}`
   const before = latest.signals.get(key)
   if (before === undefined && latest.signals.size >= SIGNALS_MAX) return latest
   // An older signal that arrives late does not replace a newer one. One from the future is no newer: a clock was ahead.
   const isNewer = before !== undefined && before.effectiveTimeMs > effectiveTimeMs
-  if (isNewer && !isFromFuture(before.effectiveTimeMs, Date.parse(signal.recordedAt))) return latest
+  if (isNewer && !isFromFuture(before.effectiveTimeMs, msOf(recordedAt))) return latest
   const { id, type, payload } = signal
   const newest = { id: signalId(id), type, symbol, authorId, contributorId, effectiveTimeMs, payload }
   return {

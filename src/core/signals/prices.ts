@@ -3,6 +3,7 @@ import type { Market } from '../market/evolve.ts'
 import { markOf, type PriceTrust } from '../market/readings.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import type { Quote } from '../shared/quote.ts'
+import { msOf } from '../shared/time.ts'
 import type { CanonicalSymbol } from '../shared/brand.ts'
 import type { SignalsState } from './evolve.ts'
 
@@ -23,7 +24,7 @@ export const markReader = (
   const trust = priceTrustOf(facts, configuration)
   return (symbol) => {
     const given = prices?.get(symbol)
-    return given === undefined ? markOf(facts.market, symbol, Date.parse(now), trust) : given
+    return given === undefined ? markOf(facts.market, symbol, msOf(now), trust) : given
   }
 }
 

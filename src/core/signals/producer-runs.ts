@@ -4,7 +4,7 @@ import { CURATOR_TYPE } from '../signal-types/curator.ts'
 import { SIGNAL_TYPE_PATTERN, signalTypeOf } from '../signal-types/all.ts'
 import { accept, type Decision, refuse } from '../shared/decision.ts'
 import type { JsonObject } from '../shared/json.ts'
-import { isTooFarAhead } from '../shared/time.ts'
+import { isTooFarAhead, msOf } from '../shared/time.ts'
 import { intervalMsOf } from '../shared/cron.ts'
 import {
   builtinOf,
@@ -143,13 +143,13 @@ export const runProducer = (
     quarantineSeconds: quarantine_seconds,
   }
   const ran = runEvent(producers, { ...report, rows, rejected, end }, rules)
-  return accept(
-    ...rows.flatMap((row) =>
-      signalEvents(name, row, { ...context, now: spokenAt(producers, name, row, now), callOf }),
-    ),
-    ran,
-    ...quarantineAlert(producers, ran.payload),
-  )
+  const { newId, isSigned } = context
+  const events: NewEvent[] = []
+  for (const row of rows) {
+    const spoken = spokenAt(producers, name, row, now)
+    events.push(...signalEvents(name, row, { now: spoken, newId, configuration, isSigned, callOf }))
+  }
+  return accept(...events, ran, ...quarantineAlert(producers, ran.payload))
 }
 
 /** Code of the user that is set aside needs its author: a strategy no longer looks after its positions. */
@@ -180,7 +180,8 @@ const quarantineAlert = (
  * its calls then run as long as those of a backtest, and are settled by the same bars.
  */
 const spokenAt = ({ registered }: Producers, name: string, { ts }: Row, now: Timestamp): Timestamp => {
-  const lateMs = Date.parse(now) - Date.parse(ts)
+  if (ts === now) return now
+  const lateMs = msOf(now) - Date.parse(ts)
   const readsBars = isBuiltin(name) || registered.get(name)?.endpoint === ownEndpoint('producer', name)
   return readsBars && lateMs > 0 && lateMs < LATE_MS_MAX ? ts : now
 }

@@ -86,11 +86,11 @@ export const evolveProducers = (producers: Producers, event: KnownEvent): Produc
       assertFold(producers.registered.has(name), `producer ${name} is removed but not registered`)
       return { registered: producers.registered.delete(name), runs: producers.runs.delete(name) }
     }
-    case 'producer.run.v1':
-      return {
-        ...producers,
-        runs: producers.runs.update(event.payload.name, (before) => afterRun(before, event)),
-      }
+    case 'producer.run.v1': {
+      const { registered, runs } = producers
+      const { name } = event.payload
+      return { registered, runs: runs.set(name, afterRun(runs.get(name), event)) }
+    }
     default:
       return producers
   }

@@ -233,8 +233,10 @@ export const evolveCycles = (cycles: CycleFacts, event: KnownEvent): CycleFacts 
   switch (event.type) {
     case 'brain.regime_change.v1':
       return { ...cycles, crisisVotes: event.payload.evidence['crisis_votes'] ?? 0 }
-    case 'brain.cycle.v1':
-      return { ...cycles, staleCycles: event.payload.stale_cycles }
+    case 'brain.cycle.v1': {
+      const { stale_cycles: staleCycles } = event.payload
+      return staleCycles === cycles.staleCycles ? cycles : { ...cycles, staleCycles }
+    }
     case 'system.kill_switch.v1':
       // Lowering the level restarts the count.
       return event.payload.reset_by === undefined ? cycles : { ...cycles, staleCycles: 0 }

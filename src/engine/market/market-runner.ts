@@ -21,6 +21,8 @@ export interface MarketRunnerDependencies {
   /** Those that work with any feed; the feed may add more. */
   readonly producers: readonly Producer[]
   readonly producerRunner: ProducerRunner
+  /** Runs what it can, where nobody reads the events of the others: they are left over. */
+  readonly runQuietly?: ((due: readonly Producer[]) => readonly Producer[]) | undefined
   readonly configuration: () => Configuration
   readonly onError: (what: string, error?: unknown) => void
 }
@@ -195,14 +197,23 @@ export class MarketRunner implements Arrivals {
     // Without one there is nobody to look at the market.
     if (due.length === 0) return
     const { engine, producerRunner, configuration } = this.#dependencies
+    const left = this.leftOver(due, producerRunner.now())
+    if (left.length === 0) return
     const view = marketView(engine.state.market, configuration().universe.symbols, producerRunner.now())
     if (view.symbols.length === 0) return
-    const round = this.#beginRound(closeMs, due)
-    for (const producer of due) {
+    const round = this.#beginRound(closeMs, left)
+    for (const producer of left) {
       await producerRunner.runBuiltIn(producer, view)
       round.finished.add(producer.name)
     }
     this.#producedUpToMs = view.asOfMs
+  }
+
+  /** The producers that are due on bars that close then and cannot be run at once, without events. */
+  leftOver(due: readonly Producer[], closeMs: number): readonly Producer[] {
+    const left = this.#dependencies.runQuietly?.(due) ?? due
+    if (left.length === 0) this.#producedUpToMs = closeMs
+    return left
   }
 
   /** Bars of one time may come one after the other. */

@@ -1,6 +1,6 @@
 import type { Stamped } from '../../core/log/event.ts'
 import type { Timestamp } from '../../core/shared/brand.ts'
-import { timestampAt } from '../../core/shared/time.ts'
+import { msOf, timestampAt } from '../../core/shared/time.ts'
 import type { ProducerReport, Row } from '../../core/signals/producer-runs.ts'
 import { builtinOf, mayRun } from '../../core/signals/producers.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
@@ -71,17 +71,7 @@ export class ProducerRunner {
   /** Stores the rows that are new, and how the run went. Resolves to what was stored. */
   async record(output: ProducerOutput): Promise<readonly Stamped[]> {
     const { name, schedule, rows, end, error, rejected, durationMs } = output
-    const intervalMs = intervalMsOf(schedule) ?? 1
-    const now = timestampAt(this.#clock.now())
-    const wanted = rows.map(({ type, payload, ts, dedupeKey }): Row => ({
-      type,
-      payload,
-      ts: ts ?? now,
-      dedupeKey:
-        dedupeKey === null
-          ? windowKey(name, { type, payload }, ts ?? now, intervalMs)
-          : `poll:${name}:${dedupeKey}`,
-    }))
+    const wanted = keyedRows(name, schedule, rows, timestampAt(this.#clock.now()))
     try {
       const known = await this.#engine.log.findByDedupeKeys(wanted.map(({ dedupeKey }) => dedupeKey))
       const fresh = firstOfEach(wanted).filter(({ dedupeKey }) => !known.has(dedupeKey))
@@ -113,11 +103,35 @@ const endOf = (attempt: Attempt): ProducerOutput['end'] => {
 
 const reasonOf = (attempt: Attempt): string | null => (attempt.status === 'ran' ? null : attempt.reason)
 
+/** Each with the key by which it is stored once. */
+export const keyedRows = (
+  name: string,
+  schedule: string,
+  rows: readonly (ProducedRow & Partial<ProducerOutput['rows'][number]>)[],
+  now: Timestamp,
+): readonly Row[] => {
+  const intervalMs = intervalMsOf(schedule) ?? 1
+  return rows.map(({ type, payload, ts = null, dedupeKey = null }): Row => ({
+    type,
+    payload,
+    ts: ts ?? now,
+    dedupeKey:
+      dedupeKey === null
+        ? windowKey(name, { type, payload }, ts ?? now, intervalMs)
+        : `poll:${name}:${dedupeKey}`,
+  }))
+}
+
 /** One signal per type, producer and symbol in each interval. */
-const windowKey = (name: string, { type, payload }: ProducedRow, ts: string, intervalMs: number): string => {
+const windowKey = (
+  name: string,
+  { type, payload }: ProducedRow,
+  ts: Timestamp,
+  intervalMs: number,
+): string => {
   const { symbol } = payload
   const canonical = typeof symbol === 'string' ? canonicalSymbol(symbol) : ''
-  return `${type}:${name}:${canonical}:${Math.floor(Date.parse(ts) / intervalMs)}`
+  return `${type}:${name}:${canonical}:${Math.floor(msOf(ts) / intervalMs)}`
 }
 
 const firstOfEach = (rows: readonly Row[]): readonly Row[] =>

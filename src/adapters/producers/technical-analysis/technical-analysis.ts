@@ -39,7 +39,7 @@ const isRecent = ({ analysisBars }: SymbolView, { asOfMs, analysisBarSeconds }: 
 
 /** Null before the indicator that needs the least history can speak. */
 const membersOf = ({ analysisBars, variance }: SymbolView): JsonObject | null => {
-  const closes = analysisBars.map((bar) => priceNumber(bar.close))
+  const closes = closesOf(analysisBars)
   const close = closes.at(-1)
   const rsi = relativeStrengthOf(closes, RSI_PERIOD)
   if (close === undefined || rsi === null) return null
@@ -59,6 +59,25 @@ const membersOf = ({ analysisBars, variance }: SymbolView): JsonObject | null =>
     ...levelDistancesOf(analysisBars.slice(-LEVEL_BARS), close),
   })
 }
+
+/** Closes as numbers. All but the newest were asked for the time before, and a bar has one history. */
+const closesOf = (bars: readonly AnalysisBar[]): readonly number[] => {
+  const [before, newest] = [bars.at(-2), bars.at(-1)]
+  if (before === undefined || newest === undefined) return bars.map((bar) => priceNumber(bar.close))
+  const same = closesUpTo.get(newest)
+  if (same?.length === bars.length) return same
+  const earlier = closesUpTo.get(before)
+  const closes =
+    earlier === undefined || earlier.length < bars.length - 1
+      ? bars.map((bar) => priceNumber(bar.close))
+      : [...earlier.slice(earlier.length - (bars.length - 1)), priceNumber(newest.close)]
+  closesUpTo.delete(before)
+  closesUpTo.set(newest, closes)
+  return closes
+}
+
+/** By the last of the bars. */
+const closesUpTo = new WeakMap<AnalysisBar, readonly number[]>()
 
 const trendStrengthOf = ({
   ema20,
