@@ -180,7 +180,7 @@ class Run {
     if (group.backfill ? !this.#engine.takeQuietly(group) : !this.#decidesNothing(group)) return null
     const due = group.backfill ? [] : this.#market.dueUpTo(closeMs)
     const isOwnDue = !group.backfill && this.#ownProducers.isDue(closeMs)
-    const left = isOwnDue ? due : this.#market.leftOver(due, closeMs)
+    const left = group.backfill || isOwnDue ? due : this.#market.leftOver(due, closeMs)
     if (isOwnDue || left.length > 0) return this.#finishWith(left, group)
     this.#finish(group)
     return DONE
