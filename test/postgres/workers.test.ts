@@ -139,7 +139,9 @@ describe.skipIf(postgresMissing !== null)(
     it('give back what they cannot come to the same result with, for one that can', async () => {
       const id = await submit('backtest', BACKTEST)
       const other = await startWorker(await newHome(99))
-      await expect.poll(() => other.said.join('\n'), LONG).toContain('the bars of this worker are not those')
+      await expect
+        .poll(() => other.said.join('\n'), LONG)
+        .toContain('bars or own code of this worker are not those that were meant')
       const older = await startWorker(await newHome(), '1.2.2')
       await expect.poll(() => older.said.join('\n'), LONG).toContain('this worker is of version 1.2.2')
       await expect
