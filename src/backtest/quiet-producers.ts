@@ -129,7 +129,7 @@ type LastReadings = Pick<
 >
 
 /** A symbol whose newest bar is known before it is folded; it is when a producer asks for what is older. */
-export class QuietSymbolView implements SymbolView {
+class QuietSymbolView implements SymbolView {
   readonly symbol: string
   readonly return1h: number | null
   readonly variance: number | null
