@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -136,44 +136,25 @@ const usableBinaries = async (root: string): Promise<string> => {
 const runs = (binaries: string): boolean =>
   spawnSync(join(binaries, 'postgres'), ['--version'], { ...IDENTITY, cwd: '/' }).status === 0
 
-/** Where the first cluster of a test run is kept, for all others to be copied from: to make one takes some seconds. */
-export const FIRST_CLUSTER = 'SIGNAL_ENGINE_TEST_CLUSTER'
-
 const initialise = (binaries: string, root: string): void => {
-  const data = join(root, 'data')
-  const first = process.env[FIRST_CLUSTER]
-  if (first !== undefined && existsSync(first)) {
-    if (runAs('cp', ['-a', first, data]) === null) return
-    // The lent identity may not enter the folder of the run, whose mode is the user's.
-    rmSync(data, { recursive: true, force: true })
-  }
-  const options = [
-    '-U',
-    'postgres',
-    '-A',
-    'trust',
-    '-E',
-    'UTF8',
-    '--locale=C',
-    '--no-sync',
-    '--no-instructions',
-  ]
-  const failure = runAs(join(binaries, 'initdb'), ['-D', data, ...options])
-  if (failure !== null) throw new Error(`initdb failed: ${failure}`)
-  if (first === undefined) return
-  const copy = join(root, 'copy')
-  try {
-    if (runAs('cp', ['-a', data, copy]) === null) renameSync(copy, first)
-  } catch {
-    // Another process was faster.
-  }
-  rmSync(copy, { recursive: true, force: true })
-}
-
-/** What it said if it failed, null if it did not. */
-const runAs = (command: string, args: readonly string[]): string | null => {
-  const { status, stderr } = spawnSync(command, args, { ...IDENTITY, cwd: '/', encoding: 'utf8' })
-  return status === 0 ? null : stderr
+  const { status, stderr } = spawnSync(
+    join(binaries, 'initdb'),
+    [
+      '-D',
+      join(root, 'data'),
+      '-U',
+      'postgres',
+      '-A',
+      'trust',
+      '-E',
+      'UTF8',
+      '--locale=C',
+      '--no-sync',
+      '--no-instructions',
+    ],
+    { ...IDENTITY, cwd: '/', encoding: 'utf8' },
+  )
+  if (status !== 0) throw new Error(`initdb failed: ${stderr}`)
 }
 
 const supervise = (
