@@ -92,7 +92,11 @@ const namesThatExist = async (): Promise<readonly string[]> => {
   }
   const ended = async (path: string, run: Record<string, unknown>): Promise<Record<string, unknown>> => {
     const read = async () => (await server.call('GET', `/${path}/${String(run['id'])}`)).body
-    await vi.waitFor(async () => expect(await read()).toMatchObject({ status: 'done' }), { timeout: 60_000 })
+    // Its error stands beside the status, so that a run that fails says why.
+    const end = async () => (({ status, error }) => ({ status, error }))(await read())
+    await vi.waitFor(async () => expect(await end()).toEqual({ status: 'done', error: null }), {
+      timeout: 60_000,
+    })
     return run
   }
   const contributor = await made('/contributors/register', {
