@@ -5,6 +5,14 @@ import type { Run, RunResult, RunWithResult } from '../backtest/runs/runs.ts'
 
 /** One file per run, `<folder>/<id>.json`. A file that cannot be read is left alone and reported. */
 export const runFiles = (folder: string, onError: (what: string, error: unknown) => void): RunStore => {
+  let last: Promise<unknown> = Promise.resolve()
+  /** One after the other: a run can begin, or be cancelled, while it is still being stored as it was before. */
+  const inOrder = (write: () => Promise<void>): Promise<void> => {
+    const written = last.then(write)
+    // The next one waits for it; a failure goes to its own caller.
+    last = written.catch(() => undefined)
+    return written
+  }
   const pathOf = (id: string): string => join(folder, `${id}.json`)
   const read = async (id: string): Promise<RunWithResult> =>
     JSON.parse(await readFile(pathOf(id), 'utf8')) as RunWithResult
@@ -24,14 +32,15 @@ export const runFiles = (folder: string, onError: (what: string, error: unknown)
       }
       return runs
     },
-    save: async (run) => {
-      await mkdir(folder, { recursive: true, mode: 0o700 })
-      const unfinished = `${pathOf(run.id)}.${process.pid}.part`
-      await writeFile(unfinished, JSON.stringify(run), { mode: 0o600 })
-      await rename(unfinished, pathOf(run.id))
-    },
+    save: (run) =>
+      inOrder(async () => {
+        await mkdir(folder, { recursive: true, mode: 0o700 })
+        const unfinished = `${pathOf(run.id)}.${process.pid}.part`
+        await writeFile(unfinished, JSON.stringify(run), { mode: 0o600 })
+        await rename(unfinished, pathOf(run.id))
+      }),
     result: async (id) => (await read(id)).result,
-    remove: (id) => rm(pathOf(id), { force: true }),
+    remove: (id) => inOrder(() => rm(pathOf(id), { force: true })),
   }
 }
 

@@ -1,0 +1,66 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { RunWithResult } from '../backtest/runs/runs.ts'
+import { runFiles } from './run-files.ts'
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-run-files-'))
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+const run: RunWithResult = {
+  id: 'r1',
+  kind: 'backtest',
+  status: 'queued',
+  request: {},
+  progress: 0,
+  created_at: '2026-01-05T00:00:00.000Z',
+  started_at: null,
+  ended_at: null,
+  attempts: 0,
+  error: null,
+  verdict: null,
+  edge_found: null,
+  figures: null,
+  result: null,
+}
+const neverReported = (what: string): never => {
+  throw new Error(what)
+}
+
+describe('a run that changes while it is being stored', () => {
+  // A run that is taken up as soon as it is asked for, or cancelled as soon as it has begun.
+  it('is stored as it was last', async () => {
+    const files = runFiles(folder, neverReported)
+
+    const statuses = ['queued', 'running', 'cancelled'] as const
+    await Promise.all(statuses.map((status) => files.save({ ...run, status })))
+
+    expect(await files.load()).toMatchObject([{ id: 'r1', status: 'cancelled' }])
+    expect(await readdir(folder)).toEqual(['r1.json'])
+  })
+
+  it('stays removed', async () => {
+    const files = runFiles(folder, neverReported)
+
+    await Promise.all([files.save(run), files.remove('r1')])
+
+    expect(await readdir(folder)).toEqual([])
+  })
+
+  it('is stored after an attempt that failed', async () => {
+    const files = runFiles(folder, neverReported)
+    const circular: Record<string, unknown> = {}
+    circular['itself'] = circular
+
+    await expect(files.save({ ...run, request: circular as RunWithResult['request'] })).rejects.toThrow(
+      'circular',
+    )
+    await files.save(run)
+
+    expect(await files.load()).toMatchObject([{ id: 'r1' }])
+  })
+})
