@@ -1,7 +1,5 @@
 import type { CanonicalSymbol } from './brand.ts'
 
-const PLAIN = /^[A-Z0-9]+$/
-
 const SEPARATORS = /[/:_-]/
 
 const QUOTE_SUFFIXES = ['USDT', 'USDC', 'USD', 'PERP'] as const
@@ -14,11 +12,19 @@ const BASE_LENGTH_MIN = 2
  * and store the original, since the form of a form may be shorter still.
  */
 export const canonicalSymbol = (symbol: string): CanonicalSymbol => {
-  // Most symbols are plain, and looking for anything else costs ten times as much.
-  if (PLAIN.test(symbol)) return withoutQuote(symbol)
+  const known = seen.get(symbol)
+  if (known !== undefined) return known
   const [pair = ''] = symbol.trim().normalize('NFKC').toUpperCase().split(SEPARATORS, 1)
-  return withoutQuote(pair.trim())
+  const canonical = withoutQuote(pair.trim())
+  if (seen.size >= SEEN_MAX) seen.clear()
+  if (symbol.length <= SEEN_LENGTH_MAX) seen.set(symbol, canonical)
+  return canonical
 }
+
+/** Decisions ask many times for few symbols. What strangers send may be anything, so there is a limit. */
+const seen = new Map<string, CanonicalSymbol>()
+const SEEN_MAX = 10_000
+const SEEN_LENGTH_MAX = 64
 
 const withoutQuote = (pair: string): CanonicalSymbol => {
   const suffix = QUOTE_SUFFIXES.find((candidate) => pair.endsWith(candidate))
