@@ -1,4 +1,4 @@
-import { isSymbolMeant, seriesText, timeframeSeconds, venueName, type SeriesName } from './series.ts'
+import { isSymbolMeant, seriesSymbol, seriesText, timeframeSeconds, venueName, type SeriesName } from './series.ts'
 
 /** A series as people name it: `binance:BTC:1h`, or without its length. */
 export interface SeriesSelector {
@@ -29,7 +29,10 @@ export const selectSeries = (
   stored: readonly SeriesName[],
   { venue, symbol, seconds }: SeriesSelector,
 ): SelectedSeries => {
-  const meant = stored.filter((name) => name.venue === venue && isSymbolMeant(name.symbol, symbol))
+  const alike = stored.filter((name) => name.venue === venue && isSymbolMeant(name.symbol, symbol))
+  // A market that has the very name comes before those of the same coin: it has no other.
+  const named = alike.filter((name) => name.symbol === seriesSymbol(symbol))
+  const meant = named.length > 0 ? named : alike
   const symbols = [...new Set(meant.map((name) => name.symbol))]
   if (symbols.length > 1) {
     return missing(`${symbol} can be ${symbols.join(' or ')} of ${venue}: name one of them`)

@@ -69,6 +69,8 @@ describe('a selector', () => {
     { venue: 'binance', symbol: 'BTC-USDT', seconds: 900 },
     { venue: 'binance', symbol: 'ETH-USDT', seconds: 60 },
     { venue: 'binance', symbol: 'ETH-USDT-USDT', seconds: 60 },
+    { venue: 'binance', symbol: 'SOL', seconds: 60 },
+    { venue: 'binance', symbol: 'SOL-USDT', seconds: 300 },
   ]
   const select = (text: string) => {
     const selector = parseSelector(text)
@@ -81,6 +83,12 @@ describe('a selector', () => {
     expect(select('binance:BTC:5m')).toEqual({ status: 'found', source: stored[0], seconds: 300 })
     expect(select('Binance:btc')).toEqual({ status: 'found', source: stored[0], seconds: 60 })
     expect(select('binance:ETH/USDT:USDT:1m')).toEqual({ status: 'found', source: stored[3], seconds: 60 })
+  })
+
+  it('finds what is named as it is listed, also where another market is of the same coin', () => {
+    expect(select('binance:SOL:1m')).toEqual({ status: 'found', source: stored[4], seconds: 60 })
+    expect(select('binance:SOL:5m')).toEqual({ status: 'found', source: stored[4], seconds: 300 })
+    expect(select('binance:SOL-USDT:5m')).toEqual({ status: 'found', source: stored[5], seconds: 300 })
   })
 
   it('does not guess', () => {
