@@ -54,10 +54,11 @@ export class RunProcesses implements TaskRunner {
     options: TaskOptions & Partial<Pick<RunOrder, 'settings'>>,
   ): Promise<TaskReport> {
     while (this.#busy >= this.width) await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    options.signal.throwIfAborted()
-    if (this.#isClosed) throw new Error('the processes of backtests are closed')
     this.#busy += 1
     try {
+      // Inside, so that one that is cancelled while it waits lets the next one begin.
+      options.signal.throwIfAborted()
+      if (this.#isClosed) throw new Error('the processes of backtests are closed')
       return await this.#runIn(this.#idle.pop() ?? this.#start(), task, options)
     } finally {
       this.#busy -= 1

@@ -1,0 +1,48 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { BacktestTask } from '../backtest/sweep/task.ts'
+import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
+import { RunProcesses } from './run-processes.ts'
+import { runSettingsOf } from './run-settings.ts'
+
+let home: string
+let processes: RunProcesses
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'svc-run-processes-'))
+  const settings = runSettingsOf(DEFAULT_CONFIGURATION)
+  processes = new RunProcesses({ home, version: '1.2.3', width: 1, settings: () => settings })
+})
+afterEach(async () => {
+  await processes.close()
+  await rm(home, { recursive: true })
+})
+
+const days = (from: string, to: string): BacktestTask => ({
+  strategy: 'hold',
+  parameters: {},
+  symbol: 'BTC',
+  fromMs: Date.parse(from),
+  toMs: Date.parse(to),
+  data: [],
+  isFromLog: false,
+  resetsDaily: false,
+})
+
+describe('runs that wait for a process', () => {
+  it('begin when those before them are cancelled, also one that still waits', async () => {
+    const cancelled = new AbortController()
+    const run = (task: BacktestTask, { signal }: AbortController) =>
+      processes.run(task, { signal, onProgress: () => undefined })
+    const first = run(days('2026-01-05', '2027-01-05'), cancelled)
+    const second = run(days('2026-01-05', '2027-01-05'), cancelled)
+    const third = run(days('2026-01-05', '2026-01-06'), new AbortController())
+
+    cancelled.abort(new Error('not wanted any more'))
+
+    await expect(first).rejects.toThrow('not wanted any more')
+    await expect(second).rejects.toThrow('not wanted any more')
+    expect((await third).strategy).toBe('hold')
+  })
+})
