@@ -67,8 +67,10 @@ export const openQueueWorker = (options: QueueWorkerOptions) => {
     }
     const merged: Configuration = { ...configuration(), ...terms.settings }
     const whole = { ...task, fromMs: null, toMs: null }
-    const hash = await known.get(whole, async () => (await taskDataOf(whole, merged, home)).hash)
-    if (hash !== terms.data)
+    const find = async (): Promise<string | null> => (await taskDataOf(whole, merged, home)).hash
+    if ((await known.get(whole, find)) === terms.data) return
+    // Bars, code or settings may have changed since somebody looked last.
+    if ((await known.find(whole, find)) !== terms.data)
       throw new UnfitError('bars or own code of this worker are not those that were meant')
   }
 
@@ -165,20 +167,31 @@ const withSettings = (processes: RunProcesses, { settings }: JobTerms): TaskRunn
 })
 
 const HASHES_KEPT_MS = 30_000
+const HASHES_MAX = 100
+
+type FindHash = () => Promise<string | null>
 
 /** A sweep asks for the hash of the same bars a thousand times. */
 class HashCache {
-  readonly #known = new Map<string, { readonly atMs: number; readonly hash: Promise<string | null> }>()
+  readonly #known = new Map<string, { readonly atMs: number; readonly hash: string | null }>()
 
-  get({ data, isFromLog }: BacktestTask, find: () => Promise<string | null>): Promise<string | null> {
-    const key = JSON.stringify([data, isFromLog])
-    const found = this.#known.get(key)
-    if (found !== undefined && performance.now() - found.atMs < HASHES_KEPT_MS) return found.hash
-    const hash = find()
-    this.#known.set(key, { atMs: performance.now(), hash })
+  get(task: BacktestTask, find: FindHash): Promise<string | null> {
+    const known = this.#known.get(keyOf(task))
+    return known !== undefined && performance.now() - known.atMs < HASHES_KEPT_MS
+      ? Promise.resolve(known.hash)
+      : this.find(task, find)
+  }
+
+  async find(task: BacktestTask, find: FindHash): Promise<string | null> {
+    const hash = await find()
+    if (this.#known.size >= HASHES_MAX) this.#known.clear()
+    this.#known.set(keyOf(task), { atMs: performance.now(), hash })
     return hash
   }
 }
+
+const keyOf = ({ strategy, data, isFromLog }: BacktestTask): string =>
+  JSON.stringify([strategy, data, isFromLog])
 
 /** Not with this worker; another one may have what it takes. */
 class UnfitError extends Error {

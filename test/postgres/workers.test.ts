@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -63,7 +63,7 @@ describe.skipIf(postgresMissing !== null)(
       return { child, said }
     }
 
-    const optionsFor = (folder: string) => ({
+    const optionsFor = (folder: string, write: (line: string) => void = () => undefined) => ({
       environment: environmentOf(folder, { SVC_STORE__URL: url }, VERSION),
       configuration: () => configuration,
       logger: createLogger({
@@ -71,7 +71,7 @@ describe.skipIf(postgresMissing !== null)(
         jsonOutput: true,
         secrets: [],
         clock: environmentOf(folder, {}, VERSION).clock,
-        write: () => undefined,
+        write,
       }),
       inMemory: false,
     })
@@ -151,6 +151,36 @@ describe.skipIf(postgresMissing !== null)(
       await startWorker(await newHome())
       await expect.poll(() => statusOf(id), LONG).toBe('done')
       expect(await runs.get(id)).toMatchObject({ figures: { days: expect.any(Number) } })
+    })
+
+    it('notice code that is written or changed between two runs', async () => {
+      const lines: string[] = []
+      const service = openQueuedBacktests(optionsFor(home, (line) => lines.push(line)))
+      const resultOf = async (request: JsonObject) => {
+        const submitted = await service.submit('backtest', request)
+        if (submitted.status !== 'accepted') throw new Error(JSON.stringify(submitted))
+        const read = () => service.get(submitted.run.id)
+        await expect.poll(async () => (await read())?.status, LONG).toBe('done')
+        return (await read())?.result
+      }
+      const writeOwn = async (side: string): Promise<void> => {
+        await mkdir(join(home, 'strategies'), { recursive: true })
+        const onBar = `() => ({ side: '${side}', size: 0.1 })`
+        const rest = `timeframes: ['1h'], parameters: z.object({}), warmUpBars: 1, create: () => ({ onBar: ${onBar} })`
+        const code = `import { z } from 'zod'\nexport default { name: 'own', description: 'own', ${rest} }`
+        await writeFile(join(home, 'strategies', 'own.js'), code)
+      }
+      try {
+        await resultOf(BACKTEST)
+        await writeOwn('long')
+        const long = await resultOf({ ...BACKTEST, strategy: 'own' })
+        await writeOwn('short')
+        const short = await resultOf({ ...BACKTEST, strategy: 'own' })
+        expect(short).not.toEqual(long)
+        expect(lines.filter((line) => line.includes('given back'))).toEqual([])
+      } finally {
+        await service.close()
+      }
     })
 
     it('work for a service that works itself, are bounded, and stop what is cancelled', async () => {

@@ -33,6 +33,7 @@ export class QueuedRuns implements BacktestRuns {
   /** What listeners were told of each run that had not ended. */
   readonly #reported = new Map<string, string>()
   #timer: NodeJS.Timeout | null = null
+  #isLooking = false
 
   constructor(dependencies: QueuedRunsDependencies) {
     this.#dependencies = dependencies
@@ -103,7 +104,11 @@ export class QueuedRuns implements BacktestRuns {
   }
 
   async #look(): Promise<void> {
-    for (const run of await this.#all()) {
+    // A slow answer that comes after a later one would report what is over.
+    if (this.#isLooking) return
+    this.#isLooking = true
+    const all = await this.#all().finally(() => (this.#isLooking = false))
+    for (const run of all) {
       const known = this.#reported.get(run.id)
       const text = JSON.stringify(run)
       if (known === text || (known === undefined && hasEnded(run))) continue
