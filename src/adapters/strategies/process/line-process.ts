@@ -65,7 +65,10 @@ export class LineProcess {
     this.#end ??= 'it is closed'
     this.#waiting?.fail(this.#end)
     if (child === null || child.exitCode !== null || child.signalCode !== null) return
-    const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+    // One that could not be started has no exit.
+    const ended = new Promise<void>((resolve) => {
+      child.once('exit', () => resolve()).once('error', () => resolve())
+    })
     child.stdin.end()
     const timer = setTimeout(() => child.kill('SIGKILL'), END_MS)
     await ended

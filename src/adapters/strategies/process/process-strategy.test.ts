@@ -91,6 +91,19 @@ describe('a strategy that is a program', () => {
     )
   })
 
+  it('that does not exist can be closed before it is known', async () => {
+    await writeFile(join(folder, 'hasty.yaml'), 'command: [no-such-program]\ntimeframes: [1m]')
+    const source = await describeProcessStrategy({ name: 'hasty', path: join(folder, 'hasty.yaml') }, OPTIONS)
+    const opened = await source.open({}, { analysisSeconds: () => 900 })
+    opened.add(barsFrom(BEGIN, [100, 101, 102]))
+    const decided = opened.decide(NO_FACTS)
+    decided.catch(() => undefined)
+
+    await opened.close()
+
+    await expect(decided).rejects.toThrow('hasty: ')
+  })
+
   it('that does not exist is an error', async () => {
     await writeFile(join(folder, 'nobody.yaml'), 'command: [no-such-program-here]')
     await expect(decidedBy('nobody')).rejects.toThrow('nobody: cannot run no-such-program-here')
