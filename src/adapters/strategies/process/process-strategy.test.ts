@@ -96,7 +96,7 @@ describe('a strategy that is a program', () => {
     const source = await describeProcessStrategy({ name: 'hasty', path: join(folder, 'hasty.yaml') }, OPTIONS)
     const opened = await source.open({}, { analysisSeconds: () => 900 })
     opened.add(barsFrom(BEGIN, [100, 101, 102]))
-    const decided = opened.decide(NO_FACTS)
+    const decided = Promise.resolve(opened.decide(NO_FACTS))
     decided.catch(() => undefined)
 
     await opened.close()
