@@ -2,9 +2,21 @@ import { timestampOf } from './brand.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { faultsOf } from './faults.ts'
-import { isTimestamp, isTooFarAhead, parseTimestamp, timestamp } from './time.ts'
+import { isTimestamp, isTooFarAhead, parseTimestamp, timestamp, timestampAt } from './time.ts'
 
 describe('a moment', () => {
+  it('is written as JavaScript writes it, whichever was written before', () => {
+    const ms = fc.integer({ min: -10, max: 253_402_300_800_000 })
+    const minute = ms.map((any) => any - (any % 60_000))
+    const nearby = fc.tuple(minute, fc.integer({ min: -1500, max: 1500 })).map(([at, by]) => at + by * 60_000)
+    fc.assert(
+      fc.property(fc.array(fc.oneof(ms, minute, nearby)), (times) => {
+        for (const at of times) expect(timestampAt(at)).toBe(new Date(at).toISOString())
+      }),
+    )
+    for (const none of [Number.NaN, Infinity]) expect(() => timestampAt(none)).toThrow(RangeError)
+  })
+
   it.each([
     ['2026-02-20', '2026-02-20T00:00:00.000Z'],
     ['2026-02-20T00:29:58', '2026-02-20T00:29:58.000Z'],
