@@ -135,6 +135,14 @@ describe('a strategy', () => {
     expect(held.do(proposal('flat'))).toEqual([])
   })
 
+  it('closes nothing that the brain opened, and enters nothing beside it', () => {
+    const held = scenario()
+    held.intend()
+    expect(held.state.trading.book.count).toBe(1)
+    for (const direction of ['flat', 'short'] as const) expect(held.do(proposal(direction))).toEqual([])
+    expect(held.state.trading.book.count).toBe(1)
+  })
+
   it('closes nothing that another one opened, and enters nothing beside it', () => {
     const held = scenario()
     held.do(proposal('long'))
