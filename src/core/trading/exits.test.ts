@@ -218,21 +218,6 @@ describe('a brain that turned around', () => {
     expect(closingOf(scenario)).toMatchObject({ exit_reason: 'bias_flip' })
   })
 
-  it('leaves what a strategy opened to that strategy, its stops, and the operator', () => {
-    const scenario = new TradingScenario()
-    scenario.bar('BTC', 100)
-    const strategy = { rule: 'momentum', symbol: 'BTC', conviction: 75 }
-    scenario.do({ kind: 'propose-trade', proposal: { ...strategy, direction: 'long' } })
-    const turn = { kind: 'exit-symbol', symbol: canonicalSymbol('BTC'), direction: 'short' } as const
-    expect(scenario.do(turn)).toEqual([])
-    expect(statusesOf(scenario)).toEqual(['open'])
-    scenario.do({ kind: 'propose-trade', proposal: { ...strategy, direction: 'flat' } })
-    expect(closingOf(scenario)).toMatchObject({ exit_reason: 'bias_flip' })
-    scenario.do({ kind: 'propose-trade', proposal: { ...strategy, direction: 'long' } })
-    scenario.do({ kind: 'close-all', by })
-    expect(statusesOf(scenario)).toEqual(['closed', 'closed'])
-  })
-
   it('does not without a price, nor under lockdown', () => {
     const scenario = longAt100()
     scenario.do(level(3))
