@@ -75,7 +75,11 @@ describe('a store of bars with a memory', () => {
   const barsOf = (price: number): readonly HistoryBar[] =>
     Array.from({ length: 48 }, (_, hour) => ({
       openMs: Date.UTC(2024, 0, 31) + hour * HOUR_MS,
-      ...{ open: price, high: price + 2, low: price - 1, close: price + 1, volume: hour },
+      open: price,
+      high: price + 2,
+      low: price - 1,
+      close: price + 1,
+      volume: hour,
     }))
   const all = async (months: AsyncIterable<readonly HistoryBar[]>): Promise<readonly HistoryBar[]> => {
     const bars: HistoryBar[] = []
