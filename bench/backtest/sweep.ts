@@ -1,36 +1,89 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createWriteStream, mkdtempSync, rmSync } from 'node:fs'
+import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
-import { interleave, median, medianRatio, type BenchRow } from '../harness.ts'
+import { median, medianRatio, type BenchRow } from '../harness.ts'
 import { minutesOf } from './minutes.ts'
 
 const SVC = join(process.cwd(), 'bin', 'svc.js')
 const SERIES = 'bench:BTC-USDT:1m'
 
 /**
- * `svc sweep` as users run it, by the clock on the wall: two processes against one, on Parquet files, with the start of
- * all processes. On fewer than two free cores it says nothing.
+ * `svc sweep` as users run it: a grid over months of minutes in Parquet files, two processes against one, with the start of
+ * all processes. By the clock on the wall it says nothing on fewer than two free cores; the processor time, which Linux
+ * counts, does. A few short runs show what the start of a process costs.
  */
-export const benchSweep = async (rounds: number, quick: boolean): Promise<BenchRow> => {
-  const [bars, sets] = quick ? [40_000, 8] : [200_000, 16]
+export const benchSweep = async (rounds: number, quick: boolean): Promise<readonly BenchRow[]> => {
   const home = mkdtempSync(join(tmpdir(), 'signal-engine-sweep-'))
   try {
+    const bars = quick ? SHORT_BARS : 130_000
     await storeMinutes(home, bars)
-    const sweep = (workers: number): Promise<number> =>
-      runsPerSecond(home, { sets, workers: String(workers) })
-    const { one, two } = await interleave(rounds, { one: () => sweep(1), two: () => sweep(2) })
-    return {
-      id: 'sweep',
-      what: `svc sweep per core, ${sets} runs of ${bars} bars with two processes (${median(two).toFixed(2)} runs/s)`,
-      value: medianRatio(two, one) / 2,
-      target: '>= 0.85',
-      baseline: `one process (${median(one).toFixed(2)} runs/s)`,
-    }
+    const grid = await compare(rounds, home, { fast: '2..9', slow: '20..80:10', runs: 56 })
+    const to = new Date(BEGIN_MS + SHORT_BARS * 60_000).toISOString()
+    const few = await compare(rounds, home, { fast: '2..9', slow: '50', runs: 8, to })
+    const short = `8 runs of ${SHORT_BARS} bars`
+    return [
+      ...rowsOf('sweep', `56 runs of ${bars} bars`, '>= 0.85', grid),
+      ...rowsOf('sweep-short', short, 'mostly the start', few),
+    ]
   } finally {
     rmSync(home, { recursive: true, force: true })
+  }
+}
+
+const SHORT_BARS = 40_000
+const BEGIN_MS = Date.UTC(2021, 0, 1)
+
+interface Compared {
+  /** Of two processes, each against one. */
+  readonly clock: number
+  /** Null where nobody counts it. */
+  readonly processor: number | null
+  readonly runsPerSecond: Readonly<Record<'one' | 'two', number>>
+}
+
+const rowsOf = (
+  id: string,
+  what: string,
+  target: string,
+  { clock, processor, runsPerSecond: { one, two } }: Compared,
+): readonly BenchRow[] => [
+  {
+    id,
+    what: `svc sweep per core, ${what} with two processes (${two.toFixed(2)} runs/s)`,
+    value: clock,
+    target,
+    baseline: `one process (${one.toFixed(2)} runs/s)`,
+  },
+  ...(processor === null
+    ? []
+    : [
+        {
+          id: `${id}-cpu`,
+          what: 'the same, in processor time',
+          value: processor,
+          target,
+          baseline: 'processor time of one process',
+        },
+      ]),
+]
+
+const compare = async (rounds: number, home: string, grid: Grid): Promise<Compared> => {
+  const [ones, twos]: [Cost[], Cost[]] = [[], []]
+  for (let round = 0; round < rounds; round += 1) {
+    ones.push(await costOf(home, grid, 1))
+    twos.push(await costOf(home, grid, 2))
+  }
+  const clocks = (costs: readonly Cost[]): readonly number[] => costs.map(({ clockMs }) => clockMs)
+  const processors = (costs: readonly Cost[]): readonly number[] =>
+    costs.flatMap(({ processorMs }) => processorMs ?? [])
+  const runsPerSecond = (costs: readonly Cost[]): number => (grid.runs * 1000) / median(clocks(costs))
+  return {
+    clock: medianRatio(clocks(ones), clocks(twos)) / 2,
+    processor: processors(ones).length === 0 ? null : medianRatio(processors(ones), processors(twos)),
+    runsPerSecond: { one: runsPerSecond(ones), two: runsPerSecond(twos) },
   }
 }
 
@@ -58,19 +111,46 @@ const storeMinutes = async (home: string, count: number): Promise<void> => {
   ])
 }
 
-const runsPerSecond = async (
-  home: string,
-  { sets, workers }: { readonly sets: number; readonly workers: string },
-): Promise<number> => {
-  const start = performance.now()
-  const values = ['--set', `fast=2..${sets + 1}`, '--set', 'slow=50']
-  const words = ['--data', SERIES, '--reset-daily', '--workers', workers, '--fresh', '--json']
-  const printed = await svc(home, ['sweep', 'ma_crossover', ...values, ...words])
-  const { runs, reused_runs: reused } = JSON.parse(printed) as { runs: number; reused_runs: number }
-  if (runs !== sets || reused !== 0)
-    throw new Error(`a sweep of ${sets} runs made ${runs}, of which ${reused} were old`)
-  return (runs * 1000) / (performance.now() - start)
+interface Grid {
+  readonly fast: string
+  readonly slow: string
+  readonly runs: number
+  readonly to?: string
 }
+
+interface Cost {
+  readonly clockMs: number
+  readonly processorMs: number | null
+}
+
+const costOf = async (home: string, { fast, slow, runs, to }: Grid, workers: number): Promise<Cost> => {
+  const [startMs, usedMs] = [performance.now(), childrenMs()]
+  const values = ['--set', `fast=${fast}`, '--set', `slow=${slow}`, ...(to === undefined ? [] : ['--to', to])]
+  const words = ['--data', SERIES, '--reset-daily', '--workers', String(workers), '--fresh', '--json']
+  const made = JSON.parse(await svc(home, ['sweep', 'ma_crossover', ...values, ...words])) as {
+    readonly runs: number
+    readonly reused_runs: number
+  }
+  if (made.runs !== runs || made.reused_runs !== 0)
+    throw new Error(`a sweep of ${runs} runs made ${made.runs}, of which ${made.reused_runs} were old`)
+  const nowMs = childrenMs()
+  return {
+    clockMs: performance.now() - startMs,
+    processorMs: usedMs === null || nowMs === null ? null : nowMs - usedMs,
+  }
+}
+
+/** Processor time of all processes that this one started, and those started, which have ended: Linux counts it. */
+const childrenMs = (): number | null => {
+  try {
+    const [user, system] = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]?.split(' ').slice(13) ?? []
+    return (Number(user) + Number(system)) * TICK_MS
+  } catch {
+    return null
+  }
+}
+
+const TICK_MS = 10
 
 /** What it printed; it fails where the command does. */
 const svc = async (home: string, words: readonly string[]): Promise<string> => {

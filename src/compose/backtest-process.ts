@@ -1,3 +1,4 @@
+import { beginRun, createBarMemory } from '../adapters/history/bar-files/bar-memory.ts'
 import { openConfigurationStore } from '../adapters/platform/config-file/configuration-store.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import type { TaskReport } from '../backtest/sweep/task.ts'
@@ -10,6 +11,12 @@ import { openSession, storeExists } from './store.ts'
 /** The code of a process that runs backtests for `RunProcesses`, one at a time, and ends with it. */
 
 const PROGRESS_MS = 200
+
+/** It is called with every bar: the clock is read with some of them. */
+const PROGRESS_CALLS = 64
+
+/** The runs of a sweep read the same bars: half a year of minutes, about 40 MB. */
+const memory = createBarMemory(250_000)
 
 const answer = (message: RunAnswer): void => {
   // Whoever asked may be gone: then nobody needs the answer.
@@ -25,6 +32,8 @@ const reportOf = async ({ home, version, settings, task }: RunOrder): Promise<Ta
   const configuration: Configuration = { ...opened.store.current(), ...settings }
   const leftOut: string[] = []
   let sentMs = 0
+  let calls = 0
+  beginRun(memory)
   await using session =
     task.isFromLog && storeExists(home, configuration) ? await openSession(environment, configuration) : null
   const request = {
@@ -33,12 +42,18 @@ const reportOf = async ({ home, version, settings, task }: RunOrder): Promise<Ta
       leftOut.push(message)
     },
     onProgress: (done: number, total: number) => {
-      if (performance.now() - sentMs < PROGRESS_MS) return
+      calls += 1
+      if (calls % PROGRESS_CALLS !== 0 || performance.now() - sentMs < PROGRESS_MS) return
       sentMs = performance.now()
       answer({ kind: 'progress', done, total })
     },
   }
-  const report = await runBacktest(configuration, request, { home, version, log: session?.log ?? null })
+  const report = await runBacktest(configuration, request, {
+    home,
+    version,
+    log: session?.log ?? null,
+    memory,
+  })
   if (report.bars === 0) {
     const reason = ['no bars to trade on: the first 200 analysis bars only warm up', ...leftOut].join('; ')
     throw new Failure('backtest.no_bars', reason)

@@ -3,6 +3,7 @@ import { createFileFeed } from '../adapters/feeds/file/file-feed.ts'
 import { createHistoryFeed } from '../adapters/feeds/history/history-feed.ts'
 import { createDraws } from '../adapters/feeds/simulated/draws.ts'
 import { createSimulatedFeed } from '../adapters/feeds/simulated/simulated-feed.ts'
+import type { BarMemory } from '../adapters/history/bar-files/bar-memory.ts'
 import { createBarStore } from '../adapters/history/bar-files/bar-store.ts'
 import { BUILT_IN_PRODUCERS } from '../adapters/producers/all.ts'
 import { RecordedTimer } from '../backtest/backtest-engine.ts'
@@ -20,6 +21,7 @@ import { DAY_MS } from '../core/shared/time.ts'
 import { BRAIN } from '../core/strategies/built-in.ts'
 import { StrategyError } from '../core/strategies/strategy.ts'
 import { sha256Hex } from '../engine/sha256.ts'
+import type { BarStore } from '../ports/bar-history.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import { Failure } from '../surfaces/cli/failure.ts'
 import type { BacktestCosts, BacktestRequest } from '../surfaces/cli/dependencies.ts'
@@ -32,6 +34,8 @@ export interface BacktestFolders {
   readonly version: string
   /** Null where nothing was ever stored. */
   readonly log: EventLog | null
+  /** Where several runs are made in one process. */
+  readonly memory?: BarMemory | undefined
 }
 
 /** Writes nothing to the home; at most it reads the log. */
@@ -169,10 +173,12 @@ type SeededRequest = BacktestRequest & { readonly seed: number }
 const inputOf = async (
   settings: Configuration,
   request: SeededRequest,
-  { home, log }: BacktestFolders,
+  { home, log, memory }: BacktestFolders,
 ): Promise<Input> => {
   const { fromMs, toMs } = request
-  if (request.data.length > 0) return historyInput(settings, request, home)
+  if (request.data.length > 0) {
+    return historyInput(settings, request, createBarStore(historyFolder(home), memory))
+  }
   if (request.isFromLog) {
     if (log === null) throw new Failure('store.missing', `there is no event store in ${home} yet`)
     // The log also holds the signals of the producers.
@@ -214,9 +220,8 @@ const FASTEST = 1_000_000
 const historyInput = async (
   given: Configuration,
   { fromMs, toMs, data }: BacktestRequest,
-  home: string,
+  store: BarStore,
 ): Promise<Input> => {
-  const store = createBarStore(historyFolder(home))
   const stored = await store.list()
   const series = data.map((selector) => {
     const found = selectSeries(stored, selector)

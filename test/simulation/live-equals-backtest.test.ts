@@ -1,4 +1,7 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createSimulatedFeed } from '../../src/adapters/feeds/simulated/simulated-feed.ts'
 import { BUILT_IN_PRODUCERS } from '../../src/adapters/producers/all.ts'
 import { RecordedTimer } from '../../src/backtest/backtest-engine.ts'
@@ -6,6 +9,7 @@ import { LogFeed } from '../../src/backtest/log-feed.ts'
 import { backtest } from '../../src/backtest/run.ts'
 import type { BacktestDependencies } from '../../src/backtest/run-dependencies.ts'
 import type { OpenFeed } from '../../src/compose/market.ts'
+import { findOwnProducers, ownProducer } from '../../src/compose/strategies.ts'
 import type { Configuration } from '../../src/core/config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
 import type { PayloadOf } from '../../src/core/events/catalogue.ts'
@@ -55,7 +59,10 @@ const settings: Configuration = {
 
 /** The simulated feed, whose bars arrive that much later. Only bars count, as in a backtest. */
 const barsAfter =
-  (delayMsOf: (closeMs: number) => number): OpenFeed =>
+  (
+    delayMsOf: (closeMs: number) => number,
+    onStored: (closeMs: number) => Promise<void> = () => Promise.resolve(),
+  ): OpenFeed =>
   ({ market }, timer) => {
     const feed = createSimulatedFeed({ settings: market, timer, sha256Hex })
     const { signal } = new AbortController()
@@ -67,8 +74,11 @@ const barsAfter =
           onTick: () => undefined,
           onBars: async (bars) => {
             const [first] = bars
-            if (first?.backfill === false) await timer.wait(delayMsOf(Date.parse(first.close_ts)), signal)
+            if (first?.backfill !== false) return listener.onBars(bars)
+            const closeMs = Date.parse(first.close_ts)
+            await timer.wait(delayMsOf(closeMs), signal)
             await listener.onBars(bars)
+            await onStored(closeMs)
           },
         }),
     }
@@ -262,6 +272,96 @@ describe('a service and a backtest on the same bars', { timeout: 600_000 }, () =
     expect(differences(convictions, expected, LATENCY)).not.toEqual([])
     expect(directions(convictions)).not.toEqual(directions(expected))
   })
+})
+
+describe('a producer of the user', { timeout: 600_000 }, () => {
+  const NAME = 'swings'
+  const toMs = FROM_MS + DAY_MS / 4
+  /** It looks at prices and at the time, and keeps what it saw before. */
+  const CODE = `
+    let before = new Map()
+    export default {
+      name: '${NAME}',
+      domain: 'social',
+      schedule: '*/10 * * * *',
+      run: ({ asOfMs, symbols }) => {
+        const prices = new Map(symbols.map(({ symbol, close }) => [symbol, Number(close)]))
+        const rows = symbols.flatMap(({ symbol }) => {
+          const rise = prices.get(symbol) / (before.get(symbol) ?? prices.get(symbol)) - 1
+          const score = 5 + Math.min(4, Math.abs(rise) * 2000) + (asOfMs % 3_600_000 === 0 ? 0.5 : 0)
+          const direction = rise < 0 ? 'bearish' : 'bullish'
+          return [{ type: 'signal.social.v1', payload: { symbol, score, direction, source_count: 3 } }]
+        })
+        before = prices
+        return { status: 'ran', rows }
+      },
+    }
+  `
+  let home: string
+  let fromBacktest: readonly Stamped[]
+
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), 'own-producer-'))
+    await mkdir(join(home, 'producers'))
+    await writeFile(join(home, 'producers', `${NAME}.js`), CODE)
+    const code = { home, blocks: true, onOutput: () => undefined }
+    const feed = createSimulatedFeed({
+      settings: settings.market,
+      timer: new RecordedTimer(FROM_MS),
+      sha256Hex,
+    })
+    fromBacktest = await replayed(feed, {
+      producers: BUILT_IN_PRODUCERS,
+      toMs,
+      ownProducers: {
+        names: (await findOwnProducers(home)).map(({ name }) => name),
+        open: (name) => ownProducer(name, code),
+      },
+    })
+  })
+  afterAll(() => rm(home, { recursive: true }))
+
+  const spokenIn = (events: readonly Stamped[]): readonly JsonObject[] =>
+    events
+      .filter(({ source, type }) => source === NAME && type === 'signal.social.v1')
+      .map(({ ts, payload }) => ({ ts, ...withoutIds(payload) }))
+
+  /** The shared time stands still while its thread runs: nobody waits for time meanwhile. */
+  const liveWithCode = (delayMsOf: (closeMs: number) => number): Promise<RecordedRun> => {
+    let engine: Engine | null = null
+    const ranAtMs = (): number =>
+      Date.parse(engine?.state.signals.producers.runs.get(NAME)?.lastRunAt ?? '1970-01-01')
+    const openFeed = barsAfter(delayMsOf, async (closeMs) => {
+      // It also runs on its first bar.
+      const isDue = closeMs % 600_000 === 0 || ranAtMs() === 0
+      while (isDue && ranAtMs() < closeMs) await new Promise(setImmediate)
+    })
+    const onOpened = (opened: Engine): Promise<void> => {
+      engine = opened
+      return Promise.resolve()
+    }
+    return runService({ settings, fromMs: FROM_MS, toMs, openFeed, home, onOpened })
+  }
+
+  it.each([
+    ['at once', () => 0, 0],
+    ['a little later', (closeMs: number) => 200 + ((closeMs / 60_000) % 7) * 400, LATENCY],
+  ])(
+    'says the same in a service as in a backtest, and all is decided alike, with bars that arrive %s',
+    async (_when, delayMsOf, part) => {
+      const { events, warnings } = await liveWithCode(delayMsOf)
+      expect(warnings).toEqual([])
+      expect(spokenIn(fromBacktest).length).toBeGreaterThan(60)
+      expect(differences(spokenIn(events), spokenIn(fromBacktest))).toEqual([])
+      const expected = decisionsIn(fromBacktest)
+      expect(expected.convictions.length).toBeGreaterThan(130)
+      expect(expected.fills.length).toBeGreaterThan(2)
+      expectSameDecisions(events, fromBacktest, part)
+      const awaited = cyclesIn(events).map((cycle) => cycle.awaited)
+      expect(awaited.some((one) => one?.producers.includes(NAME))).toBe(true)
+      expect(awaited.flatMap((one) => one?.late_producers ?? [])).toEqual([])
+    },
+  )
 })
 
 describe('a run through the log of a service', { timeout: 600_000 }, () => {

@@ -56,6 +56,8 @@ export interface ServiceRun {
   readonly fromMs: number
   readonly toMs: number
   readonly openFeed: OpenFeed
+  /** With code of the user; by default without any. */
+  readonly home?: string
   /** How many wait for the time to pass: the feed, the schedule, and whoever begins to when everything is open. */
   readonly parties?: number
   /** Once everything is open. */
@@ -74,6 +76,7 @@ export const runService = async ({
   fromMs,
   toMs,
   openFeed,
+  home = tmpdir(),
   onOpened,
   parties = 2,
 }: ServiceRun): Promise<RecordedRun> => {
@@ -113,7 +116,7 @@ export const runService = async ({
   }
   const drivers = await openDrivers({
     environment: {
-      home: tmpdir(),
+      home,
       variables: {},
       clock,
       time: { now: () => timer.now(), wallNow: () => timer.now(), slew: () => undefined },

@@ -22,9 +22,14 @@ const bullish: readonly BrainSignal[] = [
   signalOf('events', { headline_sentiment: 1, impact_score: 1 }),
 ]
 
-const holding = (kind: Holding['kind'], side: Holding['side'], symbol = 'eth/usdt'): Holding => ({
+const holding = (
+  kind: Holding['kind'],
+  side: Holding['side'],
+  symbol = 'eth/usdt',
+  isOwn = true,
+): Holding => ({
   ...(kind === 'position'
-    ? { kind, id: positionId(`position-${side}`) }
+    ? { kind, id: positionId(`position-${side}`), isOwn }
     : { kind, id: intentId(`intent-${side}`) }),
   symbol: canonicalSymbol(symbol),
   side,
@@ -84,6 +89,16 @@ describe('decision', () => {
       exitPositionIds: ['position-short'],
     })
     expect(inBull({ holdings }).intents).toStrictEqual([])
+  })
+
+  it('leaves alone what a strategy opened or was found at the venue, and enters nothing beside it', () => {
+    const foreign = holding('position', 'short', undefined, false)
+    const decision = { action: 'hold', reasons: ['hold'], exitPositionIds: [] }
+    expect(decisionOf({ holdings: [foreign] })).toStrictEqual(decision)
+    expect(decisionOf({ holdings: [holding('position', 'short'), foreign] })).toMatchObject({
+      action: 'exit',
+      exitPositionIds: ['position-short'],
+    })
   })
 
   it('holds a position of its own side, an opposite intent, and what a weak view opposes', () => {

@@ -19,8 +19,9 @@ export interface TradeDecision {
 
 /** An open position or a live intent. */
 export type Holding = HeldSide &
+  /** `isOwn`: the brain opened it, and may close it. */
   (
-    | { readonly kind: 'position'; readonly id: PositionId }
+    | { readonly kind: 'position'; readonly id: PositionId; readonly isOwn: boolean }
     | { readonly kind: 'intent'; readonly id: IntentId }
   )
 
@@ -70,7 +71,7 @@ export const decisionOf = (
   if (reasons.length === 0 && direction !== 'neutral')
     return { action: direction, reasons, exitPositionIds: [] }
   const opposed = holdings.flatMap((holding) =>
-    holding.kind === 'position' && holding.side !== direction ? [holding.id] : [],
+    holding.kind === 'position' && holding.isOwn && holding.side !== direction ? [holding.id] : [],
   )
   // A cycle closes or opens, never both: a reversal takes two cycles.
   if (direction !== 'neutral' && isStrong && opposed.length > 0) {

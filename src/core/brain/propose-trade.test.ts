@@ -135,6 +135,26 @@ describe('a strategy', () => {
     expect(held.do(proposal('flat'))).toEqual([])
   })
 
+  it('keeps what it opened when the brain turns around; itself and the operator close it', () => {
+    const held = scenario()
+    held.do(proposal('long'))
+    expect(held.do({ kind: 'exit-symbol', symbol: canonicalSymbol('BTC'), direction: 'short' })).toEqual([])
+    expect(held.state.trading.book.count).toBe(1)
+    held.do(proposal('flat'))
+    expect(held.state.trading.book.count).toBe(0)
+    held.do(proposal('long'))
+    held.do({ kind: 'close-all', by: { surface: 'cli', operator: 'local' } })
+    expect(held.state.trading.book.count).toBe(0)
+  })
+
+  it('closes nothing that the brain opened, and enters nothing beside it', () => {
+    const held = scenario()
+    held.intend()
+    expect(held.state.trading.book.count).toBe(1)
+    for (const direction of ['flat', 'short'] as const) expect(held.do(proposal(direction))).toEqual([])
+    expect(held.state.trading.book.count).toBe(1)
+  })
+
   it('closes nothing that another one opened, and enters nothing beside it', () => {
     const held = scenario()
     held.do(proposal('long'))

@@ -15,6 +15,7 @@ import { markReader } from '../signals/prices.ts'
 import { isBuiltin } from '../signals/producers.ts'
 import { openPositionsOf } from '../trading/book.ts'
 import { liveIntentsOf } from '../trading/intents.ts'
+import { isOpenedByBrain } from '../trading/positions.ts'
 import { type Author, type AuthorSignals, type Worth, UNPROVEN } from './authors.ts'
 import { type CycleInputs, type DecidedIntent, runCycle, watchRegime } from './cycle.ts'
 import type { Holding } from './decision.ts'
@@ -237,11 +238,12 @@ const contributorsOfSignals = (authors: readonly AuthorWithLatest[]): Contributo
 
 /** Open positions, and intents that may still open one. */
 const holdingsOf = ({ trading }: BrainFacts): readonly Holding[] => [
-  ...openPositionsOf(trading).map(({ id, terms }) => ({
+  ...openPositionsOf(trading).map((position) => ({
     kind: 'position' as const,
-    id,
-    symbol: terms.asset,
-    side: terms.direction,
+    id: position.id,
+    isOwn: isOpenedByBrain(position),
+    symbol: position.terms.asset,
+    side: position.terms.direction,
   })),
   ...liveIntentsOf(trading.intents).map(({ id, intent }) => ({
     kind: 'intent' as const,

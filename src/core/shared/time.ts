@@ -8,26 +8,28 @@ export const DAY_MS = 86_400_000
 
 /** A moment in milliseconds since 1970, in the form we write. Whoever decides asks many times for the same one. */
 export const timestampAt = (ms: number): Timestamp => {
-  if (ms !== written.ms) written = { ms, text: timestampOf(isoText(ms)) }
+  if (ms !== written.ms) written = { ms, text: timestampOf(textAt(ms)) }
   return written.text
 }
 
-/** As `Date` writes it, but the day is written once: backtests write two times of every bar. */
-const isoText = (ms: number): string => {
-  const whole = Math.trunc(ms)
-  const startMs = Math.floor(whole / DAY_MS) * DAY_MS
-  if (startMs !== day.startMs) day = { startMs, text: new Date(startMs).toISOString().slice(0, -13) }
-  const seconds = Math.floor((whole - startMs) / 1000)
-  const minutes = Math.floor(seconds / 60)
-  const [hour, minute, second] = [Math.floor(minutes / 60), minutes % 60, seconds % 60]
-  const rest = String(whole - startMs - seconds * 1000).padStart(3, '0')
-  return `${day.text}${digits(hour)}:${digits(minute)}:${digits(second)}.${rest}Z`
+/** Most times are whole minutes of the day of the last one: their text need not be computed again. */
+const textAt = (ms: number): string => {
+  if (ms % MINUTE_MS !== 0 || ms < FIRST_MS || ms > LAST_MS) return new Date(ms).toISOString()
+  const midnightMs = ms - (ms % DAY_MS)
+  if (midnightMs !== writtenDay.midnightMs) {
+    writtenDay = { midnightMs, text: new Date(midnightMs).toISOString().slice(0, DAY_LENGTH) }
+  }
+  const minute = (ms - midnightMs) / MINUTE_MS
+  minutes[minute] ??= new Date(ms).toISOString().slice(DAY_LENGTH)
+  return writtenDay.text + minutes[minute]
 }
 
-const digits = (value: number): string => (value < 10 ? `0${value}` : `${value}`)
-
-/** The last day that was written, with its T. */
-let day = { startMs: 0, text: '1970-01-01T' }
+const MINUTE_MS = 60_000
+/** Of `2026-02-20T`. */
+const DAY_LENGTH = 11
+let writtenDay = { midnightMs: 0, text: '1970-01-01T' }
+/** The rest of the text, for each minute of a day. */
+const minutes: string[] = []
 
 /** And back: when a timestamp was, in milliseconds since 1970. */
 export const msOf = (ts: Timestamp): number => {

@@ -160,6 +160,77 @@ describe('errors', () => {
   })
 })
 
+describe('errors now and then', () => {
+  const registeredAs = (endpoint: string): NewEvent => ({
+    type: 'producer.registered.v1',
+    source: 'system',
+    payload: { name: 'swings', domain: 'technical', endpoint, schedule: '*/5 * * * *' },
+  })
+  /** Every second run failed, the last one so many minutes ago. */
+  const everySecond = (errors: number, minutesAgo = 10): readonly NewEvent[] =>
+    Array.from({ length: errors }, (_, index) => index)
+      .toReversed()
+      .flatMap((index) =>
+        (['error', 'ok'] as const).map((health, place) => ({
+          ...ran(health, { name: 'swings' }),
+          source: 'swings',
+          ts: timestampAt(Date.parse(NOW) - (minutesAgo + 10 * index - 5 * place) * 60_000),
+        })),
+      )
+  const failed = report({ name: 'swings', end: 'error', rows: [], error: 'it took longer than 5 s' })
+  const isSetAside = [
+    { type: 'producer.run.v1', payload: { health: 'quarantined', consecutive_failures: 1 } },
+    { type: 'alert.own_code', payload: { producer: 'swings', cause: 'quarantined' } },
+  ] as const
+  const isCounted = { type: 'producer.run.v1', payload: { health: 'error' } } as const
+
+  it.each(['producer:swings', 'strategy:swings'])(
+    'set code of the user aside, with an alert: %s',
+    (endpoint) => {
+      given(registeredAs(endpoint), ...everySecond(3))
+        .when(failed)
+        .then(isCounted)
+      given(registeredAs(endpoint), ...everySecond(4))
+        .when(failed)
+        .then(...isSetAside)
+    },
+  )
+
+  it('count for the time of 20 runs', () => {
+    const own = registeredAs('producer:swings')
+    // The first of them was 99 and 100 minutes ago.
+    given(own, ...everySecond(4, 69))
+      .when(failed)
+      .then(...isSetAside)
+    given(own, ...everySecond(4, 70))
+      .when(failed)
+      .then(isCounted)
+  })
+
+  it('from the future do not count', () => {
+    given(registeredAs('producer:swings'), ...everySecond(4, -60))
+      .when(failed)
+      .then(isCounted)
+  })
+
+  it('again after a good trial run set it aside at once', () => {
+    const quarantined = {
+      ...ran('quarantined', { name: 'swings', quarantined_until: NOW }),
+      source: 'swings',
+    }
+    const good = { ...ran('ok', { name: 'swings' }), source: 'swings' }
+    given(registeredAs('producer:swings'), ...everySecond(4), quarantined, good)
+      .when(failed)
+      .then(...isSetAside)
+  })
+
+  it('of a service that is polled count only in a row', () => {
+    given(registeredAs('https://example.com/signals'), ...everySecond(8))
+      .when(failed)
+      .then(isCounted)
+  })
+})
+
 describe('staleness', () => {
   const quarterHours = (count: number): Timestamp => timestampAt(Date.parse(NOW) - count * 900_000)
   const ranAt = (ts: Timestamp, health: 'ok' | 'degraded' | 'error' = 'ok'): NewEvent => ({

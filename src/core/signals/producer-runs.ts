@@ -141,6 +141,7 @@ export const runProducer = (
     now,
     quarantineAfter: quarantine_after,
     quarantineSeconds: quarantine_seconds,
+    windowMs: windowMsOf(producers, name),
   }
   const ran = runEvent(producers, { ...report, rows, rejected, end }, rules)
   const { newId, isSigned } = context
@@ -151,6 +152,19 @@ export const runProducer = (
   }
   return accept(...events, ran, ...quarantineAlert(producers, ran.payload))
 }
+
+/**
+ * The time of so many runs. Code of the user that hangs now and then costs whoever waits for it seconds each time, also if
+ * it answers in between. A service that is polled costs nobody anything.
+ */
+const windowMsOf = ({ registered }: Producers, name: string): number | null => {
+  const producer = registered.get(name)
+  if (producer === undefined || !isOwnCode(producer.endpoint)) return null
+  return RUNS_IN_WINDOW * (intervalMsOf(producer.schedule) ?? HOUR_MS)
+}
+
+const RUNS_IN_WINDOW = 20
+const HOUR_MS = 3_600_000
 
 /** Code of the user that is set aside needs its author: a strategy no longer looks after its positions. */
 const quarantineAlert = (

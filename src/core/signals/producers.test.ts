@@ -80,6 +80,7 @@ describe('the runs of a producer', () => {
       lastError: null,
       consecutiveFailures: 0,
       errorsInARow: 0,
+      recentErrors: [],
       eventsProduced: 3,
       averageDurationMs: 100,
       quarantinedUntil: null,

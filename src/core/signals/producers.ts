@@ -28,6 +28,8 @@ export interface RunRecord {
   readonly lastError: string | null
   readonly consecutiveFailures: number
   readonly errorsInARow: number
+  /** When the last ones were, oldest first. */
+  readonly recentErrors: readonly Timestamp[]
   readonly eventsProduced: number
   readonly averageDurationMs: number
   readonly quarantinedUntil: Timestamp | null
@@ -107,6 +109,9 @@ const afterRun = (
   lastError: payload.error,
   consecutiveFailures: payload.consecutive_failures,
   errorsInARow: errorsAfter(before?.errorsInARow ?? 0, payload.health),
+  recentErrors: isError(payload.health)
+    ? [...(before?.recentErrors ?? []), ts].slice(-RECENT_ERRORS_MAX)
+    : (before?.recentErrors ?? []),
   eventsProduced: (before?.eventsProduced ?? 0) + payload.events_published,
   averageDurationMs:
     before === undefined || payload.health === 'stale'
@@ -117,8 +122,12 @@ const afterRun = (
 
 const errorsAfter = (before: number, health: Health): number => {
   if (health === 'ok') return 0
-  return health === 'error' || health === 'quarantined' ? before + 1 : before
+  return isError(health) ? before + 1 : before
 }
+
+const isError = (health: Health): boolean => health === 'error' || health === 'quarantined'
+
+const RECENT_ERRORS_MAX = 20
 
 /** The endpoint of a strategy or producer that is a file of the user: it runs in the leading process and is not polled. */
 export const ownEndpoint = (kind: 'strategy' | 'producer', name: string): string => `${kind}:${name}`
@@ -156,6 +165,8 @@ export interface HealthRules {
   /** After this many errors in a row the producer is quarantined. */
   readonly quarantineAfter: number
   readonly quarantineSeconds: number
+  /** As many within this time do the same, whatever was between them; null where only a row counts. */
+  readonly windowMs: number | null
 }
 
 interface HealthAfterRun {
@@ -168,17 +179,30 @@ interface HealthAfterRun {
 export const healthAfter = (
   before: RunRecord | undefined,
   end: RunEnd,
-  { now, quarantineAfter, quarantineSeconds }: HealthRules,
+  rules: HealthRules,
 ): HealthAfterRun => {
+  const { now, quarantineAfter, quarantineSeconds } = rules
   if (end === 'usable') return { health: 'ok', consecutive_failures: 0, quarantined_until: null }
   const consecutive_failures = (before?.consecutiveFailures ?? 0) + 1
   if (end === 'unusable') return { health: 'degraded', consecutive_failures, quarantined_until: null }
-  const isOut = before?.health === 'quarantined' || (before?.errorsInARow ?? 0) + 1 >= quarantineAfter
+  const isOut =
+    before?.health === 'quarantined' ||
+    (before?.errorsInARow ?? 0) + 1 >= quarantineAfter ||
+    errorsWithin(before?.recentErrors ?? [], rules) + 1 >= quarantineAfter
   return {
     health: isOut ? 'quarantined' : 'error',
     consecutive_failures,
     quarantined_until: isOut ? timestampAt(Date.parse(now) + quarantineSeconds * 1000) : null,
   }
+}
+
+const errorsWithin = (errors: readonly Timestamp[], { now, windowMs }: HealthRules): number => {
+  if (windowMs === null) return 0
+  const nowMs = Date.parse(now)
+  return errors.filter((at) => {
+    const atMs = Date.parse(at)
+    return nowMs - atMs < windowMs && !isFromFuture(atMs, nowMs)
+  }).length
 }
 
 /** A quarantined producer may run again when its quarantine ends, or if a wrong clock began it. */

@@ -33,9 +33,9 @@ import { cancelEvents, newClientOrderId } from './orders.ts'
 import { openPositionsOf, positionsOf } from './book.ts'
 import {
   entryOrderOf,
-  isAdopted,
   isOpen,
   isOpenedBy,
+  isOpenedByBrain,
   quantityLeft,
   type ClosedBy,
   type ClosingPosition,
@@ -98,7 +98,7 @@ export const closeAll = (facts: TradingFacts, by: Operator, context: DecisionCon
       }),
   )
 
-/** The brain turned around: positions against its direction are closed. A strategy closes only what it opened itself. */
+/** The brain, or a strategy, turned around: what it opened against its direction is closed. Each closes only its own. */
 export const exitSymbol = (
   facts: TradingFacts,
   { symbol, direction, rule }: { symbol: CanonicalSymbol; direction: Direction | 'flat'; rule?: string },
@@ -109,7 +109,7 @@ export const exitSymbol = (
     ...positionsOf(facts.trading, symbol)
       .filter(
         (position) =>
-          (rule === undefined ? !isAdopted(position) : isOpenedBy(position, rule)) &&
+          (rule === undefined ? isOpenedByBrain(position) : isOpenedBy(position, rule)) &&
           position.terms.direction !== direction &&
           position.status !== 'closing',
       )

@@ -156,6 +156,9 @@ export const isAdopted = ({ terms }: PositionFields): boolean => terms.origin.ki
 /** Whether a rule of this name proposed it; see `proposeTrade`. */
 export const isOpenedBy = (position: PositionFields, rule: string): boolean => ruleOf(position) === rule
 
+export const isOpenedByBrain = (position: PositionFields): boolean =>
+  !isAdopted(position) && ruleOf(position) === null
+
 /** The strategy that proposed it; null for the brain, and for adopted positions. */
 export const ruleOf = (position: PositionFields | undefined): string | null =>
   position?.terms.origin.kind === 'intent' ? ruleIn(position.terms.origin.convictionId) : null

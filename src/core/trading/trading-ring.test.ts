@@ -52,3 +52,20 @@ it('signals become a position, and opposite ones end it', () => {
   const after = scenario.do({ kind: 'run-cycle', cycleId: 'c4', trigger: 'api' })
   expect(payloadOf(after, 'execution.position_opened.v1')).toMatchObject({ direction: 'short' })
 })
+
+it('opposite signals leave alone what a strategy opened', () => {
+  const scenario = new TradingScenario({ universe: { symbols: ['ETH'] } })
+  scenario.bar('ETH', 3000)
+  const strategy = { rule: 'momentum', symbol: 'ETH', conviction: 75 }
+  scenario.do({ kind: 'propose-trade', proposal: { ...strategy, direction: 'long' } })
+  opinions(scenario, -1)
+  const opposed = scenario.do({ kind: 'run-cycle', cycleId: 'c1', trigger: 'api' })
+  expect(payloadOf(opposed, 'brain.conviction.v1')).toMatchObject({
+    direction: 'short',
+    decision: { action: 'hold', reasons: ['hold'] },
+  })
+  expect(typesOf(opposed).filter((type) => type.startsWith('execution.'))).toEqual([])
+  scenario.do({ kind: 'propose-trade', proposal: { ...strategy, direction: 'flat' } })
+  const after = scenario.do({ kind: 'run-cycle', cycleId: 'c2', trigger: 'api' })
+  expect(payloadOf(after, 'execution.position_opened.v1')).toMatchObject({ direction: 'short' })
+})

@@ -104,6 +104,23 @@ describe('a producer of the user', () => {
     expect(typesOf(events, 'good').filter((type) => type === 'producer.run.v1')).toHaveLength(4)
   })
 
+  it('that fails now and then is set aside, too', async () => {
+    let runs = 0
+    const moody = (): ProducerRun => {
+      runs += 1
+      if (runs % 3 === 1) throw new Error('it took longer than 5 s')
+      return ROWS
+    }
+    const { events, state } = await after(12, { moody }, '* * * * *')
+    // The first and the fourth time.
+    expect(runs).toBe(4)
+    expect(state.signals.producers.runs.get('moody')).toMatchObject({
+      health: 'quarantined',
+      errorsInARow: 1,
+    })
+    expect(events.filter(({ type }) => type === 'alert.own_code')).toHaveLength(1)
+  })
+
   it('that takes for ever is not waited for', async () => {
     const stuck = (): Promise<ProducerRun> => new Promise(() => undefined)
     const { events } = await after(3, { good: () => ROWS, stuck }, '* * * * *')

@@ -14,6 +14,7 @@ import {
   type SeriesName,
 } from '../../../core/market/history/series.ts'
 import type { BarRange, BarStore, MergeReport, StoredSeries } from '../../../ports/bar-history.ts'
+import { createBarMemory, type BarMemory } from './bar-memory.ts'
 import { encodeBars, readBarFile, summaryOfBarFile } from './parquet-bars.ts'
 import { withLock } from './series-lock.ts'
 
@@ -21,13 +22,14 @@ import { withLock } from './series-lock.ts'
  * `<folder>/bars/<venue>/<symbol>/<timeframe>/<year>-<month>.parquet`, and bars that were made of shorter ones below
  * `<folder>/resampled`, which may be deleted at any time.
  */
-export const createBarStore = (folder: string): BarStore => {
+export const createBarStore = (folder: string, memory: BarMemory = createBarMemory(0)): BarStore => {
   const folderOf = ({ venue, symbol, seconds }: SeriesName): string =>
     join(folder, 'bars', venue, symbol, timeframeText(seconds))
 
   async function* read(name: SeriesName, range: BarRange = {}): AsyncGenerator<readonly HistoryBar[]> {
     for (const month of monthsIn(await monthsOf(folderOf(name)), range)) {
-      const bars = within(await readBarFile(join(folderOf(name), fileOf(month))), range)
+      const path = join(folderOf(name), fileOf(month))
+      const bars = within(await memory.bars.valueOf(path, 'bars', () => readBarFile(path)), range)
       if (bars.length > 0) yield bars
     }
   }
@@ -42,16 +44,17 @@ export const createBarStore = (folder: string): BarStore => {
     for (const month of monthsIn(months, range)) {
       const path = join(folderOf(source), fileOf(month))
       const [isBeginning, isEnd] = [month === months[0], month === months.at(-1)]
-      const note = `${timeframeText(source.seconds)} ${isBeginning} ${isEnd} ${await hashOf(path)}`
-      const kept = join(made, fileOf(month))
-      const make = async (from: string): Promise<readonly HistoryBar[]> => {
+      const make = async (): Promise<readonly HistoryBar[]> => {
+        const note = `${timeframeText(source.seconds)} ${isBeginning} ${isEnd} ${await hashOf(path)}`
+        const kept = join(made, fileOf(month))
+        if (await isMadeOf(kept, note)) return readBarFile(kept)
         const rules = { fromSeconds: source.seconds, toSeconds, isBeginning, isEnd }
-        const longer = resample(await readBarFile(from), rules)
+        const longer = resample(await readBarFile(path), rules)
         await replaceFile(made, fileOf(month), await encodeBars(longer, note))
         return longer
       }
-      const bars = (await isMadeOf(kept, note)) ? await readBarFile(kept) : await make(path)
-      const wanted = within(bars, range)
+      const name = `${toSeconds} ${isBeginning} ${isEnd}`
+      const wanted = within(await memory.bars.valueOf(path, name, make), range)
       if (wanted.length > 0) yield wanted
     }
   }
@@ -60,7 +63,7 @@ export const createBarStore = (folder: string): BarStore => {
     list: async () => {
       const series: StoredSeries[] = []
       for (const name of await seriesIn(join(folder, 'bars'))) {
-        const summary = await summaryOf(folderOf(name))
+        const summary = await summaryOf(folderOf(name), memory)
         if (summary !== null) series.push({ ...name, ...summary })
       }
       return series
@@ -142,11 +145,16 @@ const seriesIn = async (root: string): Promise<readonly SeriesName[]> => {
   return series
 }
 
-const summaryOf = async (folder: string): Promise<Omit<StoredSeries, keyof SeriesName> | null> => {
+const summaryOf = async (
+  folder: string,
+  memory: BarMemory,
+): Promise<Omit<StoredSeries, keyof SeriesName> | null> => {
   const files = (await monthsOf(folder)).map((month) => join(folder, fileOf(month)))
   const [first, last] = [files[0], files.at(-1)]
   if (first === undefined || last === undefined) return null
-  const summaries = await Promise.all(files.map(summaryOfBarFile))
+  const summaries = await Promise.all(
+    files.map((file) => memory.summaries.valueOf(file, 'summary', () => summaryOfBarFile(file))),
+  )
   const firstOpenMs = summaries[0]?.firstOpenMs ?? (await readBarFile(first)).at(0)?.openMs
   const lastOpenMs = summaries.at(-1)?.lastOpenMs ?? (await readBarFile(last)).at(-1)?.openMs
   if (firstOpenMs === undefined || lastOpenMs === undefined) return null
