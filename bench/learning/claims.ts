@@ -2,7 +2,7 @@ import { median } from '../harness.ts'
 import type { LifePlan, LifeReport } from './life.ts'
 import type { AuthorSeen, ReliabilityBin } from './observer.ts'
 import { GROUPS, HONEST_NAMES, POPULATION } from './population.ts'
-import { intervalOf, meanOf, signTest, spearman, type Interval } from './statistics.ts'
+import { intervalOf, meanOf, signFlipTest, signTest, spearman, type Interval } from './statistics.ts'
 
 /** One line of the proof. */
 export interface ClaimRow {
@@ -181,8 +181,24 @@ const influence = (reports: readonly LifeReport[]): readonly ClaimRow[] =>
     return [
       ...rows,
       row(2, `${attack}: what the original keeps of its vote`, shown(kept), '≥ 0.9', kept.mean >= 0.9),
+      row(
+        2,
+        `${attack}: money of the copy, of that of both in the same life`,
+        shown(copyOfBoth(reports, members, source)),
+        'for comparison',
+        true,
+      ),
     ]
   })
+
+/** Two lives have different trades, whatever the copy does; this compares within one. */
+const copyOfBoth = (reports: readonly LifeReport[], members: readonly string[], source: string): Interval =>
+  ratioInterval(
+    livesOf(reports, { market: 'default', learning: true, population: 'all' }).map((life) => {
+      const copies = members.filter((name) => name !== source)
+      return [partOf(life, copies, moneyMeasure), partOf(life, members, moneyMeasure)] as const
+    }),
+  )
 
 const paid = (life: LifeReport, name: string): number => partOf(life, [name], moneyMeasure)
 
@@ -235,7 +251,7 @@ const returns = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
   const skilled = gainsOf(reports, 'default')
   const blind = gainsOf(reports, 'walk')
   const gain = intervalOf(skilled)
-  const [found, nothing] = [signTest(skilled), signTest(blind)]
+  const [found, nothing] = [signFlipTest(skilled), signFlipTest(blind)]
   const moved = livesOf(reports, { market: 'default', learning: true, population: 'few' }).map(
     ({ weightMoved }) => weightMoved,
   )
@@ -248,7 +264,20 @@ const returns = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
       meanOf(moved) > 0 && signTest(moved) < 0.05,
     ),
     row(6, 'net return gained by learning', percent(gain), '> 0', gain.mean > 0),
-    row(6, `sign test over ${skilled.length} seeds`, probability(found), 'p < 0.05', found < 0.05),
+    row(
+      6,
+      `sign-flip test of the mean, ${skilled.length} seeds`,
+      probability(found),
+      'p < 0.05',
+      found < 0.05,
+    ),
+    row(
+      6,
+      'sign test of the same gains, blind to their size',
+      probability(signTest(skilled)),
+      'for comparison',
+      true,
+    ),
     row(
       6,
       `net return gained where there is nothing to learn, ${blind.length} seeds`,

@@ -1,3 +1,6 @@
+import { createDraws } from '../../src/adapters/feeds/simulated/draws.ts'
+import { sha256Hex } from '../../src/engine/sha256.ts'
+
 /** Between two orders: 1 the same, -1 the opposite. Equal values share their mean rank. */
 export const spearman = (ones: readonly number[], others: readonly number[]): number =>
   pearson(ranksOf(ones), ranksOf(others))
@@ -15,6 +18,29 @@ export const signTest = (differences: readonly number[]): number => {
   return Math.min(1, 2 * tail)
 }
 
+/**
+ * Two-sided: how often the same differences with random signs have a mean at least as far from 0. It judges the mean, as the
+ * claim about returns does, and assumes no distribution: if learning changes nothing, either sign is as likely. The same
+ * differences give the same number.
+ */
+export const signFlipTest = (differences: readonly number[]): number => {
+  const seen = Math.abs(sumOf(differences))
+  const draws = createDraws(1, 1, 'sign flips', sha256Hex)
+  let asFar = 1
+  for (let flip = 1; flip < FLIPS; flip += 1) {
+    let sum = 0
+    for (const difference of differences) sum += draws.next() < HALF ? difference : -difference
+    if (Math.abs(sum) >= seen * (1 - ROUNDING)) asFar += 1
+  }
+  return asFar / FLIPS
+}
+
+/** The differences as they are count as one of them. */
+const FLIPS = 100_000
+const HALF = 2 ** 31
+/** The same numbers added in another order. */
+const ROUNDING = 1e-9
+
 export interface Interval {
   readonly mean: number
   readonly low: number
@@ -31,7 +57,9 @@ export const intervalOf = (values: readonly number[]): Interval => {
 }
 
 export const meanOf = (values: readonly number[]): number =>
-  values.length === 0 ? Number.NaN : values.reduce((sum, value) => sum + value, 0) / values.length
+  values.length === 0 ? Number.NaN : sumOf(values) / values.length
+
+const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
 
 const ranksOf = (values: readonly number[]): readonly number[] => {
   const sorted = values.toSorted((one, other) => one - other)

@@ -1,3 +1,4 @@
+import { Map as PersistentMap } from 'immutable'
 import { positionId, timestampOf } from '../../src/core/shared/brand.ts'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
@@ -74,7 +75,7 @@ const edgeOf = (days: number, callsADay: number, right: number): Edge =>
     NO_EDGE,
   )
 
-/** 200 calls of the first, which the second repeats. */
+/** 200 calls of the first, up and down in turns, which the second repeats. */
 const overlapsAfter = (hours: number) =>
   Array.from({ length: 200 }, (_, index) =>
     [FIRST, SECOND].map((author, nth) =>
@@ -82,7 +83,7 @@ const overlapsAfter = (hours: number) =>
         contributor_id: null,
         producer_id: author.slice('producer:'.length),
         symbol: 'BTC',
-        direction: 'bullish',
+        direction: index % 2 === 0 ? 'bullish' : 'bearish',
         call_id: `${author} ${index}`,
         horizon: '24h',
         received_at: timestampAt(Date.parse(AS_OF) + (48 * index + nth * hours) * 3_600_000),
@@ -91,6 +92,8 @@ const overlapsAfter = (hours: number) =>
   )
     .flat()
     .reduce((overlaps, one) => evolveOverlaps(overlaps, one, () => 0), NO_OVERLAPS)
+
+const countOf = (lean: number) => ({ calls: 100, weight: 100, lean })
 
 describe('docs/karma.md', () => {
   it('says how wide bands are', () => {
@@ -179,6 +182,25 @@ describe('docs/karma.md', () => {
       expect(repeatsOf(overlaps)[0]?.share, row.join(' ')).toBeCloseTo(nearness, 8)
       expect(copy?.repeats[0]?.overlap ?? 0, row.join(' ')).toBeCloseTo(overlap, 8)
       expect(copy?.own, row.join(' ')).toBeCloseTo(own, 8)
+    }
+  })
+
+  it('says what leanings explain', () => {
+    for (const row of rowsOf('Up of the first')) {
+      const [first = 0, second = 0, share = 0, expected = 0, overlap = 0] = row.map(Number)
+      const leans = [first, second].map((up) => 2 * up - 100) as [number, number]
+      const overlaps = {
+        ...NO_OVERLAPS,
+        counts: PersistentMap([FIRST, SECOND].map((author, place) => [author, countOf(leans[place] ?? 0)])),
+        repetitions: PersistentMap([
+          [`${SECOND}\n${FIRST}`, { agreed: 100 * share, squares: 100, asOfCall: 100, day: 1 }],
+        ]),
+      }
+      const [pair] = repeatsOf(overlaps)
+      expect(Math.sqrt(pair?.variance ?? 0), row.join(' ')).toBeCloseTo(0.1, 9)
+      expect(Math.min(0.5, pair?.byLean ?? 0), row.join(' ')).toBeCloseTo(expected, 9)
+      const copy = contributionsOf({ edges: [], overlaps }, rules.influence).get(SECOND)
+      expect(copy?.repeats[0]?.overlap ?? 0, row.join(' ')).toBeCloseTo(overlap, 8)
     }
   })
 })

@@ -172,6 +172,20 @@ describe('who repeats another', () => {
     }
   })
 
+  it('is found even if it always says the same', () => {
+    for (const seed of SEEDS) {
+      const market = new Simulation(seed)
+      const bull = market.author(0.5).map((call) => ({ ...call, isUp: true }))
+      const names = ['a', 'b', 'c', 'd', 'e']
+      const all = market.contributions(
+        Object.fromEntries(names.map((name, index) => [name, later(bull, index * 0.02)])),
+      )
+      const [first] = names.map((name) => of(all, name).group)
+      expect(first).not.toBeNull()
+      expect(new Set(names.map((name) => of(all, name).group))).toEqual(new Set([first]))
+    }
+  })
+
   it('has no vote of a newcomer either', () => {
     const market = new Simulation(11, 12)
     const calls = market.author(SKILL)

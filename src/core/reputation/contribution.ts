@@ -63,16 +63,15 @@ export const contributionsOf = ({ edges, overlaps }: Evidence, rules: Contributi
   for (const author of inOrder(known, pairs)) {
     const edge = known.get(author)
     if (edge === undefined) continue
-    const met = (pairs.get(author) ?? []).flatMap(({ author: other, share, error }) => {
+    const met = (pairs.get(author) ?? []).flatMap(({ author: other, share, error, byLean }) => {
       const before = contributions.get(other)
-      return before === undefined ? [] : [{ author: other, before, share, error }]
+      return before === undefined ? [] : [{ author: other, before, share, error, byLean }]
     })
     const repeats = met
-      .map(({ author: other, before, share, error }) => ({
-        author: other,
-        before,
-        overlap: beyondSkill(share, error, Math.max(0, edge.mean) * Math.max(0, before.edge.mean)),
-      }))
+      .map(({ author: other, before, share, error, byLean }) => {
+        const bySkill = Math.max(0, edge.mean) * Math.max(0, before.edge.mean)
+        return { author: other, before, overlap: beyond(bySkill + (1 - bySkill) * byLean, share, error) }
+      })
       .filter(({ overlap }) => overlap > 0)
     const repeated = repeats.reduce(
       (sum, { author: other, overlap }) => sum + overlap * (added.get(other) ?? 0),
@@ -106,6 +105,8 @@ export const contributionsOf = ({ edges, overlaps }: Evidence, rules: Contributi
 const OVERLAP_ERRORS = 1.5
 /** The same for newcomers, whose word is worth little: doubt is to their disadvantage. */
 const SUSPICION = 0.75
+/** Several names that always say the same are still found: their lean explains at most so much. */
+const LEAN_MAX = 0.5
 /** From here on two authors count as one. */
 const SAME = 0.5
 
@@ -116,8 +117,11 @@ const significant = (share: number, noise: number): number => {
   return clamp01(share) * (1 - part * part)
 }
 
-/** Two authors who are often right agree often, without one repeating the other; one who only repeats agrees always. */
-const beyondSkill = (share: number, error: number, expected: number): number =>
+/**
+ * Two authors who are often right, or who both mostly call one direction, agree often without one repeating the other; one
+ * who only repeats agrees always.
+ */
+const beyond = (expected: number, share: number, error: number): number =>
   expected >= 1
     ? 0
     : significant((share - expected) / (1 - expected), (OVERLAP_ERRORS * error) / (1 - expected))
@@ -128,6 +132,8 @@ interface Pair {
   /** Above 0 for the one of the two who mostly speaks after the other. */
   readonly behind: number
   readonly error: number
+  /** What the leanings of the two explain of the share. */
+  readonly byLean: number
 }
 
 /**
@@ -136,9 +142,14 @@ interface Pair {
  */
 const pairsOf = (all: readonly Repeats[]): ReadonlyMap<string, readonly Pair[]> => {
   const sums = new Map<string, Map<string, PairSums>>()
-  const add = (author: string, other: string, { share, variance }: Repeats, sign: 1 | -1): void => {
+  const add = (author: string, other: string, { share, variance, byLean }: Repeats, sign: 1 | -1): void => {
     const own = sums.get(author) ?? new Map<string, PairSums>()
-    const sum = own.get(other) ?? { share: 0, variance: 0, behind: 0 }
+    const sum = own.get(other) ?? {
+      share: 0,
+      variance: 0,
+      behind: 0,
+      byLean: Math.min(LEAN_MAX, Math.max(0, byLean)),
+    }
     sum.share += Math.max(0, share)
     sum.variance += variance
     sum.behind += sign * share
@@ -154,11 +165,12 @@ const pairsOf = (all: readonly Repeats[]): ReadonlyMap<string, readonly Pair[]> 
     pairs.set(
       author,
       [...own]
-        .map(([other, { share, variance, behind }]) => ({
+        .map(([other, { share, variance, behind, byLean }]) => ({
           author: other,
           share,
           behind,
           error: Math.sqrt(variance),
+          byLean,
         }))
         .toSorted((one, other) => (one.author < other.author ? -1 : 1)),
     )
@@ -169,6 +181,7 @@ interface PairSums {
   share: number
   variance: number
   behind: number
+  readonly byLean: number
 }
 
 /**

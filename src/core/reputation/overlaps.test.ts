@@ -149,6 +149,26 @@ describe('an author repeats another', () => {
   })
 })
 
+describe('what leanings explain', () => {
+  it('is the product of both, over the newest calls', () => {
+    const calls = (count: number, isUp: (index: number) => boolean): readonly Said[] =>
+      Array.from({ length: count }, (_, index): readonly Said[] => [
+        { who: 'ann', hour: index * 30, direction: isUp(index) ? 'bullish' : 'bearish' },
+        { who: 'bob', hour: index * 30 + 1 },
+      ]).flat()
+    const byLean = (said: readonly Said[]): number | undefined => repeatsOf(after(...said))[0]?.byLean
+    expect(byLean(calls(10, () => true))).toBe(1)
+    expect(byLean(calls(10, () => false))).toBe(-1)
+    expect(byLean(calls(200, (index) => index >= 100))).toBeCloseTo(1 / 3, 9)
+    expect(
+      byLean([
+        { who: 'ann', hour: 0, direction: 'neutral' },
+        { who: 'bob', hour: 1 },
+      ]),
+    ).toBe(0)
+  })
+})
+
 describe('what is remembered of overlaps', () => {
   it('does not lose a proven author to a hundred new names', () => {
     const proven = (author: string): number => (author === key('ann') ? 3 : 0)
@@ -243,7 +263,7 @@ describe('what is remembered of overlaps', () => {
 
   it('takes no more authors than fit, until those without pairs give way', () => {
     const counts = PersistentMap(
-      Array.from({ length: 100_000 }, (_, index) => [`producer:x${index}`, { calls: 1, weight: 1 }]),
+      Array.from({ length: 100_000 }, (_, index) => [`producer:x${index}`, { calls: 1, weight: 1, lean: 0 }]),
     )
     const full: Overlaps = { ...NO_OVERLAPS, counts, repetitions: pairs(5, 1) }
     expect(evolveOverlaps(full, event({ who: 'ann', hour: 0 }), nobody)).toBe(full)

@@ -30,6 +30,8 @@ interface CallCount {
   readonly calls: number
   /** The same, discounted as the sums are. */
   readonly weight: number
+  /** Bullish less bearish calls, discounted. */
+  readonly lean: number
 }
 
 /** Who repeats whom. Bounded in every direction. */
@@ -99,7 +101,7 @@ const recorded = (
   // It joins a call that is open already.
   if (own?.callId === callId) return overlaps
   if (known.length === 0 && overlaps.stances.size >= SYMBOLS_MAX) return overlaps
-  const count = countedCall(overlaps.counts.get(stance.author))
+  const count = countedCall(overlaps.counts.get(stance.author), direction)
   if (count.calls === 1 && overlaps.counts.size >= AUTHORS_MAX) return overlaps
   const others = known.filter((other) => other.author !== stance.author && isOpenAt(other, stance.atMs))
   // What others said before an author's own last call was no news when it spoke again, unless it follows them only now: a
@@ -134,10 +136,13 @@ const remembered = (stances: readonly Stance[], worthOf: WorthOf): readonly Stan
   return stances.toSpliced(least, 1)
 }
 
-const countedCall = (before: CallCount | undefined): CallCount => ({
+const countedCall = (before: CallCount | undefined, direction: CallDirection): CallCount => ({
   calls: (before?.calls ?? 0) + 1,
   weight: (before?.weight ?? 0) * KEPT_PER_CALL + 1,
+  lean: (before?.lean ?? 0) * KEPT_PER_CALL + LEAN[direction],
 })
+
+const LEAN = { bullish: 1, neutral: 0, bearish: -1 } as const
 
 const KEPT_PER_CALL = powerOfTwo(-1 / HALF_LIFE_CALLS)
 
@@ -213,6 +218,8 @@ export interface Repeats {
   readonly share: number
   /** What chance adds to the share, one standard deviation, squared. */
   readonly variance: number
+  /** The share at which two authors agree who call one direction as often as these two, whatever the other says. */
+  readonly byLean: number
 }
 
 export const repeatsOf = ({ counts, repetitions }: Overlaps): readonly Repeats[] => {
@@ -227,7 +234,10 @@ export const repeatsOf = ({ counts, repetitions }: Overlaps): readonly Repeats[]
       earlier,
       share: (kept * agreed) / count.weight,
       variance: (kept * squares) / (count.weight * count.weight),
+      byLean: leanOf(count) * leanOf(counts.get(earlier)),
     })
   })
   return all
 }
+
+const leanOf = (count: CallCount | undefined): number => (count === undefined ? 0 : count.lean / count.weight)
