@@ -4,7 +4,6 @@ import type { FeedBar } from '../core/market/bar.ts'
 import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { equityOf } from '../core/trading/account.ts'
 import { timestampAt } from '../core/shared/time.ts'
-import { yieldToEventLoop } from '../ports/yield-to-event-loop.ts'
 import { withoutClosed } from '../core/brain/trades.ts'
 import type { Command } from '../core/decide.ts'
 import type { Configuration } from '../core/config/schema.ts'
@@ -16,16 +15,17 @@ import { evolve, INITIAL_STATE, type State } from '../core/state.ts'
 import type { ExecuteOptions, Executor } from '../engine/plan.ts'
 import type { Outcome } from '../engine/plan.ts'
 import { sha256Hex } from '../engine/sha256.ts'
-import type { Timer } from '../ports/timer.ts'
 import { DueTimes } from './due-times.ts'
 import { marketView, type MarketView } from '../core/market/readings.ts'
 import type { Producer } from '../ports/producer.ts'
 import type { CycleRequest } from '../core/brain/run-cycle.ts'
 import type { ReputationFacts } from '../core/reputation/evolve.ts'
+import type { ProducerReport } from '../core/signals/producer-runs.ts'
 import type { DecisionContext } from '../core/shared/decision-context.ts'
 import { quietCycle } from './quiet-cycle.ts'
 import { NOTHING, QuietRuns, quietView, reportOf } from './quiet-producers.ts'
 import { QuietBars, type BarGroup } from './quiet-bars.ts'
+import { LateSignals } from './late-signals.ts'
 import { afterSignals, unfolded } from './quiet-signals.ts'
 
 export interface BacktestEngineDependencies {
@@ -71,6 +71,7 @@ export class BacktestEngine implements Executor {
   #now: Timestamp | null = null
   readonly #quiet: QuietBars
   readonly #runs = new QuietRuns()
+  readonly #late = new LateSignals()
   readonly #due: DueTimes
 
   constructor(dependencies: BacktestEngineDependencies) {
@@ -82,7 +83,7 @@ export class BacktestEngine implements Executor {
   /** As the deciders see it, but the market is folded only if one of them asks for it. */
   readonly #unfolded: ReputationFacts = unfolded(
     () => this.#state,
-    () => this.state.market,
+    () => this.#withBars.market,
   )
 
   readonly log = {
@@ -91,19 +92,36 @@ export class BacktestEngine implements Executor {
   }
 
   get state(): State {
+    void this.#withBars
+    this.#foldSignals()
+    return this.#state
+  }
+
+  /** For cycles, which read no more of the signals than the newest: the rest is folded later. */
+  get stateOfCycles(): State {
+    const { signals } = this.#withBars
+    const latest = this.#late.foldLatest(signals.latest)
+    if (latest !== signals.latest) this.#state = { ...this.#state, signals: { ...signals, latest } }
+    return this.#state
+  }
+
+  /** With all bars, but without what is late of the signals. */
+  get #withBars(): State {
     // Each of the events that were not made would have had an id.
     if (this.#quiet.count > 0) {
       this.#ids += this.#quiet.count
       this.#state = this.#quiet.foldInto(this.#state)
     }
-    if (this.#runs.count > 0) {
-      this.#ids += this.#runs.count
-      const { seq, signals } = this.#state
-      const after = seq + this.#runs.count
-      const producers = this.#runs.foldInto(signals.producers)
-      this.#state = { ...this.#state, seq: after, signals: { ...signals, producers } }
-    }
     return this.#state
+  }
+
+  #foldSignals(): void {
+    const count = this.#runs.count + this.#late.count
+    if (count === 0) return
+    this.#ids += this.#runs.count + this.#late.attributions
+    const { seq, signals, ...state } = this.#late.foldInto(this.#state)
+    const producers = this.#runs.foldInto(signals.producers)
+    this.#state = { ...state, seq: seq + count, signals: { ...signals, producers } }
   }
 
   /** After the last bars. */
@@ -151,11 +169,30 @@ export class BacktestEngine implements Executor {
     const report = reportOf(producer, this.#state.signals.producers, view, this.#timestamp)
     if (report === null) return false
     if (report === NOTHING) {
-      this.#runs.add(producer.name, this.#timestamp)
+      this.#runs.add(producer.name, this.#timestamp, 0)
       return true
     }
-    const { name, rows } = report
+    const { rows } = report
     if (rows.some(({ dedupeKey }) => this.#isKnown(dedupeKey))) return false
+    if (!this.#takesLate(report) && !this.#takesSignals(report)) return false
+    for (const { dedupeKey } of rows) this.#remember(dedupeKey)
+    return true
+  }
+
+  /** Signals that join open calls. */
+  #takesLate({ name, rows, end }: ProducerReport): boolean {
+    const overlaps = end === 'usable' ? this.#late.take(name, rows, this.#unfolded, this.#context()) : null
+    if (overlaps === null) return false
+    const { reputation } = this.#state
+    if (overlaps !== reputation.overlaps)
+      this.#state = { ...this.#state, reputation: { ...reputation, overlaps } }
+    this.#runs.add(name, this.#timestamp, rows.length)
+    if (this.#late.count > LATE_MAX) this.#foldSignals()
+    return true
+  }
+
+  #takesSignals(report: ProducerReport): boolean {
+    this.#foldSignals()
     const ids = this.#idsTaken
     const after = afterSignals(this.#unfolded, report, this.#context())
     if (after === null) {
@@ -163,9 +200,7 @@ export class BacktestEngine implements Executor {
       return false
     }
     const { signals, reputation, count } = after
-    this.#runs.forget(name)
     this.#state = { ...this.#state, seq: this.#state.seq + count, signals, reputation }
-    for (const { dedupeKey } of rows) this.#remember(dedupeKey)
     return true
   }
 
@@ -176,7 +211,7 @@ export class BacktestEngine implements Executor {
     return quietView(
       { symbols, asOfMs: this.#nowMs, analysisBarSeconds: barSeconds },
       (symbol) => this.#quiet.pricesOf(symbol, barSeconds * 1000, this.#nowMs),
-      () => marketView(this.state.market, symbols, this.#nowMs),
+      () => marketView(this.#withBars.market, symbols, this.#nowMs),
     )
   }
 
@@ -203,7 +238,7 @@ export class BacktestEngine implements Executor {
 
   /** Also by events that were not made. */
   get #idsTaken(): number {
-    return this.#ids + this.#quiet.count + this.#runs.count
+    return this.#ids + this.#quiet.count + this.#runs.count + this.#late.attributions
   }
 
   /** Moves the time on, never back. Without prices, those of the last bars count. */
@@ -253,7 +288,7 @@ export class BacktestEngine implements Executor {
   #isQuietCycle(request: CycleRequest, context: DecisionContext): boolean {
     const { onHeldBack } = this.#dependencies
     if (onHeldBack === undefined) return false
-    const cycle = quietCycle(this.state, request, context)
+    const cycle = quietCycle(this.stateOfCycles, request, context)
     if (cycle === null) return false
     this.#ids += cycle.count
     this.#state = this.#withoutClosed(cycle.state)
@@ -299,26 +334,5 @@ const CLOSED_MAX = 100
 
 const KEYS_KEPT = 10_000
 
-/** A timer without waiting: each wait ends at once and moves the time on. */
-export class RecordedTimer implements Timer {
-  #nowMs: number
-  #yieldedMs = performance.now()
-
-  constructor(startMs: number) {
-    this.#nowMs = startMs
-  }
-
-  now(): number {
-    return this.#nowMs
-  }
-
-  async wait(ms: number): Promise<void> {
-    this.#nowMs += Math.max(0, ms)
-    // Signals and the progress bar need the event loop.
-    if (performance.now() - this.#yieldedMs < YIELD_MS) return
-    await yieldToEventLoop()
-    this.#yieldedMs = performance.now()
-  }
-}
-
-const YIELD_MS = 20
+/** So that memory stays small. */
+const LATE_MAX = 1000

@@ -7,9 +7,9 @@ import { builtinOf, type Producers } from '../core/signals/producers.ts'
 import { keyedRows } from '../engine/market/producer-runner.ts'
 import type { Producer, ProducerRun } from '../ports/producer.ts'
 
-/** Runs of producers that had nothing to report: only that they ran is kept, and folded when somebody reads it. */
+/** Runs of producers after which nothing happens: only that they ran is kept, and folded when somebody reads it. */
 export class QuietRuns {
-  readonly #runs = new Map<string, Timestamp>()
+  readonly #runs = new Map<string, QuietRun>()
   #count = 0
 
   /** How many events are not folded yet. */
@@ -17,25 +17,25 @@ export class QuietRuns {
     return this.#count
   }
 
-  /** It ran now and had nothing to report. */
-  add(name: string, now: Timestamp): void {
-    this.#runs.set(name, now)
+  /** It ran now and reported so many signals. */
+  add(name: string, now: Timestamp, signals: number): void {
+    const run = this.#runs.get(name)
+    if (run === undefined) this.#runs.set(name, { at: now, signals })
+    else {
+      run.at = now
+      run.signals += signals
+    }
     this.#count += 1
-  }
-
-  /** A later run of it is folded already. */
-  forget(name: string): void {
-    this.#runs.delete(name)
   }
 
   /** When it ran last, if that is not folded yet. */
   lastRunAt(name: string): Timestamp | undefined {
-    return this.#runs.get(name)
+    return this.#runs.get(name)?.at
   }
 
   foldInto(producers: Producers): Producers {
     const runs = producers.runs.withMutations((known) => {
-      for (const [name, at] of this.#runs) {
+      for (const [name, { at, signals }] of this.#runs) {
         const before = known.get(name)
         if (before === undefined) continue
         known.set(name, {
@@ -46,6 +46,7 @@ export class QuietRuns {
           lastError: null,
           consecutiveFailures: 0,
           errorsInARow: 0,
+          eventsProduced: before.eventsProduced + signals,
         })
       }
     })
@@ -53,6 +54,11 @@ export class QuietRuns {
     this.#count = 0
     return { registered: producers.registered, runs }
   }
+}
+
+interface QuietRun {
+  at: Timestamp
+  signals: number
 }
 
 /** It ran and had nothing to report. */

@@ -103,12 +103,12 @@ class Run {
       files: isBrain ? dependencies.ownProducers : undefined,
       onError,
     })
-    const { parameters = {}, own } = dependencies
     this.#strategy = strategyOf(dependencies.strategy, {
       engine: this.#engine,
+      stateOfCycles: () => this.#engine.stateOfCycles,
       configuration,
-      parameters,
-      own,
+      parameters: dependencies.parameters ?? {},
+      own: dependencies.own,
     })
   }
 

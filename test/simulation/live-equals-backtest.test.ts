@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createSimulatedFeed } from '../../src/adapters/feeds/simulated/simulated-feed.ts'
 import { BUILT_IN_PRODUCERS } from '../../src/adapters/producers/all.ts'
-import { RecordedTimer } from '../../src/backtest/backtest-engine.ts'
+import { RecordedTimer } from '../../src/backtest/recorded-timer.ts'
 import { LogFeed } from '../../src/backtest/log-feed.ts'
 import { backtest } from '../../src/backtest/run.ts'
 import type { BacktestDependencies } from '../../src/backtest/run-dependencies.ts'
