@@ -6,6 +6,7 @@ import { equityOf } from '../core/trading/account.ts'
 import { timestampAt } from '../core/shared/time.ts'
 import { withoutClosed } from '../core/brain/trades.ts'
 import type { Command } from '../core/decide.ts'
+import { SETTLED_AT_ONCE_MAX } from '../core/reputation/settle-calls.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import type { Stamped } from '../core/log/event.ts'
 import type { AccountAtClose } from './account.ts'
@@ -26,6 +27,8 @@ import { quietCycle } from './quiet-cycle.ts'
 import { NOTHING, QuietRuns, quietView, reportOf } from './quiet-producers.ts'
 import { QuietBars, type BarGroup } from './quiet-bars.ts'
 import { LateSignals } from './late-signals.ts'
+import { afterSettling } from './quiet-settlement.ts'
+import { RecentKeys } from './recent-keys.ts'
 import { afterSignals, unfolded } from './quiet-signals.ts'
 
 export interface BacktestEngineDependencies {
@@ -62,8 +65,7 @@ export const pricesAtOpen = (
  */
 export class BacktestEngine implements Executor {
   readonly #dependencies: BacktestEngineDependencies
-  #keys = new Set<string>()
-  #olderKeys: ReadonlySet<string> = new Set()
+  readonly #keys = new RecentKeys()
   #state: State = INITIAL_STATE
   #nowMs = 0
   #prices: Prices | null = null
@@ -88,7 +90,7 @@ export class BacktestEngine implements Executor {
 
   readonly log = {
     findByDedupeKeys: (keys: readonly string[]) =>
-      Promise.resolve(new Map(keys.filter((key) => this.#isKnown(key)).map((key) => [key, key]))),
+      Promise.resolve(new Map(keys.filter((key) => this.#keys.has(key)).map((key) => [key, key]))),
   }
 
   get state(): State {
@@ -140,7 +142,7 @@ export class BacktestEngine implements Executor {
     return (
       this.#quiet.prepare(this.#state, group) &&
       this.#quiet.areMarksFresh(nowMs) &&
-      this.#due.isNoCallDue(this.#state, group.closeMs) &&
+      this.#due.isNoCallDue(this.#state, nowMs) &&
       this.#due.isNothingDue(this.#state, beforeMs, nowMs, this.#quiet.isHolding)
     )
   }
@@ -173,9 +175,9 @@ export class BacktestEngine implements Executor {
       return true
     }
     const { rows } = report
-    if (rows.some(({ dedupeKey }) => this.#isKnown(dedupeKey))) return false
+    if (rows.some(({ dedupeKey }) => this.#keys.has(dedupeKey))) return false
     if (!this.#takesLate(report) && !this.#takesSignals(report)) return false
-    for (const { dedupeKey } of rows) this.#remember(dedupeKey)
+    for (const { dedupeKey } of rows) this.#keys.add(dedupeKey)
     return true
   }
 
@@ -208,9 +210,15 @@ export class BacktestEngine implements Executor {
   #view(): MarketView {
     const { symbols } = this.#dependencies.configuration().universe
     const barSeconds = this.#state.market.rules.barSeconds
+    const pricesOf = (symbol: string) => this.#quiet.pricesOf(symbol, barSeconds * 1000, this.#nowMs)
     return quietView(
       { symbols, asOfMs: this.#nowMs, analysisBarSeconds: barSeconds },
-      (symbol) => this.#quiet.pricesOf(symbol, barSeconds * 1000, this.#nowMs),
+      (symbol) => {
+        const prices = pricesOf(symbol)
+        if (prices !== null || this.#quiet.count === 0) return prices
+        void this.#withBars.market.symbols
+        return pricesOf(symbol)
+      },
       () => marketView(this.#withBars.market, symbols, this.#nowMs),
     )
   }
@@ -218,11 +226,13 @@ export class BacktestEngine implements Executor {
   /** Takes bars at which nothing happens, without events. False if they have to be observed. */
   takeQuietly(group: BarGroup): boolean {
     if (group.closeMs < this.#nowMs || !this.#quiet.prepare(this.#state, group)) return false
-    if (!group.backfill && !this.#due.isNoCallDue(this.#state, group.closeMs)) return false
+    const settles = !group.backfill && !this.#due.isNoCallDue(this.#state, group.closeMs)
+    if (settles && this.#state.reputation.calls.open.size > SETTLED_AT_ONCE_MAX) return false
     if (!this.#quiet.take(group)) return false
     this.moveTo(group.closeMs)
     const [first] = group.bars
     if (first !== undefined) this.#now = timestampOf(first.close_ts)
+    if (settles) this.#state = afterSettling(this.state, group.bars, this.#context())
     return true
   }
 
@@ -258,7 +268,7 @@ export class BacktestEngine implements Executor {
     this.#state = this.#withoutClosed(result.state)
     for (const { dedupeKey, type } of result.events) {
       // Nobody asks for those of bars.
-      if (dedupeKey !== null && type !== 'market.bar.v1') this.#remember(dedupeKey)
+      if (dedupeKey !== null && type !== 'market.bar.v1') this.#keys.add(dedupeKey)
     }
     this.#dependencies.onEvents(result.events)
     return Promise.resolve({ status: 'done', events: result.events, replayed: false })
@@ -311,19 +321,6 @@ export class BacktestEngine implements Executor {
     const trades = withoutClosed(learning.trades)
     return { ...state, brain: { ...state.brain, learning: { ...learning, trades } } }
   }
-
-  /** Only recent events can be repeated, so old keys are dropped, many at a time. */
-  #remember(key: string): void {
-    if (this.#keys.size >= KEYS_KEPT) {
-      this.#olderKeys = this.#keys
-      this.#keys = new Set()
-    }
-    this.#keys.add(key)
-  }
-
-  #isKnown(key: string): boolean {
-    return this.#keys.has(key) || this.#olderKeys.has(key)
-  }
 }
 
 export const BACKTEST_NODE = nodeId('backtest')
@@ -331,8 +328,6 @@ export const BACKTEST_NODE = nodeId('backtest')
 const NO_EVENTS: Promise<Outcome> = Promise.resolve({ status: 'done', events: [], replayed: false })
 
 const CLOSED_MAX = 100
-
-const KEYS_KEPT = 10_000
 
 /** So that memory stays small. */
 const LATE_MAX = 1000

@@ -148,13 +148,14 @@ export class QuietBars {
     const { lastClose } = track
     const { known, bars, openMs } = track.late
     const foldedMs = openMs[0] ?? nowMs
-    // A bar that closes an analysis bar changes the variance.
+    // A bar that closes an analysis bar changes them and the variance.
     if (Math.floor(foldedMs / lengthMs) !== Math.floor(nowMs / lengthMs)) return null
     return {
       close: lastClose,
       last: bars.at(-1) ?? known.last,
       return1h: hourReturn(known.closes, bars, openMs, nowMs, lastClose),
       variance: known.analysis.variance,
+      analysisBars: known.analysis.bars,
     }
   }
 

@@ -118,7 +118,7 @@ export const quietView = (
 }
 
 /** The members that are known without folding. */
-export interface PriceView extends Pick<SymbolView, 'return1h' | 'variance'> {
+export interface PriceView extends Pick<SymbolView, 'return1h' | 'variance' | 'analysisBars'> {
   readonly close: number
   /** The newest bar. */
   readonly last: LastReadings
@@ -139,14 +139,17 @@ class QuietSymbolView implements SymbolView {
   readonly symbol: string
   readonly return1h: number | null
   readonly variance: number | null
+  readonly analysisBars: SymbolView['analysisBars']
   readonly #close: number
   readonly #last: LastReadings
   readonly #whole: () => SymbolView
 
-  constructor(symbol: string, { close, last, return1h, variance }: PriceView, whole: () => SymbolView) {
+  constructor(symbol: string, prices: PriceView, whole: () => SymbolView) {
+    const { close, last, return1h, variance, analysisBars } = prices
     this.symbol = symbol
     this.return1h = return1h
     this.variance = variance
+    this.analysisBars = analysisBars
     this.#close = close
     this.#last = last
     this.#whole = whole
@@ -178,10 +181,6 @@ class QuietSymbolView implements SymbolView {
 
   get fearGreed(): number | null {
     return this.#last.fear_greed
-  }
-
-  get analysisBars(): SymbolView['analysisBars'] {
-    return this.#whole().analysisBars
   }
 
   get return24h(): number | null {

@@ -197,8 +197,8 @@ const agreementOf = (one: CallDirection, other: CallDirection): number => {
 const SEPARATOR = '\n'
 const keyOf = (later: string, earlier: string): string => `${later}${SEPARATOR}${earlier}`
 const authorsIn = (key: string): readonly [later: string, earlier: string] => {
-  const [later = '', earlier = ''] = key.split(SEPARATOR)
-  return [later, earlier]
+  const at = key.indexOf(SEPARATOR)
+  return at === -1 ? [key, ''] : [key.slice(0, at), key.slice(at + 1)]
 }
 
 /** Once a day: drops ended stances, pairs that did not meet for long, and rare ones if there are too many. */

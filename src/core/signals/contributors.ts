@@ -84,6 +84,7 @@ const usedIn = (
 }
 
 export const swept = (unused: Unused, now: Timestamp): Unused => {
+  if (unused.size === 0) return unused
   const oldest = timestampAt(Date.parse(now) - WAIT_MS_MAX)
   const old: SignalId[] = []
   // Most cycles find none: searching first avoids a copy of the map.

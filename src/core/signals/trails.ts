@@ -76,7 +76,7 @@ export const afterSeen = (trails: Trails, all: readonly SignalsSeen[]): Trails =
   const bySource = trails.bySource.withMutations((known) => {
     for (const { source, type, first, last, count } of all) {
       const trail = extended(known.get(source), first, { type })
-      const days = trail.days.with(-1, (trail.days.at(-1) ?? 0) + count - 1)
+      const days = trail.days.with(trail.days.length - 1, (trail.days.at(-1) ?? 0) + count - 1)
       known.set(source, { ...trail, signals: trail.signals + count - 1, lastSeen: last, days })
     }
   })
