@@ -29,13 +29,11 @@ import { QuietBars, type BarGroup } from './quiet-bars.ts'
 import { LateSignals } from './late-signals.ts'
 import { afterSettling } from './quiet-settlement.ts'
 import { RecentKeys } from './recent-keys.ts'
-import { afterSignals, unfolded } from './quiet-signals.ts'
+import { afterSignals, unfolded, withSignals } from './quiet-signals.ts'
 
 export interface BacktestEngineDependencies {
   readonly configuration: () => Configuration
   readonly version: string
-  /** The name of the feed. */
-  readonly feed: string
   /** All events of a command, in order. Quiet bars have none. */
   readonly onEvents: (events: readonly Stamped[]) => void
   /** Why a cycle trades a symbol not, if it has no events because nothing follows from it; without it all have theirs. */
@@ -78,8 +76,8 @@ export class BacktestEngine implements Executor {
 
   constructor(dependencies: BacktestEngineDependencies) {
     this.#dependencies = dependencies
-    this.#quiet = new QuietBars(dependencies.feed, dependencies.configuration)
-    this.#due = new DueTimes(dependencies.configuration, (name) => this.#runs.lastRunAt(name))
+    this.#quiet = new QuietBars(dependencies.configuration)
+    this.#due = new DueTimes(dependencies.configuration, (name) => this.#runs.lastRunMs(name))
   }
 
   /** As the deciders see it, but the market is folded only if one of them asks for it. */
@@ -103,7 +101,10 @@ export class BacktestEngine implements Executor {
   get stateOfCycles(): State {
     const { signals } = this.#withBars
     const latest = this.#late.foldLatest(signals.latest)
-    if (latest !== signals.latest) this.#state = { ...this.#state, signals: { ...signals, latest } }
+    if (latest === signals.latest) return this.#state
+    const { contributors, producers, trails, traces } = signals
+    const newest = { contributors, producers, latest, trails, traces }
+    this.#state = withSignals(this.#state, 0, newest, this.#state.reputation)
     return this.#state
   }
 
@@ -121,9 +122,11 @@ export class BacktestEngine implements Executor {
     const count = this.#runs.count + this.#late.count
     if (count === 0) return
     this.#ids += this.#runs.count + this.#late.attributions
-    const { seq, signals, ...state } = this.#late.foldInto(this.#state)
+    const { signals, reputation } = this.#late.foldInto(this.#state)
+    const { contributors, latest, trails, traces } = signals
     const producers = this.#runs.foldInto(signals.producers)
-    this.#state = { ...state, seq: seq + count, signals: { ...signals, producers } }
+    const all = { contributors, producers, latest, trails, traces }
+    this.#state = withSignals(this.#state, count, all, reputation)
   }
 
   /** After the last bars. */
@@ -171,7 +174,7 @@ export class BacktestEngine implements Executor {
     const report = reportOf(producer, this.#state.signals.producers, view, this.#timestamp)
     if (report === null) return false
     if (report === NOTHING) {
-      this.#runs.add(producer.name, this.#timestamp, 0)
+      this.#runs.add(producer.name, this.#timestamp, this.#nowMs, 0)
       return true
     }
     const { rows } = report
@@ -185,10 +188,11 @@ export class BacktestEngine implements Executor {
   #takesLate({ name, rows, end }: ProducerReport): boolean {
     const overlaps = end === 'usable' ? this.#late.take(name, rows, this.#unfolded, this.#context()) : null
     if (overlaps === null) return false
-    const { reputation } = this.#state
+    const { signals, reputation } = this.#state
+    const { calls, outcomes, feedback } = reputation
     if (overlaps !== reputation.overlaps)
-      this.#state = { ...this.#state, reputation: { ...reputation, overlaps } }
-    this.#runs.add(name, this.#timestamp, rows.length)
+      this.#state = withSignals(this.#state, 0, signals, { calls, outcomes, overlaps, feedback })
+    this.#runs.add(name, this.#timestamp, this.#nowMs, rows.length)
     if (this.#late.count > LATE_MAX) this.#foldSignals()
     return true
   }
@@ -202,7 +206,7 @@ export class BacktestEngine implements Executor {
       return false
     }
     const { signals, reputation, count } = after
-    this.#state = { ...this.#state, seq: this.#state.seq + count, signals, reputation }
+    this.#state = withSignals(this.#state, count, signals, reputation)
     return true
   }
 

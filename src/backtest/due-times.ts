@@ -13,7 +13,7 @@ const FUNDING_PERIOD_MS = 28_800_000
 /** When time alone makes something happen, from the state as it is. */
 export class DueTimes {
   readonly #configuration: () => Configuration
-  readonly #lastRunAt: LastRunAt
+  readonly #lastRunMs: LastRunMs
   #queues: DueQueues | null = null
   #firstDueMs = 0
   #learning: State['brain']['learning'] | null = null
@@ -23,9 +23,9 @@ export class DueTimes {
   #staleMs = 0
   readonly #ran = new Map<string, { readonly at: Timestamp; readonly ms: number }>()
 
-  constructor(configuration: () => Configuration, lastRunAt: LastRunAt) {
+  constructor(configuration: () => Configuration, lastRunMs: LastRunMs) {
     this.#configuration = configuration
-    this.#lastRunAt = lastRunAt
+    this.#lastRunMs = lastRunMs
   }
 
   /** Whether no call is due by then. */
@@ -79,7 +79,7 @@ export class DueTimes {
       const intervalMs = schedule === null ? null : intervalMsOf(schedule)
       if (intervalMs === null) return
       const isCounted = health === 'ok' || health === 'degraded'
-      const ranMs = isCounted ? this.#msOfRun(name, this.#lastRunAt(name) ?? lastRunAt) : nowMs
+      const ranMs = isCounted ? (this.#lastRunMs(name) ?? this.#msOfRun(name, lastRunAt)) : nowMs
       first = Math.min(first, ranMs + intervals * intervalMs)
     })
     return first
@@ -96,7 +96,7 @@ export class DueTimes {
 }
 
 /** Of runs that are not folded yet. */
-type LastRunAt = (name: string) => Timestamp | undefined
+type LastRunMs = (name: string) => number | undefined
 
 /** Whether a step of this length ends behind the first time and up to the second. */
 export const isStepBetween = (stepMs: number, afterMs: number, upToMs: number): boolean =>

@@ -1,6 +1,6 @@
 import type { StoredSignal } from '../core/events/catalogue.ts'
 import { afterJoining, type Call, type Joining } from '../core/reputation/calls.ts'
-import type { ReputationFacts } from '../core/reputation/evolve.ts'
+import type { ReputationFacts, ReputationState } from '../core/reputation/evolve.ts'
 import { callJoinedBy } from '../core/reputation/open-call.ts'
 import { afterJoined, type Overlaps } from '../core/reputation/overlaps.ts'
 import { signalId, type Timestamp } from '../core/shared/brand.ts'
@@ -8,6 +8,7 @@ import type { DecisionContext } from '../core/shared/decision-context.ts'
 import { DAY_MS, msOf } from '../core/shared/time.ts'
 import { weightedTypeOf } from '../core/signal-types/all.ts'
 import { priceWs } from '../core/signal-types/price-ws.ts'
+import type { SignalsState } from '../core/signals/evolve.ts'
 import { evolveLatestSignals, type LatestSignals } from '../core/signals/latest-signals.ts'
 import { rowFaultOf, type Row } from '../core/signals/producer-runs.ts'
 import { builtinOf } from '../core/signals/producers.ts'
@@ -121,7 +122,10 @@ export class LateSignals {
   }
 
   /** All that is left to fold, but for the runs. */
-  foldInto({ signals, reputation, ...state }: State): State {
+  foldInto({ signals, reputation }: Pick<State, 'signals' | 'reputation'>): {
+    readonly signals: SignalsState
+    readonly reputation: ReputationState
+  } {
     const calls = afterJoining(reputation.calls, this.#joining)
     const trails = afterSeen(signals.trails, this.#seen)
     const latest = this.foldLatest(signals.latest)
@@ -130,6 +134,11 @@ export class LateSignals {
     this.#seenOf.clear()
     this.#count = 0
     this.#attributions = 0
-    return { ...state, signals: { ...signals, latest, trails }, reputation: { ...reputation, calls } }
+    const { contributors, producers, traces } = signals
+    const { outcomes, overlaps, feedback } = reputation
+    return {
+      signals: { contributors, producers, latest, trails, traces },
+      reputation: { calls, outcomes, overlaps, feedback },
+    }
   }
 }

@@ -18,19 +18,20 @@ export class QuietRuns {
   }
 
   /** It ran now and reported so many signals. */
-  add(name: string, now: Timestamp, signals: number): void {
+  add(name: string, now: Timestamp, nowMs: number, signals: number): void {
     const run = this.#runs.get(name)
-    if (run === undefined) this.#runs.set(name, { at: now, signals })
+    if (run === undefined) this.#runs.set(name, { at: now, atMs: nowMs, signals })
     else {
       run.at = now
+      run.atMs = nowMs
       run.signals += signals
     }
     this.#count += 1
   }
 
   /** When it ran last, if that is not folded yet. */
-  lastRunAt(name: string): Timestamp | undefined {
-    return this.#runs.get(name)?.at
+  lastRunMs(name: string): number | undefined {
+    return this.#runs.get(name)?.atMs
   }
 
   foldInto(producers: Producers): Producers {
@@ -38,15 +39,17 @@ export class QuietRuns {
       for (const [name, { at, signals }] of this.#runs) {
         const before = known.get(name)
         if (before === undefined) continue
+        const { eventsProduced, averageDurationMs, quarantinedUntil } = before
         known.set(name, {
-          ...before,
           health: 'ok',
           lastRunAt: at,
           lastSuccessAt: at,
           lastError: null,
           consecutiveFailures: 0,
           errorsInARow: 0,
-          eventsProduced: before.eventsProduced + signals,
+          eventsProduced: eventsProduced + signals,
+          averageDurationMs,
+          quarantinedUntil,
         })
       }
     })
@@ -58,6 +61,7 @@ export class QuietRuns {
 
 interface QuietRun {
   at: Timestamp
+  atMs: number
   signals: number
 }
 

@@ -74,7 +74,6 @@ class Run {
     this.#engine = new BacktestEngine({
       configuration,
       version: dependencies.version,
-      feed: dependencies.feed.name,
       onEvents: (events) => {
         this.#account.record(events)
         this.#ownProducers.record(events)

@@ -53,8 +53,10 @@ export interface Evidence {
 export const contributionsOf = ({ edges, overlaps }: Evidence, rules: ContributionRules): Contributions => {
   const pairs = pairsOf(repeatsOf(overlaps))
   const known = new Map<string, EstimatedEdge & { readonly outcomes: number }>()
-  for (const [author, edge] of edges)
-    known.set(author, { ...estimatedEdge(edge, rules), outcomes: edge.outcomes })
+  for (const [author, edge] of edges) {
+    const { mean, error, evidence, sure } = estimatedEdge(edge, rules)
+    known.set(author, { mean, error, evidence, sure, outcomes: edge.outcomes })
+  }
   for (const author of pairs.keys())
     if (!known.has(author)) known.set(author, { ...NEWCOMER.edge, outcomes: 0 })
   const contributions = new Map<string, Contribution>()

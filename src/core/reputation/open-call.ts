@@ -172,7 +172,8 @@ const claimOf = (
     type === CURATOR_TYPE ? opinionIn(signal, configuration) : readingOf(facts, signal, symbol, configuration)
   if (view === null) return null
   const author = authorKey(contributorId, producerId)
-  return { author, symbol, domain, requestedHorizon: payload['horizon'], ...view }
+  const { direction, probability } = view
+  return { author, symbol, domain, direction, probability, requestedHorizon: payload['horizon'] }
 }
 
 type StatedView = Pick<CallClaim, 'direction' | 'probability'>

@@ -103,7 +103,7 @@ const trendOf = (strength: number): (typeof DIRECTIONS)[number] => {
 /** How far the close is from the lowest low and the highest high, as shares of itself. */
 const levelDistancesOf = (bars: readonly AnalysisBar[], close: number) => {
   if (bars.length < LEVEL_BARS) return { support_distance: null, resistance_distance: null }
-  let { low, high } = bars[bars.length - 1] as AnalysisBar
+  let { low, high } = bars.at(-1) as AnalysisBar
   for (let index = bars.length - LEVEL_BARS; index < bars.length; index += 1) {
     const bar = bars[index] as AnalysisBar
     if (bar.low < low) low = bar.low
