@@ -176,7 +176,25 @@ export const afterJoining = (calls: Calls, joining: readonly Joining[]): Calls =
   return { open, current, ofSignal, ofPosition, due, rates }
 }
 
-const withSignals = (call: Call, signalIds: readonly SignalId[]): Call => ({ ...call, signalIds })
+/** Written out, because this runs for most signals. */
+const withSignals = (call: Call, signalIds: readonly SignalId[]): Call => ({
+  id: call.id,
+  producerId: call.producerId,
+  contributorId: call.contributorId,
+  symbol: call.symbol,
+  direction: call.direction,
+  horizon: call.horizon,
+  openedAt: call.openedAt,
+  dueAt: call.dueAt,
+  refPrice: call.refPrice,
+  refSigma: call.refSigma,
+  probability: call.probability,
+  signalIds,
+  positionIds: call.positionIds,
+  isDecided: call.isDecided,
+  isMeasured: call.isMeasured,
+  places: call.places,
+})
 
 /** A trade made on a call before its due time decides it. */
 const bound = (before: Calls, opened: PayloadOf<'execution.position_opened.v1'>, at: Timestamp): Calls => {

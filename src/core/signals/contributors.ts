@@ -231,8 +231,10 @@ export const evolveContributors = (contributors: Contributors, event: KnownEvent
       )
       return { ...contributors, byId }
     }
-    case 'brain.cycle.v1':
-      return { ...contributors, unused: swept(contributors.unused, event.ts) }
+    case 'brain.cycle.v1': {
+      const unused = swept(contributors.unused, event.ts)
+      return unused === contributors.unused ? contributors : { ...contributors, unused }
+    }
     default:
       return contributors
   }
