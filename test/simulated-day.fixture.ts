@@ -2,7 +2,7 @@ import { createSimulatedFeed } from '../src/adapters/feeds/simulated/simulated-f
 import { signatures } from '../src/adapters/platform/signatures/signatures.ts'
 import { BUILT_IN_PRODUCERS } from '../src/adapters/producers/all.ts'
 import { MemoryLog } from '../src/adapters/storage/memory/memory-log.ts'
-import { RecordedTimer } from '../src/backtest/backtest-engine.ts'
+import { RecordedTimer } from '../src/backtest/recorded-timer.ts'
 import { configurationRecord } from '../src/core/config/recorded.ts'
 import type { Configuration } from '../src/core/config/schema.ts'
 import { validateValues, DEFAULT_CONFIGURATION } from '../src/core/config/validate.ts'

@@ -4,9 +4,9 @@ import type { FeedBar } from '../core/market/bar.ts'
 import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { equityOf } from '../core/trading/account.ts'
 import { timestampAt } from '../core/shared/time.ts'
-import { yieldToEventLoop } from '../ports/yield-to-event-loop.ts'
 import { withoutClosed } from '../core/brain/trades.ts'
 import type { Command } from '../core/decide.ts'
+import { SETTLED_AT_ONCE_MAX } from '../core/reputation/settle-calls.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import type { Stamped } from '../core/log/event.ts'
 import type { AccountAtClose } from './account.ts'
@@ -16,23 +16,24 @@ import { evolve, INITIAL_STATE, type State } from '../core/state.ts'
 import type { ExecuteOptions, Executor } from '../engine/plan.ts'
 import type { Outcome } from '../engine/plan.ts'
 import { sha256Hex } from '../engine/sha256.ts'
-import type { Timer } from '../ports/timer.ts'
 import { DueTimes } from './due-times.ts'
 import { marketView, type MarketView } from '../core/market/readings.ts'
 import type { Producer } from '../ports/producer.ts'
 import type { CycleRequest } from '../core/brain/run-cycle.ts'
 import type { ReputationFacts } from '../core/reputation/evolve.ts'
+import type { ProducerReport } from '../core/signals/producer-runs.ts'
 import type { DecisionContext } from '../core/shared/decision-context.ts'
 import { quietCycle } from './quiet-cycle.ts'
 import { NOTHING, QuietRuns, quietView, reportOf } from './quiet-producers.ts'
 import { QuietBars, type BarGroup } from './quiet-bars.ts'
-import { afterSignals, unfolded } from './quiet-signals.ts'
+import { LateSignals } from './late-signals.ts'
+import { afterSettling } from './quiet-settlement.ts'
+import { RecentKeys } from './recent-keys.ts'
+import { afterSignals, unfolded, withSignals } from './quiet-signals.ts'
 
 export interface BacktestEngineDependencies {
   readonly configuration: () => Configuration
   readonly version: string
-  /** The name of the feed. */
-  readonly feed: string
   /** All events of a command, in order. Quiet bars have none. */
   readonly onEvents: (events: readonly Stamped[]) => void
   /** Why a cycle trades a symbol not, if it has no events because nothing follows from it; without it all have theirs. */
@@ -62,8 +63,7 @@ export const pricesAtOpen = (
  */
 export class BacktestEngine implements Executor {
   readonly #dependencies: BacktestEngineDependencies
-  #keys = new Set<string>()
-  #olderKeys: ReadonlySet<string> = new Set()
+  readonly #keys = new RecentKeys()
   #state: State = INITIAL_STATE
   #nowMs = 0
   #prices: Prices | null = null
@@ -71,39 +71,62 @@ export class BacktestEngine implements Executor {
   #now: Timestamp | null = null
   readonly #quiet: QuietBars
   readonly #runs = new QuietRuns()
+  readonly #late = new LateSignals()
   readonly #due: DueTimes
 
   constructor(dependencies: BacktestEngineDependencies) {
     this.#dependencies = dependencies
-    this.#quiet = new QuietBars(dependencies.feed, dependencies.configuration)
-    this.#due = new DueTimes(dependencies.configuration, (name) => this.#runs.lastRunAt(name))
+    this.#quiet = new QuietBars(dependencies.configuration)
+    this.#due = new DueTimes(dependencies.configuration, (name) => this.#runs.lastRunMs(name))
   }
 
   /** As the deciders see it, but the market is folded only if one of them asks for it. */
   readonly #unfolded: ReputationFacts = unfolded(
     () => this.#state,
-    () => this.state.market,
+    () => this.#withBars.market,
   )
 
   readonly log = {
     findByDedupeKeys: (keys: readonly string[]) =>
-      Promise.resolve(new Map(keys.filter((key) => this.#isKnown(key)).map((key) => [key, key]))),
+      Promise.resolve(new Map(keys.filter((key) => this.#keys.has(key)).map((key) => [key, key]))),
   }
 
   get state(): State {
+    void this.#withBars
+    this.#foldSignals()
+    return this.#state
+  }
+
+  /** For cycles, which read no more of the signals than the newest: the rest is folded later. */
+  get stateOfCycles(): State {
+    const { signals } = this.#withBars
+    const latest = this.#late.foldLatest(signals.latest)
+    if (latest === signals.latest) return this.#state
+    const { contributors, producers, trails, traces } = signals
+    const newest = { contributors, producers, latest, trails, traces }
+    this.#state = withSignals(this.#state, 0, newest, this.#state.reputation)
+    return this.#state
+  }
+
+  /** With all bars, but without what is late of the signals. */
+  get #withBars(): State {
     // Each of the events that were not made would have had an id.
     if (this.#quiet.count > 0) {
       this.#ids += this.#quiet.count
       this.#state = this.#quiet.foldInto(this.#state)
     }
-    if (this.#runs.count > 0) {
-      this.#ids += this.#runs.count
-      const { seq, signals } = this.#state
-      const after = seq + this.#runs.count
-      const producers = this.#runs.foldInto(signals.producers)
-      this.#state = { ...this.#state, seq: after, signals: { ...signals, producers } }
-    }
     return this.#state
+  }
+
+  #foldSignals(): void {
+    const count = this.#runs.count + this.#late.count
+    if (count === 0) return
+    this.#ids += this.#runs.count + this.#late.attributions
+    const { signals, reputation } = this.#late.foldInto(this.#state)
+    const { contributors, latest, trails, traces } = signals
+    const producers = this.#runs.foldInto(signals.producers)
+    const all = { contributors, producers, latest, trails, traces }
+    this.#state = withSignals(this.#state, count, all, reputation)
   }
 
   /** After the last bars. */
@@ -122,7 +145,7 @@ export class BacktestEngine implements Executor {
     return (
       this.#quiet.prepare(this.#state, group) &&
       this.#quiet.areMarksFresh(nowMs) &&
-      this.#due.isNoCallDue(this.#state, group.closeMs) &&
+      this.#due.isNoCallDue(this.#state, nowMs) &&
       this.#due.isNothingDue(this.#state, beforeMs, nowMs, this.#quiet.isHolding)
     )
   }
@@ -151,11 +174,31 @@ export class BacktestEngine implements Executor {
     const report = reportOf(producer, this.#state.signals.producers, view, this.#timestamp)
     if (report === null) return false
     if (report === NOTHING) {
-      this.#runs.add(producer.name, this.#timestamp)
+      this.#runs.add(producer.name, this.#timestamp, this.#nowMs, 0)
       return true
     }
-    const { name, rows } = report
-    if (rows.some(({ dedupeKey }) => this.#isKnown(dedupeKey))) return false
+    const { rows } = report
+    if (rows.some(({ dedupeKey }) => this.#keys.has(dedupeKey))) return false
+    if (!this.#takesLate(report) && !this.#takesSignals(report)) return false
+    for (const { dedupeKey } of rows) this.#keys.add(dedupeKey)
+    return true
+  }
+
+  /** Signals that join open calls. */
+  #takesLate({ name, rows, end }: ProducerReport): boolean {
+    const overlaps = end === 'usable' ? this.#late.take(name, rows, this.#unfolded, this.#context()) : null
+    if (overlaps === null) return false
+    const { signals, reputation } = this.#state
+    const { calls, outcomes, feedback } = reputation
+    if (overlaps !== reputation.overlaps)
+      this.#state = withSignals(this.#state, 0, signals, { calls, outcomes, overlaps, feedback })
+    this.#runs.add(name, this.#timestamp, this.#nowMs, rows.length)
+    if (this.#late.count > LATE_MAX) this.#foldSignals()
+    return true
+  }
+
+  #takesSignals(report: ProducerReport): boolean {
+    this.#foldSignals()
     const ids = this.#idsTaken
     const after = afterSignals(this.#unfolded, report, this.#context())
     if (after === null) {
@@ -163,9 +206,7 @@ export class BacktestEngine implements Executor {
       return false
     }
     const { signals, reputation, count } = after
-    this.#runs.forget(name)
-    this.#state = { ...this.#state, seq: this.#state.seq + count, signals, reputation }
-    for (const { dedupeKey } of rows) this.#remember(dedupeKey)
+    this.#state = withSignals(this.#state, count, signals, reputation)
     return true
   }
 
@@ -173,21 +214,29 @@ export class BacktestEngine implements Executor {
   #view(): MarketView {
     const { symbols } = this.#dependencies.configuration().universe
     const barSeconds = this.#state.market.rules.barSeconds
+    const pricesOf = (symbol: string) => this.#quiet.pricesOf(symbol, barSeconds * 1000, this.#nowMs)
     return quietView(
       { symbols, asOfMs: this.#nowMs, analysisBarSeconds: barSeconds },
-      (symbol) => this.#quiet.pricesOf(symbol, barSeconds * 1000, this.#nowMs),
-      () => marketView(this.state.market, symbols, this.#nowMs),
+      (symbol) => {
+        const prices = pricesOf(symbol)
+        if (prices !== null || this.#quiet.count === 0) return prices
+        void this.#withBars.market.symbols
+        return pricesOf(symbol)
+      },
+      () => marketView(this.#withBars.market, symbols, this.#nowMs),
     )
   }
 
   /** Takes bars at which nothing happens, without events. False if they have to be observed. */
   takeQuietly(group: BarGroup): boolean {
     if (group.closeMs < this.#nowMs || !this.#quiet.prepare(this.#state, group)) return false
-    if (!group.backfill && !this.#due.isNoCallDue(this.#state, group.closeMs)) return false
+    const settles = !group.backfill && !this.#due.isNoCallDue(this.#state, group.closeMs)
+    if (settles && this.#state.reputation.calls.open.size > SETTLED_AT_ONCE_MAX) return false
     if (!this.#quiet.take(group)) return false
     this.moveTo(group.closeMs)
     const [first] = group.bars
     if (first !== undefined) this.#now = timestampOf(first.close_ts)
+    if (settles) this.#state = afterSettling(this.state, group.bars, this.#context())
     return true
   }
 
@@ -203,7 +252,7 @@ export class BacktestEngine implements Executor {
 
   /** Also by events that were not made. */
   get #idsTaken(): number {
-    return this.#ids + this.#quiet.count + this.#runs.count
+    return this.#ids + this.#quiet.count + this.#runs.count + this.#late.attributions
   }
 
   /** Moves the time on, never back. Without prices, those of the last bars count. */
@@ -223,7 +272,7 @@ export class BacktestEngine implements Executor {
     this.#state = this.#withoutClosed(result.state)
     for (const { dedupeKey, type } of result.events) {
       // Nobody asks for those of bars.
-      if (dedupeKey !== null && type !== 'market.bar.v1') this.#remember(dedupeKey)
+      if (dedupeKey !== null && type !== 'market.bar.v1') this.#keys.add(dedupeKey)
     }
     this.#dependencies.onEvents(result.events)
     return Promise.resolve({ status: 'done', events: result.events, replayed: false })
@@ -253,7 +302,7 @@ export class BacktestEngine implements Executor {
   #isQuietCycle(request: CycleRequest, context: DecisionContext): boolean {
     const { onHeldBack } = this.#dependencies
     if (onHeldBack === undefined) return false
-    const cycle = quietCycle(this.state, request, context)
+    const cycle = quietCycle(this.stateOfCycles, request, context)
     if (cycle === null) return false
     this.#ids += cycle.count
     this.#state = this.#withoutClosed(cycle.state)
@@ -276,19 +325,6 @@ export class BacktestEngine implements Executor {
     const trades = withoutClosed(learning.trades)
     return { ...state, brain: { ...state.brain, learning: { ...learning, trades } } }
   }
-
-  /** Only recent events can be repeated, so old keys are dropped, many at a time. */
-  #remember(key: string): void {
-    if (this.#keys.size >= KEYS_KEPT) {
-      this.#olderKeys = this.#keys
-      this.#keys = new Set()
-    }
-    this.#keys.add(key)
-  }
-
-  #isKnown(key: string): boolean {
-    return this.#keys.has(key) || this.#olderKeys.has(key)
-  }
 }
 
 export const BACKTEST_NODE = nodeId('backtest')
@@ -297,28 +333,5 @@ const NO_EVENTS: Promise<Outcome> = Promise.resolve({ status: 'done', events: []
 
 const CLOSED_MAX = 100
 
-const KEYS_KEPT = 10_000
-
-/** A timer without waiting: each wait ends at once and moves the time on. */
-export class RecordedTimer implements Timer {
-  #nowMs: number
-  #yieldedMs = performance.now()
-
-  constructor(startMs: number) {
-    this.#nowMs = startMs
-  }
-
-  now(): number {
-    return this.#nowMs
-  }
-
-  async wait(ms: number): Promise<void> {
-    this.#nowMs += Math.max(0, ms)
-    // Signals and the progress bar need the event loop.
-    if (performance.now() - this.#yieldedMs < YIELD_MS) return
-    await yieldToEventLoop()
-    this.#yieldedMs = performance.now()
-  }
-}
-
-const YIELD_MS = 20
+/** So that memory stays small. */
+const LATE_MAX = 1000

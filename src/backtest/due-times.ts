@@ -13,7 +13,7 @@ const FUNDING_PERIOD_MS = 28_800_000
 /** When time alone makes something happen, from the state as it is. */
 export class DueTimes {
   readonly #configuration: () => Configuration
-  readonly #lastRunAt: LastRunAt
+  readonly #lastRunMs: LastRunMs
   #queues: DueQueues | null = null
   #firstDueMs = 0
   #learning: State['brain']['learning'] | null = null
@@ -21,21 +21,22 @@ export class DueTimes {
   #runs = 0
   #registered: Producers['registered'] | null = null
   #staleMs = 0
+  readonly #ran = new Map<string, { readonly at: Timestamp; readonly ms: number }>()
 
-  constructor(configuration: () => Configuration, lastRunAt: LastRunAt) {
+  constructor(configuration: () => Configuration, lastRunMs: LastRunMs) {
     this.#configuration = configuration
-    this.#lastRunAt = lastRunAt
+    this.#lastRunMs = lastRunMs
   }
 
-  /** Whether no call is decided by a bar that closes then, or by its absence. */
-  isNoCallDue(state: State, closeMs: number): boolean {
+  /** Whether no call is due by then. */
+  isNoCallDue(state: State, byMs: number): boolean {
     // A signal that joins a call changes no queue.
     const { due } = state.reputation.calls
     if (due !== this.#queues) {
       this.#queues = due
       this.#firstDueMs = firstDueMs(state)
     }
-    return closeMs < this.#firstDueMs
+    return byMs < this.#firstDueMs
   }
 
   /** Whether the clock asks for nothing behind `beforeMs` and up to now. */
@@ -78,15 +79,24 @@ export class DueTimes {
       const intervalMs = schedule === null ? null : intervalMsOf(schedule)
       if (intervalMs === null) return
       const isCounted = health === 'ok' || health === 'degraded'
-      const ranMs = isCounted ? Date.parse(this.#lastRunAt(name) ?? lastRunAt) : nowMs
+      const ranMs = isCounted ? (this.#lastRunMs(name) ?? this.#msOfRun(name, lastRunAt)) : nowMs
       first = Math.min(first, ranMs + intervals * intervalMs)
     })
     return first
   }
+
+  /** Most producers have not run again since it was last looked at. */
+  #msOfRun(name: string, at: Timestamp): number {
+    const known = this.#ran.get(name)
+    if (known?.at === at) return known.ms
+    const ms = Date.parse(at)
+    this.#ran.set(name, { at, ms })
+    return ms
+  }
 }
 
 /** Of runs that are not folded yet. */
-type LastRunAt = (name: string) => Timestamp | undefined
+type LastRunMs = (name: string) => number | undefined
 
 /** Whether a step of this length ends behind the first time and up to the second. */
 export const isStepBetween = (stepMs: number, afterMs: number, upToMs: number): boolean =>

@@ -1,5 +1,4 @@
-import type { FeedBar } from '../core/market/bar.ts'
-import { storedBar } from '../core/market/bar.ts'
+import type { FeedBar, StoredBar } from '../core/market/bar.ts'
 import { ANALYSIS_BARS_MAX, type AnalysisBar, type Market, type SymbolMarket } from '../core/market/evolve.ts'
 import { timestampOf } from '../core/shared/brand.ts'
 import { priceFrom, priceNumber } from '../core/shared/money.ts'
@@ -11,27 +10,19 @@ export interface BarRun {
   readonly bars: readonly FeedBar[]
   /** When each of them opened. */
   readonly openMs: readonly number[]
-  readonly feed: string
   /** Of the warm-up. */
   readonly backfill: boolean
 }
 
 /** What the market knows of a symbol after all of them: the same as the fold of one after the other, for much less. */
 export const afterBars = (known: SymbolMarket, run: BarRun, rules: Market['rules']): SymbolMarket => {
-  const { bars, openMs, feed, backfill } = run
+  const { bars, openMs, backfill } = run
   const last = bars.at(-1)
   const lastOpenMs = openMs.at(-1)
   if (last === undefined || lastOpenMs === undefined) return known
   const close: Quote = { price: priceFrom(last.close), atMs: lastOpenMs + last.resolution_s * 1000 }
-  const stored = {
-    ...last,
-    open_ts: timestampOf(last.open_ts),
-    close_ts: timestampOf(last.close_ts),
-    backfill,
-    feed,
-  }
   return {
-    last: storedBar(stored),
+    last: storedLast(last, backfill),
     held: null,
     repeatedUntil: null,
     mark: backfill ? known.mark : close,
@@ -40,6 +31,27 @@ export const afterBars = (known: SymbolMarket, run: BarRun, rules: Market['rules
     fearGreedByDay: withFearGreed(known.fearGreedByDay, bars),
   }
 }
+
+/** Written out: copies of a bar take several times as long. */
+const storedLast = (bar: FeedBar, backfill: boolean): StoredBar => ({
+  symbol: bar.symbol,
+  resolution_s: bar.resolution_s,
+  open_ts: timestampOf(bar.open_ts),
+  close_ts: timestampOf(bar.close_ts),
+  open: priceFrom(bar.open),
+  high: priceFrom(bar.high),
+  low: priceFrom(bar.low),
+  close: priceFrom(bar.close),
+  volume: bar.volume,
+  quote_volume: bar.quote_volume,
+  funding_annualized: bar.funding_annualized,
+  basis_annualized: bar.basis_annualized,
+  open_interest_usd: bar.open_interest_usd,
+  bid_depth_usd: bar.bid_depth_usd,
+  ask_depth_usd: bar.ask_depth_usd,
+  fear_greed: bar.fear_greed,
+  backfill,
+})
 
 const HOUR_MS = 3_600_000
 

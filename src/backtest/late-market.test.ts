@@ -21,7 +21,6 @@ const begun = () => {
 const run = (count: number) => ({
   bars: bars.slice(0, count),
   openMs: bars.slice(0, count).map(({ open_ts }) => Date.parse(open_ts)),
-  feed: 'test',
   backfill: false,
 })
 
@@ -42,7 +41,7 @@ it.each([
   const market = begun()
   const known = market.symbols.get(BTC)
   if (known === undefined) throw new Error('it has no BTC')
-  const late = new LateMarket('test')
+  const late = new LateMarket()
   const one = taking(late, market, 0, 70)
   const two = taking(late, one, 70, 200)
   const three = taking(late, two, 200, 201)
@@ -55,13 +54,13 @@ it.each([
 })
 
 it('does not wait for ever', () => {
-  const late = new LateMarket('test')
+  const late = new LateMarket()
   const market = taking(late, begun(), 0, 1500)
   expect(late.symbolIn(market, BTC)?.bars).toEqual([])
 })
 
 it('begins anew with a market that somebody else has changed', () => {
-  const late = new LateMarket('test')
+  const late = new LateMarket()
   taking(late, begun(), 0, 10)
   const other = begun()
   expect(late.symbolIn(other, BTC)).toEqual({ known: other.symbols.get(BTC), bars: [], openMs: [] })

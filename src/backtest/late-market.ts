@@ -18,16 +18,11 @@ const BARS_MAX = 1440
  * bar, so for most of them nobody does.
  */
 export class LateMarket {
-  readonly #feed: string
   readonly #symbols = new Map<CanonicalSymbol, LateSymbol>()
   /** Without the bars that are late. */
   #folded = INITIAL_MARKET.symbols
   /** With all bars that `after` has seen. */
   #market = INITIAL_MARKET
-
-  constructor(feed: string) {
-    this.#feed = feed
-  }
 
   /** The symbol in this market; undefined if it has none of that name. */
   symbolIn(market: Market, key: CanonicalSymbol): LateSymbol | undefined {
@@ -61,7 +56,6 @@ export class LateMarket {
           const run = {
             bars: bars.slice(0, count),
             openMs: openMs.slice(0, count),
-            feed: this.#feed,
             backfill,
           }
           all.set(key, afterBars(known, run, rules))

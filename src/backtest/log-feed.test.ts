@@ -12,7 +12,7 @@ import { DAY_MS, timestampAt } from '../core/shared/time.ts'
 import { sha256Hex } from '../engine/sha256.ts'
 import type { MarketFeed } from '../ports/market-feed.ts'
 import { LogFeed } from './log-feed.ts'
-import { RecordedTimer } from './backtest-engine.ts'
+import { RecordedTimer } from './recorded-timer.ts'
 import { backtest, NoBarsError } from './run.ts'
 import type { BacktestDependencies } from './run-dependencies.ts'
 

@@ -54,7 +54,7 @@ const USD_SCALE = 1_000_000
  * it is. Only what later readers need of them is kept, and folded into the state at once before anybody reads it.
  */
 export class QuietBars {
-  readonly #late: LateMarket
+  readonly #late = new LateMarket()
   readonly #configuration: () => Configuration
   readonly #tracks = new Map<string, Track>()
   #seen: State | null = null
@@ -74,8 +74,7 @@ export class QuietBars {
   #lastCloseMs = 0
   #count = 0
 
-  constructor(feed: string, configuration: () => Configuration) {
-    this.#late = new LateMarket(feed)
+  constructor(configuration: () => Configuration) {
     this.#configuration = configuration
   }
 
@@ -148,13 +147,14 @@ export class QuietBars {
     const { lastClose } = track
     const { known, bars, openMs } = track.late
     const foldedMs = openMs[0] ?? nowMs
-    // A bar that closes an analysis bar changes the variance.
+    // A bar that closes an analysis bar changes them and the variance.
     if (Math.floor(foldedMs / lengthMs) !== Math.floor(nowMs / lengthMs)) return null
     return {
       close: lastClose,
       last: bars.at(-1) ?? known.last,
       return1h: hourReturn(known.closes, bars, openMs, nowMs, lastClose),
       variance: known.analysis.variance,
+      analysisBars: known.analysis.bars,
     }
   }
 
@@ -199,13 +199,17 @@ export class QuietBars {
   foldInto(state: State): State {
     const at = timestampOf(this.#lastCloseTs)
     const after: State = {
-      ...state,
       seq: state.seq + this.#count,
       recordedAt: at,
       decidedAt: at,
       standsAt: null,
       market: this.#late.after(state.market, this.#isBackfill),
+      signals: state.signals,
       trading: this.#tradingAfter(state.trading, at),
+      reputation: state.reputation,
+      brain: state.brain,
+      treasury: state.treasury,
+      operations: state.operations,
     }
     this.#count = 0
     this.#trading = after.trading
@@ -233,7 +237,11 @@ export class QuietBars {
     }
     const { positions, book } = portfolio
     const peak = BigInt(this.#peak) as Usd
-    return { ...trading, positions, book, risk: { ...trading.risk, peak, at } }
+    const { killSwitch, intents, orders, venue, ledger, cycles, leaderToken } = trading
+    const { dayStart, curve } = trading.risk
+    const risk = { peak, dayStart, curve, at }
+    // Written out: copies take several times as long.
+    return { killSwitch, intents, orders, venue, positions, book, ledger, risk, cycles, leaderToken }
   }
 
   #groundsOf({ market, trading, treasury }: State): Grounds {

@@ -7,9 +7,9 @@ import { builtinOf, type Producers } from '../core/signals/producers.ts'
 import { keyedRows } from '../engine/market/producer-runner.ts'
 import type { Producer, ProducerRun } from '../ports/producer.ts'
 
-/** Runs of producers that had nothing to report: only that they ran is kept, and folded when somebody reads it. */
+/** Runs of producers after which nothing happens: only that they ran is kept, and folded when somebody reads it. */
 export class QuietRuns {
-  readonly #runs = new Map<string, Timestamp>()
+  readonly #runs = new Map<string, QuietRun>()
   #count = 0
 
   /** How many events are not folded yet. */
@@ -17,35 +17,40 @@ export class QuietRuns {
     return this.#count
   }
 
-  /** It ran now and had nothing to report. */
-  add(name: string, now: Timestamp): void {
-    this.#runs.set(name, now)
+  /** It ran now and reported so many signals. */
+  add(name: string, now: Timestamp, nowMs: number, signals: number): void {
+    const run = this.#runs.get(name)
+    if (run === undefined) this.#runs.set(name, { at: now, atMs: nowMs, signals })
+    else {
+      run.at = now
+      run.atMs = nowMs
+      run.signals += signals
+    }
     this.#count += 1
   }
 
-  /** A later run of it is folded already. */
-  forget(name: string): void {
-    this.#runs.delete(name)
-  }
-
   /** When it ran last, if that is not folded yet. */
-  lastRunAt(name: string): Timestamp | undefined {
-    return this.#runs.get(name)
+  lastRunMs(name: string): number | undefined {
+    return this.#runs.get(name)?.atMs
   }
 
   foldInto(producers: Producers): Producers {
     const runs = producers.runs.withMutations((known) => {
-      for (const [name, at] of this.#runs) {
+      for (const [name, { at, signals }] of this.#runs) {
         const before = known.get(name)
         if (before === undefined) continue
+        const { recentErrors, eventsProduced, averageDurationMs, quarantinedUntil } = before
         known.set(name, {
-          ...before,
           health: 'ok',
           lastRunAt: at,
           lastSuccessAt: at,
           lastError: null,
           consecutiveFailures: 0,
           errorsInARow: 0,
+          recentErrors,
+          eventsProduced: eventsProduced + signals,
+          averageDurationMs,
+          quarantinedUntil,
         })
       }
     })
@@ -53,6 +58,12 @@ export class QuietRuns {
     this.#count = 0
     return { registered: producers.registered, runs }
   }
+}
+
+interface QuietRun {
+  at: Timestamp
+  atMs: number
+  signals: number
 }
 
 /** It ran and had nothing to report. */
@@ -112,7 +123,7 @@ export const quietView = (
 }
 
 /** The members that are known without folding. */
-export interface PriceView extends Pick<SymbolView, 'return1h' | 'variance'> {
+export interface PriceView extends Pick<SymbolView, 'return1h' | 'variance' | 'analysisBars'> {
   readonly close: number
   /** The newest bar. */
   readonly last: LastReadings
@@ -133,14 +144,17 @@ class QuietSymbolView implements SymbolView {
   readonly symbol: string
   readonly return1h: number | null
   readonly variance: number | null
+  readonly analysisBars: SymbolView['analysisBars']
   readonly #close: number
   readonly #last: LastReadings
   readonly #whole: () => SymbolView
 
-  constructor(symbol: string, { close, last, return1h, variance }: PriceView, whole: () => SymbolView) {
+  constructor(symbol: string, prices: PriceView, whole: () => SymbolView) {
+    const { close, last, return1h, variance, analysisBars } = prices
     this.symbol = symbol
     this.return1h = return1h
     this.variance = variance
+    this.analysisBars = analysisBars
     this.#close = close
     this.#last = last
     this.#whole = whole
@@ -172,10 +186,6 @@ class QuietSymbolView implements SymbolView {
 
   get fearGreed(): number | null {
     return this.#last.fear_greed
-  }
-
-  get analysisBars(): SymbolView['analysisBars'] {
-    return this.#whole().analysisBars
   }
 
   get return24h(): number | null {

@@ -25,6 +25,26 @@ export const unfolded = (state: () => State, market: () => State['market']): Rep
   },
 })
 
+/** After so many events of signals. Written out: this runs for most of them, and a copy takes several times as long. */
+export const withSignals = (
+  before: State,
+  count: number,
+  signals: SignalsState,
+  reputation: ReputationState,
+): State => ({
+  seq: before.seq + count,
+  recordedAt: before.recordedAt,
+  decidedAt: before.decidedAt,
+  standsAt: before.standsAt,
+  market: before.market,
+  signals,
+  trading: before.trading,
+  reputation,
+  brain: before.brain,
+  treasury: before.treasury,
+  operations: before.operations,
+})
+
 /** What the signals of a run change. */
 interface AfterSignals {
   readonly signals: SignalsState

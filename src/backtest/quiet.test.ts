@@ -243,6 +243,19 @@ describe('a run that passes over quiet bars', { timeout: 60_000 }, () => {
     expect(reported).toHaveLength(BUILT_IN_PRODUCERS.length)
   })
 
+  it('settles the calls of quiet bars without the events of a bar', async () => {
+    const bars = { seed: 35, count: 900, hasSideValues: true }
+    const { state, commands } = await compared({ strategy: 'brain', bars, changes: LENIENT })
+    const settled = state.reputation.outcomes.edges.reduce((sum, { outcomes }) => sum + outcomes, 0)
+    expect(settled).toBeGreaterThan(5)
+    // Those of the warm-up are observed; after it none is, whatever it decides.
+    const observed = commands.filter(
+      (command) =>
+        command.kind === 'observe-bars' && command.observation.bars.some(({ backfill }) => !backfill),
+    )
+    expect(observed.length).toBeLessThan(settled / 2)
+  })
+
   it('does so with producers that fail, rest, and report what is wrong or sets a price', async () => {
     const bars = { seed: 34, count: 1500, symbols: ['BTC', 'ETH'], hasSideValues: true }
     const changes = {

@@ -74,7 +74,6 @@ class Run {
     this.#engine = new BacktestEngine({
       configuration,
       version: dependencies.version,
-      feed: dependencies.feed.name,
       onEvents: (events) => {
         this.#account.record(events)
         this.#ownProducers.record(events)
@@ -103,12 +102,12 @@ class Run {
       files: isBrain ? dependencies.ownProducers : undefined,
       onError,
     })
-    const { parameters = {}, own } = dependencies
     this.#strategy = strategyOf(dependencies.strategy, {
       engine: this.#engine,
+      stateOfCycles: () => this.#engine.stateOfCycles,
       configuration,
-      parameters,
-      own,
+      parameters: dependencies.parameters ?? {},
+      own: dependencies.own,
     })
   }
 

@@ -6,6 +6,7 @@ import { timestampAt } from '../core/shared/time.ts'
 import { BRAIN, BUILT_IN_STRATEGIES, builtInStrategy } from '../core/strategies/built-in.ts'
 import { checkedParameters, openDirectly } from '../core/strategies/direct.ts'
 import { accountFacts } from '../core/strategies/facts.ts'
+import type { State } from '../core/state.ts'
 import { StrategyError, type ParameterValues, type StrategyProposal } from '../core/strategies/strategy.ts'
 import type { Executor } from '../engine/plan.ts'
 import { proposalOf } from '../engine/market/strategy-runner.ts'
@@ -37,6 +38,8 @@ export const STRATEGY_NAMES: readonly string[] = [BRAIN, ...BUILT_IN_STRATEGIES.
 export interface StrategyDependencies {
   readonly engine: Executor
   readonly configuration: () => Configuration
+  /** As far as cycles read it; by default all of it. */
+  readonly stateOfCycles?: () => State
   /** Of a built-in rule; the brain has its settings. */
   readonly parameters?: ParameterValues
   /** A strategy of the user, if the name is not that of a built-in one. */
@@ -75,7 +78,12 @@ export const unknownStrategy = (name: string, known: readonly string[]): string 
 
 const brain = (dependencies: StrategyDependencies): Strategy => ({
   addBars: () => undefined,
-  decide: (beforeMs, nowMs) => runDueCycle(dependencies, beforeMs, nowMs, { trigger: 'backtest' }),
+  decide: (beforeMs, nowMs) => {
+    const { engine, configuration, stateOfCycles = () => engine.state } = dependencies
+    const state = stateOfCycles()
+    const cycles: Executor = { state, log: engine.log, execute: (...command) => engine.execute(...command) }
+    return runDueCycle({ engine: cycles, configuration }, beforeMs, nowMs, { trigger: 'backtest' })
+  },
   isIdle: (beforeMs, nowMs) =>
     !isStepBetween(dependencies.configuration().brain.cycle_interval_seconds * 1000, beforeMs, nowMs),
   skip: () => undefined,

@@ -6,7 +6,7 @@ import { createSimulatedFeed } from '../adapters/feeds/simulated/simulated-feed.
 import type { BarMemory } from '../adapters/history/bar-files/bar-memory.ts'
 import { createBarStore } from '../adapters/history/bar-files/bar-store.ts'
 import { BUILT_IN_PRODUCERS } from '../adapters/producers/all.ts'
-import { RecordedTimer } from '../backtest/backtest-engine.ts'
+import { RecordedTimer } from '../backtest/recorded-timer.ts'
 import { LogFeed } from '../backtest/log-feed.ts'
 import { reportOf, type BacktestReport, type BacktestSubject } from '../backtest/report.ts'
 import { backtest, NoBarsError, WARM_UP_BARS } from '../backtest/run.ts'

@@ -78,12 +78,22 @@ export const convictionOf = (
   const strength = strengthOf(synthesis.value, { regime, gauges }, rules)
   const { value, coverage, agreement, domains } = synthesis
   const inputs = inputsOf(scores, domains)
+  // Written out: copies take several times as long.
   return {
     symbol,
     regime,
     gauges,
-    ...synthesis,
-    ...strength,
+    value,
+    coverage,
+    agreement,
+    domains,
+    side: strength.side,
+    direction: strength.direction,
+    ctsScore: strength.ctsScore,
+    dampedValue: strength.dampedValue,
+    preCapMagnitude: strength.preCapMagnitude,
+    magnitude: strength.magnitude,
+    effectiveConviction: strength.effectiveConviction,
     pcsScore: scoreOf(value),
     finalScore: scoreOf(strength.dampedValue),
     confidence: r9((Math.abs(strength.dampedValue) + coverage + agreement) / 3),

@@ -149,11 +149,11 @@ export const cycleInputsOf = (
     nowMs: msOf(now),
     symbols: configuration.universe.symbols,
     authors: authorsForCycle(facts, configuration),
-    market: configuration.universe.symbols.map(canonicalSymbol).map((symbol) => ({
-      symbol,
-      ...dayFactsOf(facts.market, symbol),
-      mark: markOf(symbol)?.price ?? null,
-    })),
+    market: configuration.universe.symbols.map((spelling) => {
+      const symbol = canonicalSymbol(spelling)
+      const { volume24hUsd, return24hPct } = dayFactsOf(facts.market, symbol)
+      return { symbol, volume24hUsd, return24hPct, mark: markOf(symbol)?.price ?? null }
+    }),
     regimeBefore: facts.brain.regime?.regime ?? null,
     killSwitchLevel: facts.trading.killSwitch.level,
     weights: weightsInForce(facts.brain.learning, configuration).weights,

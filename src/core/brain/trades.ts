@@ -117,9 +117,10 @@ export const withoutClosed = (trades: Trades): Trades => ({
 })
 
 const swept = (trades: Trades, now: Timestamp): Trades => {
-  const overdue = timestampAt(Date.parse(now) - GRACE_MS)
-  const expired = [...trades.wanted].flatMap(([id, { validUntil }]) => (validUntil < overdue ? [id] : []))
   const { convictions, wanted, held, closed } = trades
+  if (convictions.size === 0 && wanted.size === 0 && closed.length === 0) return trades
+  const overdue = timestampAt(Date.parse(now) - GRACE_MS)
+  const expired = [...wanted].flatMap(([id, { validUntil }]) => (validUntil < overdue ? [id] : []))
   if (convictions.size === 0 && expired.length === 0 && closed.length === 0) return trades
   return {
     convictions: NO_TRADES.convictions,

@@ -53,8 +53,10 @@ export interface Evidence {
 export const contributionsOf = ({ edges, overlaps }: Evidence, rules: ContributionRules): Contributions => {
   const pairs = pairsOf(repeatsOf(overlaps))
   const known = new Map<string, EstimatedEdge & { readonly outcomes: number }>()
-  for (const [author, edge] of edges)
-    known.set(author, { ...estimatedEdge(edge, rules), outcomes: edge.outcomes })
+  for (const [author, edge] of edges) {
+    const { mean, error, evidence, sure } = estimatedEdge(edge, rules)
+    known.set(author, { mean, error, evidence, sure, outcomes: edge.outcomes })
+  }
   for (const author of pairs.keys())
     if (!known.has(author)) known.set(author, { ...NEWCOMER.edge, outcomes: 0 })
   const contributions = new Map<string, Contribution>()
@@ -63,39 +65,31 @@ export const contributionsOf = ({ edges, overlaps }: Evidence, rules: Contributi
   for (const author of inOrder(known, pairs)) {
     const edge = known.get(author)
     if (edge === undefined) continue
-    const met = (pairs.get(author) ?? []).flatMap(({ author: other, share, error, byLean }) => {
+    const repeats: { readonly author: string; readonly overlap: number }[] = []
+    let [repeated, suspected, most] = [0, 0, 0]
+    let group: string | null = null
+    for (const { author: other, share, error, byLean } of pairs.get(author) ?? []) {
       const before = contributions.get(other)
-      return before === undefined ? [] : [{ author: other, before, share, error, byLean }]
-    })
-    const repeats = met
-      .map(({ author: other, before, share, error, byLean }) => {
-        const bySkill = Math.max(0, edge.mean) * Math.max(0, before.edge.mean)
-        return { author: other, before, overlap: beyond(bySkill + (1 - bySkill) * byLean, share, error) }
-      })
-      .filter(({ overlap }) => overlap > 0)
-    const repeated = repeats.reduce(
-      (sum, { author: other, overlap }) => sum + overlap * (added.get(other) ?? 0),
-      0,
-    )
+      if (before === undefined) continue
+      suspected = Math.max(suspected, significant(share, SUSPICION * error))
+      const bySkill = Math.max(0, edge.mean) * Math.max(0, before.edge.mean)
+      const overlap = beyond(bySkill + (1 - bySkill) * byLean, share, error)
+      if (!(overlap > 0)) continue
+      repeats.push({ author: other, overlap })
+      repeated += overlap * (added.get(other) ?? 0)
+      if (overlap < SAME || overlap <= most) continue
+      most = overlap
+      group = before.group ?? other
+    }
     added.set(author, Math.max(0, edge.mean - repeated))
     const own = Math.max(0, edge.mean - repeated - rules.caution * edge.error)
-    const suspected = met.reduce(
-      (most, { share, error }) => Math.max(most, significant(share, SUSPICION * error)),
-      0,
-    )
-    const leader = repeats.reduce<(typeof repeats)[number] | null>(
-      (most, one) => (one.overlap >= SAME && one.overlap > (most?.overlap ?? 0) ? one : most),
-      null,
-    )
     contributions.set(author, {
       edge,
-      repeats: repeats
-        .map(({ author: other, overlap }) => ({ author: other, overlap }))
-        .toSorted((one, other) => other.overlap - one.overlap),
+      repeats: repeats.sort((one, other) => other.overlap - one.overlap),
       own,
       influence: (rules.scale * own * own) / (own + rules.half_edge),
       newcomer: (1 - suspected) * (rules.newcomer_calls / (rules.newcomer_calls + edge.outcomes)),
-      group: leader === null ? null : (leader.before.group ?? leader.author),
+      group,
     })
   }
   return withLeaders(contributions)

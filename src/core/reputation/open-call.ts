@@ -100,6 +100,16 @@ export const callsOfSignals = (facts: ReputationFacts, context: DecisionContext)
   }
 }
 
+/** The open call that a signal joins; null if it opens one, or makes none. */
+export const callJoinedBy = (
+  facts: ReputationFacts,
+  signal: Omit<NewSignal, 'signalId'>,
+  configuration: Configuration,
+): Call | null => {
+  const claim = claimOf(facts, signal, configuration)
+  return claim === null ? null : joinedCall(facts.reputation.calls, claim, signal.at)
+}
+
 const NO_CALL = {
   probability: null,
   call_id: null,
@@ -151,7 +161,7 @@ const NO_SYMBOL = canonicalSymbol('')
 /** Null for a signal that makes no call. */
 const claimOf = (
   facts: ReputationFacts,
-  signal: NewSignal,
+  signal: Omit<NewSignal, 'signalId'>,
   configuration: Configuration,
 ): CallClaim | null => {
   const { type, payload, contributorId, producerId } = signal
@@ -162,13 +172,14 @@ const claimOf = (
     type === CURATOR_TYPE ? opinionIn(signal, configuration) : readingOf(facts, signal, symbol, configuration)
   if (view === null) return null
   const author = authorKey(contributorId, producerId)
-  return { author, symbol, domain, requestedHorizon: payload['horizon'], ...view }
+  const { direction, probability } = view
+  return { author, symbol, domain, direction, probability, requestedHorizon: payload['horizon'] }
 }
 
 type StatedView = Pick<CallClaim, 'direction' | 'probability'>
 
 /** A contributor states the direction, also neutral, and the conviction. */
-const opinionIn = ({ payload }: NewSignal, { brain }: Configuration): StatedView | null => {
+const opinionIn = ({ payload }: Pick<NewSignal, 'payload'>, { brain }: Configuration): StatedView | null => {
   const direction = directionOf(payload)
   if (direction === null) return null
   const { conviction } = payload
@@ -179,7 +190,7 @@ const opinionIn = ({ payload }: NewSignal, { brain }: Configuration): StatedView
 /** The direction of a measurement follows from its evidence. */
 const readingOf = (
   facts: ReputationFacts,
-  { type, payload }: NewSignal,
+  { type, payload }: Pick<NewSignal, 'type' | 'payload'>,
   symbol: CanonicalSymbol,
   { brain, settlement }: Configuration,
 ): StatedView | null => {

@@ -4,7 +4,7 @@ import { authorKey } from '../shared/author-key.ts'
 import type { CallId, CanonicalSymbol, Timestamp } from '../shared/brand.ts'
 import { clamp01, powerOfTwo } from '../shared/numbers.ts'
 import { dayNumber, HORIZON_MS, horizonIn, msOf } from '../shared/time.ts'
-import type { CallDirection } from './calls.ts'
+import type { Call, CallDirection } from './calls.ts'
 
 /** The newest call of an author on a symbol. */
 interface Stance {
@@ -89,13 +89,38 @@ const recorded = (
   if (symbol === null || direction === null || typeof callId !== 'string') return overlaps
   const author = authorKey(made.contributor_id, made.producer_id)
   if (horizon === null || Number.isNaN(atMs) || author.includes(SEPARATOR)) return overlaps
-  const stance: Stance = {
-    author,
-    callId,
-    direction,
-    atMs,
-    horizonMs: HORIZON_MS[horizon],
-  }
+  return withStance(
+    overlaps,
+    symbol,
+    { author, callId, direction, atMs, horizonMs: HORIZON_MS[horizon] },
+    worthOf,
+  )
+}
+
+/** After a signal that joins a call of its author. */
+export const afterJoined = (
+  overlaps: Overlaps,
+  { id: callId, contributorId, producerId, symbol, direction, horizon }: Call,
+  atMs: number,
+  worthOf: WorthOf,
+): Overlaps => {
+  const author = authorKey(contributorId, producerId)
+  if (author.includes(SEPARATOR)) return overlaps
+  return withStance(
+    overlaps,
+    symbol,
+    { author, callId, direction, atMs, horizonMs: HORIZON_MS[horizon] },
+    worthOf,
+  )
+}
+
+const withStance = (
+  overlaps: Overlaps,
+  symbol: CanonicalSymbol,
+  stance: Stance,
+  worthOf: WorthOf,
+): Overlaps => {
+  const { callId, direction } = stance
   const known = overlaps.stances.get(symbol) ?? []
   const own = known.find((other) => other.author === stance.author)
   // It joins a call that is open already.
@@ -177,8 +202,8 @@ const agreementOf = (one: CallDirection, other: CallDirection): number => {
 const SEPARATOR = '\n'
 const keyOf = (later: string, earlier: string): string => `${later}${SEPARATOR}${earlier}`
 const authorsIn = (key: string): readonly [later: string, earlier: string] => {
-  const [later = '', earlier = ''] = key.split(SEPARATOR)
-  return [later, earlier]
+  const at = key.indexOf(SEPARATOR)
+  return at === -1 ? [key, ''] : [key.slice(0, at), key.slice(at + 1)]
 }
 
 /** Once a day: drops ended stances, pairs that did not meet for long, and rare ones if there are too many. */

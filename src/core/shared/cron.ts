@@ -64,11 +64,14 @@ export const firesBetween = (schedule: string, afterMs: number, upToMs: number):
   const first = Math.max(afterMs, upToMs - DAY_MINUTES * MINUTE_MS)
   for (let minute = Math.floor(first / MINUTE_MS) + 1; minute * MINUTE_MS <= upToMs; minute += 1) {
     // Most are ruled out without a date.
-    if (cron.minutes.has(minute % HOUR_MINUTES) && isNamedTime(cron, new Date(minute * MINUTE_MS)))
-      return true
+    if (!cron.minutes.has(minute % HOUR_MINUTES)) continue
+    if (isEveryHour(cron) || isNamedTime(cron, new Date(minute * MINUTE_MS))) return true
   }
   return false
 }
+
+const isEveryHour = ({ hours, months, daysOfMonth, daysOfWeek }: Cron): boolean =>
+  hours.size === 24 && months.size === 12 && daysOfMonth.size === 31 && daysOfWeek.size === 7
 
 /** Hour and day of a minute that is named. */
 const isNamedTime = (cron: Cron, at: Date): boolean =>

@@ -84,6 +84,7 @@ const usedIn = (
 }
 
 export const swept = (unused: Unused, now: Timestamp): Unused => {
+  if (unused.size === 0) return unused
   const oldest = timestampAt(Date.parse(now) - WAIT_MS_MAX)
   const old: SignalId[] = []
   // Most cycles find none: searching first avoids a copy of the map.
@@ -230,8 +231,10 @@ export const evolveContributors = (contributors: Contributors, event: KnownEvent
       )
       return { ...contributors, byId }
     }
-    case 'brain.cycle.v1':
-      return { ...contributors, unused: swept(contributors.unused, event.ts) }
+    case 'brain.cycle.v1': {
+      const unused = swept(contributors.unused, event.ts)
+      return unused === contributors.unused ? contributors : { ...contributors, unused }
+    }
     default:
       return contributors
   }

@@ -2,6 +2,7 @@ import type { Timestamp } from '../shared/brand.ts'
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
 import { CURATOR_TYPE } from '../signal-types/curator.ts'
 import { SIGNAL_TYPE_PATTERN, signalTypeOf } from '../signal-types/all.ts'
+import { isPlainPayload } from './plain-payload.ts'
 import { accept, type Decision, refuse } from '../shared/decision.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { isTooFarAhead, msOf } from '../shared/time.ts'
@@ -41,7 +42,7 @@ export interface ProducerReport {
 const REJECTED_SHOWN = 20
 
 /** Why a row is rejected, or null. */
-const rowFaultOf = (
+export const rowFaultOf = (
   { type, payload, ts }: Row,
   {
     now,
@@ -49,11 +50,13 @@ const rowFaultOf = (
     domain,
   }: { readonly now: Timestamp; readonly skewSecondsMax: number; readonly domain: string },
 ): string | null => {
-  if (!SIGNAL_TYPE_PATTERN.test(type)) return 'type is no signal type'
+  const declaration = signalTypeOf(type)
+  if (declaration === undefined && !SIGNAL_TYPE_PATTERN.test(type)) return 'type is no signal type'
   if (type === CURATOR_TYPE) return 'type is for contributors only'
   if (!mayEmit(domain, type)) return `type is not one of the domain ${domain}`
   if (isTooFarAhead(ts, now, skewSecondsMax)) return 'ts is in the future'
-  const issue = signalTypeOf(type)?.payload.safeParse(payload).error?.issues[0]
+  if (declaration === undefined || isPlainPayload(declaration.payload, payload)) return null
+  const issue = declaration.payload.safeParse(payload).error?.issues[0]
   return issue === undefined ? null : `${['payload', ...issue.path].join('.')}: ${issue.message}`
 }
 

@@ -61,6 +61,36 @@ export const signalsWithin = ({ days }: Trail, asOf: Timestamp, windowDays: numb
   return sum
 }
 
+/** Signals of one source and type on one day, up to the newest. */
+export interface SignalsSeen {
+  readonly source: string
+  readonly type: string
+  readonly first: Timestamp
+  readonly last: Timestamp
+  readonly count: number
+}
+
+/** After many signals of sources that are no contributors: the same as the fold of each, for less. */
+export const afterSeen = (trails: Trails, all: readonly SignalsSeen[]): Trails => {
+  if (all.length === 0) return trails
+  const bySource = trails.bySource.withMutations((known) => {
+    for (const { source, type, first, last, count } of all) {
+      const trail = extended(known.get(source), first, { type })
+      const days = trail.days.with(trail.days.length - 1, (trail.days.at(-1) ?? 0) + count - 1)
+      const { signals, contributorIds, firstSeen, types } = trail
+      known.set(source, {
+        signals: signals + count - 1,
+        contributorIds,
+        firstSeen,
+        lastSeen: last,
+        days,
+        types,
+      })
+    }
+  })
+  return { byNode: trails.byNode, bySource }
+}
+
 interface Seen {
   readonly contributorId?: ContributorId | null
   readonly type?: string

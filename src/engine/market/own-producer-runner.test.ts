@@ -25,7 +25,6 @@ const serviceOf = (producers: Readonly<Record<string, Run>>, schedule = '*/5 * *
   const events: Stamped[] = []
   const errors: string[] = []
   const engine = new BacktestEngine({
-    feed: 'test',
     configuration: () => configuration,
     version: '1',
     onEvents: (some) => events.push(...some),

@@ -36,7 +36,6 @@ class Service {
     }
     const configuration = () => this.settings
     this.#engine = new BacktestEngine({
-      feed: 'test',
       configuration,
       version: '1',
       onEvents: (events) => this.events.push(...events),

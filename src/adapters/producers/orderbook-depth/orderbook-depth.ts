@@ -14,8 +14,17 @@ export const orderbookDepth: Producer = {
 /** One side alone says nothing about the balance of both. */
 const rowsOf = ({ symbol, bidDepthUsd, askDepthUsd }: SymbolView): readonly ProducedRow[] => {
   if (bidDepthUsd === null || askDepthUsd === null) return []
-  const depths = { symbol, bid_depth_usd: bidDepthUsd, ask_depth_usd: askDepthUsd }
   const total = bidDepthUsd + askDepthUsd
-  const payload = total > 0 ? { ...depths, imbalance: r9((bidDepthUsd - askDepthUsd) / total) } : depths
+  const depths = { symbol, bid_depth_usd: bidDepthUsd, ask_depth_usd: askDepthUsd }
+  // Written out: this runs for every symbol every few minutes.
+  const payload =
+    total > 0
+      ? {
+          symbol,
+          bid_depth_usd: bidDepthUsd,
+          ask_depth_usd: askDepthUsd,
+          imbalance: r9((bidDepthUsd - askDepthUsd) / total),
+        }
+      : depths
   return [{ type: 'signal.orderbook.v1', payload }]
 }

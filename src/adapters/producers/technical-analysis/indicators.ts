@@ -22,8 +22,11 @@ export const relativeStrengthOf = (closes: readonly number[], period: number): n
 export const exponentialAverageOf = (closes: readonly number[], period: number): number | null => {
   if (closes.length < period) return null
   const weight = 2 / (period + 1)
-  let average = meanOf(closes.slice(0, period))
-  for (const close of closes.slice(period)) average += weight * (close - average)
+  let sum = 0
+  for (let index = 0; index < period; index += 1) sum += closes[index] ?? 0
+  let average = sum / period
+  for (let index = period; index < closes.length; index += 1)
+    average += weight * ((closes[index] ?? 0) - average)
   return average
 }
 

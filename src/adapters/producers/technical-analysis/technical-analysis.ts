@@ -1,4 +1,4 @@
-import { greater, lesser, priceNumber } from '../../../core/shared/money.ts'
+import { priceNumber } from '../../../core/shared/money.ts'
 import type { DIRECTIONS } from '../../../core/signal-types/declare.ts'
 import type { AnalysisBar } from '../../../core/market/evolve.ts'
 import type { MarketView, SymbolView } from '../../../core/market/readings.ts'
@@ -56,7 +56,7 @@ const membersOf = ({ analysisBars, variance }: SymbolView): JsonObject | null =>
     volume_ratio: asRatio(ratioToMeanOf(volumes, VOLUME_PERIOD)),
     trend: trendStrength === null ? null : trendOf(trendStrength),
     trend_strength: trendStrength,
-    ...levelDistancesOf(analysisBars.slice(-LEVEL_BARS), close),
+    ...levelDistancesOf(analysisBars, close),
   })
 }
 
@@ -67,10 +67,11 @@ const closesOf = (bars: readonly AnalysisBar[]): readonly number[] => {
   const same = closesUpTo.get(newest)
   if (same?.length === bars.length) return same
   const earlier = closesUpTo.get(before)
-  const closes =
-    earlier === undefined || earlier.length < bars.length - 1
-      ? bars.map((bar) => priceNumber(bar.close))
-      : [...earlier.slice(earlier.length - (bars.length - 1)), priceNumber(newest.close)]
+  const isKnown = earlier !== undefined && earlier.length >= bars.length - 1
+  const closes = isKnown
+    ? earlier.slice(earlier.length - (bars.length - 1))
+    : bars.slice(0, -1).map((bar) => priceNumber(bar.close))
+  closes.push(priceNumber(newest.close))
   closesUpTo.delete(before)
   closesUpTo.set(newest, closes)
   return closes
@@ -102,9 +103,16 @@ const trendOf = (strength: number): (typeof DIRECTIONS)[number] => {
 /** How far the close is from the lowest low and the highest high, as shares of itself. */
 const levelDistancesOf = (bars: readonly AnalysisBar[], close: number) => {
   if (bars.length < LEVEL_BARS) return { support_distance: null, resistance_distance: null }
-  const low = priceNumber(bars.map((bar) => bar.low).reduce(lesser))
-  const high = priceNumber(bars.map((bar) => bar.high).reduce(greater))
-  return { support_distance: r9((close - low) / close), resistance_distance: r9((high - close) / close) }
+  let { low, high } = bars.at(-1) as AnalysisBar
+  for (let index = bars.length - LEVEL_BARS; index < bars.length; index += 1) {
+    const bar = bars[index] as AnalysisBar
+    if (bar.low < low) low = bar.low
+    if (bar.high > high) high = bar.high
+  }
+  return {
+    support_distance: r9((close - priceNumber(low)) / close),
+    resistance_distance: r9((priceNumber(high) - close) / close),
+  }
 }
 
 const asRatio = (value: number | null): number | null => (value === null ? null : r9(value))
@@ -113,5 +121,11 @@ const asRatio = (value: number | null): number | null => (value === null ? null 
 const asPrice = (value: number | null): number | null =>
   value === null ? null : Number(value.toPrecision(12))
 
-const known = (members: Readonly<Record<string, number | string | null>>): JsonObject =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null))
+const known = (members: Readonly<Record<string, number | string | null>>): JsonObject => {
+  const said: Record<string, number | string> = {}
+  for (const name in members) {
+    const value = members[name] ?? null
+    if (value !== null) said[name] = value
+  }
+  return said
+}

@@ -12,14 +12,18 @@ export const tradfiBasis: Producer = {
 }
 
 const rowsOf = (view: SymbolView): readonly ProducedRow[] => {
-  const members = {
-    ...member('funding_annualized', view.fundingAnnualized),
-    ...member('basis_annualized', view.basisAnnualized),
-    ...member('oi_change_pct', view.openInterestChangePct),
-  }
-  if (Object.keys(members).length === 0) return []
-  return [{ type: 'signal.tradfi.v1', payload: { symbol: view.symbol, ...members } }]
+  const payload: Payload = { symbol: view.symbol }
+  const { fundingAnnualized: funding, basisAnnualized: basis, openInterestChangePct: change } = view
+  if (funding === null && basis === null && change === null) return []
+  if (funding !== null) payload.funding_annualized = r9(funding)
+  if (basis !== null) payload.basis_annualized = r9(basis)
+  if (change !== null) payload.oi_change_pct = r9(change)
+  return [{ type: 'signal.tradfi.v1', payload: { ...payload } }]
 }
 
-const member = (name: string, value: number | null): Readonly<Record<string, number>> =>
-  value === null ? {} : { [name]: r9(value) }
+interface Payload {
+  symbol: string
+  funding_annualized?: number
+  basis_annualized?: number
+  oi_change_pct?: number
+}
