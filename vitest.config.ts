@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-import { bundledThreads, PROGRAMS_FOLDER } from './test/programs.ts'
+import { bundledThreads, PROGRAMS_FOLDER, translatedModules } from './test/programs.ts'
 
 /** The longest files start first, so that none is left alone on one core at the end. */
 class LongestFirst extends BaseSequencer {
@@ -38,7 +38,7 @@ const rankOf = ({ moduleId }: TestSpecification): number => {
 }
 
 export default defineConfig({
-  plugins: [bundledThreads()],
+  plugins: [translatedModules(), bundledThreads()],
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'dashboard/src/**/*.test.ts'],
     globalSetup: './test/programs.ts',
@@ -49,6 +49,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // One more than can run: while some wait for a socket, a disk or a process, others work.
     maxWorkers: availableParallelism() + 1,
+    server: { deps: { external: [/\/signal-engine-programs-\d+\//] } },
     // Only for what hangs: a busy machine may take many times as long as a quiet one.
     testTimeout: 60_000,
     hookTimeout: 120_000,

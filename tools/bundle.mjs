@@ -15,6 +15,8 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** Threads and processes of their own: `*-thread.ts` and `*-process.ts`. */
 const PROGRAM = /-(thread|process)\.ts$/
 
+const MODULE = /(?<!\.test|\.d)\.ts$/
+
 /** `new URL('./writer-thread.ts', import.meta.url)`, or a call with the same two arguments. */
 const REFERENCE = /'(?:\.\/)?([\w-]+-(?:thread|process))\.[tj]s'(?=,\s*import\.meta\.url)/g
 
@@ -26,12 +28,12 @@ export const bundledName = (file) =>
     .replace(/\.ts$/, '')
     .replaceAll('/', '-')
 
-export const programsIn = (...folders) =>
-  folders.flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => PROGRAM.test(name))
-      .map((name) => join(folder, name)),
-  )
+const filesIn = (folder, pattern) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => pattern.test(name))
+    .map((name) => join(folder, name))
+
+export const programsIn = (...folders) => folders.flatMap((folder) => filesIn(folder, PROGRAM))
 
 /** Native, optional, or loaded by few: these stay in node_modules. */
 const EXTERNAL = [
@@ -65,6 +67,43 @@ export const bundle = async (entries, folder) => {
   })
   await bundled.close()
 }
+
+/** Writes every module of the folders but tests as a file of its own, which Node imports by itself. */
+export const translate = async (folders, folder, programsFolder) => {
+  const files = folders.flatMap((name) => filesIn(name, MODULE))
+  const translated = await rolldown({
+    cwd: ROOT,
+    input: Object.fromEntries(files.map((file) => [file.replace(/\.ts$/, ''), join(ROOT, file)])),
+    platform: 'node',
+    treeshake: false,
+    transform: { target: 'es2023' },
+    external: /^(?!@oxc-project\/)[@\w]/,
+    plugins: [programReferences(programsFolder), sourceLocation()],
+  })
+  await translated.write({
+    dir: folder,
+    preserveModules: true,
+    preserveModulesRoot: ROOT,
+    sourcemap: true,
+    sourcemapExcludeSources: true,
+    entryFileNames: '[name].js',
+  })
+  await translated.close()
+}
+
+/** A translated module finds what is beside its source. */
+const sourceLocation = () => ({
+  name: 'source-location',
+  transform: (code, id) =>
+    id.endsWith('.ts') && code.includes('import.meta.')
+      ? {
+          code: code
+            .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href))
+            .replaceAll('import.meta.dirname', JSON.stringify(dirname(id))),
+          map: null,
+        }
+      : undefined,
+})
 
 /**
  * Makes references to threads and processes name the bundled file. Code that is not bundled itself, but run by Vitest,

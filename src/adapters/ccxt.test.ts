@@ -1,9 +1,10 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { readFileSync } from 'node:fs'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createManualTimer, settle } from '../ports/manual-timer.fixture.ts'
 import type { Timer } from '../ports/timer.ts'
 import {
@@ -210,6 +211,29 @@ describe('the rate limiter', () => {
     const results = await Promise.allSettled([...waiting, limiter.take(1)])
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
   })
+})
+
+it('a client leaves nothing behind that Node asks at every promise', async () => {
+  const used = vi.spyOn(AsyncLocalStorage.prototype, 'run')
+  const ended = vi.spyOn(AsyncLocalStorage.prototype, 'disable')
+  const abort = new AbortController()
+  const timer = createManualTimer(0)
+  const http = createHttpClient({
+    signal: abort.signal,
+    timer,
+    timeoutMs: 1000,
+    onRetryAfter: () => undefined,
+  })
+  const url = await listening(() => undefined)
+  const waiting = http.track(() => http.fetch(url, {}))
+  expect(used).toHaveBeenCalledOnce()
+  abort.abort()
+  expect(ended.mock.contexts).toEqual(used.mock.contexts)
+  await expect(waiting).resolves.toMatchObject({ status: 'failed' })
+  const late = await http.track(() => http.fetch(url, {}))
+  expect(late).toMatchObject({ status: 'failed', outcome: { status: 'not_sent' } })
+  expect(used).toHaveBeenCalledOnce()
+  vi.restoreAllMocks()
 })
 
 it('foreign numbers are numbers or null', () => {

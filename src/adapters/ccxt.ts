@@ -134,6 +134,12 @@ export type CallResult<T> =
   | { readonly status: 'done'; readonly value: T }
   | { readonly status: 'failed'; readonly error: unknown; readonly outcome: RequestOutcome }
 
+/** Of what runs now. */
+interface Running {
+  readonly call?: { outcome: RequestOutcome }
+  readonly deadline?: Deadline
+}
+
 export interface HttpClient {
   /** What the library sends its requests with. */
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>
@@ -171,8 +177,12 @@ export const createHttpClient = (dependencies: HttpClientDependencies): HttpClie
   } = dependencies
   // Every request in flight listens for the end: many listeners are no leak.
   setMaxListeners(0, signal)
-  const calls = new AsyncLocalStorage<{ outcome: RequestOutcome }>()
-  const deadlines = new AsyncLocalStorage<Deadline>()
+  const running = new AsyncLocalStorage<Running>()
+  // Node up to 22 asks every storage in use at each promise of the process, so that forgotten ones slow everything down.
+  signal.addEventListener('abort', () => running.disable(), { once: true })
+  // After the end no request leaves, with or without a deadline; a storage that is used again would be in use again.
+  const within = <T>(parts: Running, run: () => Promise<T>): Promise<T> =>
+    signal.aborted ? run() : running.run({ ...running.getStore(), ...parts }, run)
 
   const send = async (url: string, init: RequestInit, call: { outcome: RequestOutcome }) => {
     call.outcome = { status: 'no_response', reason: 'the connection broke' }
@@ -191,10 +201,9 @@ export const createHttpClient = (dependencies: HttpClientDependencies): HttpClie
   return {
     fetch: async (url, init) => {
       signal.throwIfAborted()
-      const deadline = deadlines.getStore() ?? null
+      const { deadline = null, call = { outcome: NOT_SENT } } = running.getStore() ?? {}
       // By the clock: after a standstill the signal may come only after this line.
       if (deadline?.isOver() === true) throw new DeadlineError()
-      const call = calls.getStore() ?? { outcome: NOT_SENT }
       call.outcome = NOT_SENT
       // The last thing before the request leaves. It is signed already: should this process be stopped here for long,
       // the exchange refuses the request for its old timestamp.
@@ -225,12 +234,12 @@ export const createHttpClient = (dependencies: HttpClientDependencies): HttpClie
     },
     until: (deadline, run) => {
       setMaxListeners(0, deadline.signal)
-      return deadlines.run(deadline, run)
+      return within({ deadline }, run)
     },
-    deadline: () => deadlines.getStore() ?? null,
+    deadline: () => running.getStore()?.deadline ?? null,
     track: <T>(run: () => Promise<T>): Promise<CallResult<T>> => {
       const call: { outcome: RequestOutcome } = { outcome: NOT_SENT }
-      return calls.run(call, async (): Promise<CallResult<T>> => {
+      return within({ call }, async (): Promise<CallResult<T>> => {
         try {
           return { status: 'done', value: await run() }
         } catch (error) {

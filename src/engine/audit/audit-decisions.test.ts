@@ -18,9 +18,9 @@ import { auditDecisions, type AuditOptions } from './audit-decisions.ts'
 
 /** An audit whose deciders have a mistake: sizes come out a little too large. */
 const withMistake = async (): Promise<typeof auditDecisions> => {
-  // Test files share their modules: those with the mistake are loaded beside them.
+  // Vitest can only replace what it imports itself: modules named from the root, beside those that Node imports.
   vi.resetModules()
-  vi.doMock('../../core/trading/kelly.ts', async (original) => {
+  vi.doMock('/src/core/trading/kelly.ts', async (original) => {
     const real = await original<typeof Kelly>()
     return {
       ...real,
@@ -30,8 +30,9 @@ const withMistake = async (): Promise<typeof auditDecisions> => {
       },
     }
   })
-  const wrong = await import('./audit-decisions.ts')
-  vi.doUnmock('../../core/trading/kelly.ts')
+  const module: string = '/src/engine/audit/audit-decisions.ts'
+  const wrong = (await import(module)) as { readonly auditDecisions: typeof auditDecisions }
+  vi.doUnmock('/src/core/trading/kelly.ts')
   vi.resetModules()
   return wrong.auditDecisions
 }
@@ -103,7 +104,9 @@ describe('the audit of decisions', () => {
   let day: SimulatedDay
   let records: readonly LogRecord[]
 
+  let mistaken: typeof auditDecisions
   beforeAll(async () => {
+    mistaken = await withMistake()
     day = await simulateDay({ hours: 4, act: busyDay })
     records = await day.log.read({ order: 'asc', limit: 100_000 })
   }, 120_000)
@@ -203,7 +206,7 @@ describe('the audit of decisions', () => {
   })
 
   it('finds a decider that decides in another way', async () => {
-    const report = await audit(day.log, {}, await withMistake())
+    const report = await audit(day.log, {}, mistaken)
     expect(report.ok).toBe(false)
     const types = new Set(report.findings.map(({ type }) => type))
     expect(types).toContain('execution.order_submitted.v1')
@@ -229,7 +232,7 @@ describe('the audit of decisions', () => {
     expect(report.not_rerun['configuration not recorded']).toBeGreaterThan(10)
     const older = await audit(day.log, { version: '9.9.9' })
     expect(older).toMatchObject({ ok: true, not_rerun: {} })
-    const otherwise = await audit(day.log, { version: '9.9.9' }, await withMistake())
+    const otherwise = await audit(day.log, { version: '9.9.9' }, mistaken)
     expect(otherwise).toMatchObject({ ok: true, different: 0 })
     expect(otherwise.not_rerun[`decided by version ${DAY_VERSION}`]).toBeGreaterThan(0)
   })
