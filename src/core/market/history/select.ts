@@ -1,4 +1,11 @@
-import { isSymbolMeant, seriesSymbol, seriesText, timeframeSeconds, venueName, type SeriesName } from './series.ts'
+import {
+  isSymbolMeant,
+  seriesSymbol,
+  seriesText,
+  timeframeSeconds,
+  venueName,
+  type SeriesName,
+} from './series.ts'
 
 /** A series as people name it: `binance:BTC:1h`, or without its length. */
 export interface SeriesSelector {
