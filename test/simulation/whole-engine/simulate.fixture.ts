@@ -235,7 +235,8 @@ class Simulation {
   }
 
   #isQuiet(): boolean {
-    const changedMs = Math.max(this.#venue.changedMs, this.#auditor.filledMs)
+    // During a ban the venue reports nothing: what it charged meanwhile is read afterwards.
+    const changedMs = Math.max(this.#venue.changedMs, this.#auditor.filledMs, this.#around.ban.untilMs)
     return this.#world.nowMs - changedMs > QUIET_MS && this.#underWay().length === 0
   }
 
