@@ -80,7 +80,10 @@ const stepFor = (order: OpenOrder, facts: StepFacts): Step | null => {
 }
 
 /** What has forbidden the order since it was decided. */
-const reasonNotToSend = (order: OpenOrder, { level, nowMs }: StepFacts): string | null => {
+export const reasonNotToSend = (
+  order: OpenOrder,
+  { level, nowMs }: Pick<StepFacts, 'level' | 'nowMs'>,
+): string | null => {
   if (order.cancelReason !== null) return order.cancelReason
   const { purpose } = order
   const isForbidden = isEntry(order) ? blocksEntries(level) : blocksExits(level) && !isManualExit(order)

@@ -10,7 +10,7 @@ import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import type { Broker } from '../../ports/broker.ts'
 import type { Timer } from '../../ports/timer.ts'
 import type { LeadingEngine } from '../leading-engine.ts'
-import { Lookups, nextStep, type Step } from './next-step.ts'
+import { Lookups, nextStep, reasonNotToSend, type Step } from './next-step.ts'
 import { cancelAtVenue, lookUp, sendOrder, type Finding, type VenueConnection } from './venue-calls.ts'
 import { VenueMonitor } from './venue-monitor.ts'
 
@@ -134,7 +134,7 @@ export class OrderRouter {
     switch (step.kind) {
       case 'send':
         this.#sent.set(orderId, order.resends)
-        return this.#record(await sendOrder(order, this.#connection()))
+        return this.#record(await sendOrder(order, this.#connection(), () => this.#reasonNotToSend(orderId)))
       case 'withhold':
         return this.#record({ kind: 'record-unsent', orderId, reason: step.reason })
       case 'mark-unknown':
@@ -155,6 +155,15 @@ export class OrderRouter {
         )
       }
     }
+  }
+
+  /** As things are now, which may have changed since the step was chosen. */
+  #reasonNotToSend(id: OrderId): string | null {
+    const { engine, timer } = this.#dependencies
+    const { orders, killSwitch } = engine.state.trading
+    const order = orders.open.get(id)
+    if (order === undefined) return 'it has ended'
+    return reasonNotToSend(order, { level: killSwitch.level, nowMs: timer.now() })
   }
 
   async #handle(order: OpenOrder, finding: Finding): Promise<void> {

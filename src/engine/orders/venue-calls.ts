@@ -31,21 +31,36 @@ export interface VenueConnection {
   readonly leverageOf: (order: Order) => number
 }
 
-/** Sends the order once. What fails without a clear answer may have arrived; after the timeout nothing more is sent. */
-export const sendOrder = async (order: Order, venue: VenueConnection): Promise<Command> => {
+/**
+ * Sends the order once. What fails without a clear answer may have arrived; after the timeout nothing more is sent, nor once
+ * something has forbidden it: a venue may want its leverage first, and take seconds for it.
+ */
+export const sendOrder = async (
+  order: Order,
+  venue: VenueConnection,
+  reasonNotToSend: () => string | null,
+): Promise<Command> => {
   const { id: orderId } = order
-  const answer = await answered(venue, callsFor(order, venue).submit)
+  const answer = await answered(venue, (deadline) =>
+    callsFor(order, venue).submit({
+      signal: deadline.signal,
+      isOver: () => deadline.isOver() || reasonNotToSend() !== null,
+    }),
+  )
   if (answer.kind === 'none') return { kind: 'mark-order-unknown', orderId, reason: answer.reason }
   switch (answer.value.status) {
     case 'accepted':
       return { kind: 'record-report', orderId, report: answer.value.report, lookups: null }
-    case 'not_sent':
+    case 'not_sent': {
+      const forbidden = reasonNotToSend()
+      if (forbidden !== null) return { kind: 'record-unsent', orderId, reason: forbidden }
       return {
         kind: 'record-not-sent',
         orderId,
         reason: answer.value.reason,
         retryAfterMs: answer.value.retryAfterMs,
       }
+    }
     case 'rejected':
       return { kind: 'record-rejection', orderId, reason: answer.value.reason }
     case 'unclear':
