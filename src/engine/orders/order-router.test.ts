@@ -14,7 +14,6 @@ import {
 } from '../../../test/simulation/live-engine.fixture.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import { openPositionsOf } from '../../core/trading/book.ts'
-import type { Broker } from '../../ports/broker.ts'
 import { createManualTimer, passTime, settle, type ManualTimer } from '../../ports/manual-timer.fixture.ts'
 
 const BEGIN_MS = Date.parse('2026-02-20T00:30:00.000Z')
@@ -200,33 +199,6 @@ describe('an order desk', () => {
     exchange.fillResting()
     await pass(6000)
     expect(held()).toEqual([])
-  })
-
-  it('lets no entry leave that the kill switch forbids while the venue takes its time for the leverage', async () => {
-    await floor.close()
-    let isSet: () => void = () => undefined
-    const leverage = new Promise<void>((resolve) => {
-      isSet = resolve
-    })
-    const broker: Broker = {
-      ...exchange,
-      // As every adapter does: nothing leaves after its deadline.
-      submit: async (order, deadline) => {
-        await leverage
-        if (!deadline.isOver()) return exchange.submit(order, deadline)
-        return { status: 'not_sent', reason: 'the time is over', retryAfterMs: null }
-      },
-    }
-    await open({ broker })
-    await floor.submitIntent()
-    await settle()
-
-    await setLevel(2)
-    isSet()
-    await settle()
-
-    expect(exchange.arrivals).toEqual([])
-    expect(lastOrder()).toMatchObject({ status: 'canceled', cancelReason: 'kill_switch' })
   })
 
   it('cancels at the venue what the kill switch or an operator wants canceled', async () => {
