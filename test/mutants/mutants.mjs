@@ -148,6 +148,16 @@ export const MUTANTS = [
     test: [SIMULATION, SIMULATED],
   },
   {
+    name: 'an order leaves although it was forbidden after its sending began',
+    file: 'src/engine/orders/venue-calls.ts',
+    from: 'deadline.isOver() || reasonNotToSend() !== null',
+    to: "deadline.isOver() || reasonNotToSend() === ''",
+    test: [
+      'src/engine/orders/forbidden-entry.test.ts',
+      'does not leave, though the kill switch forbids it only while the venue takes its time for the leverage',
+    ],
+  },
+  {
     name: 'an unknown order does not hold back entries',
     file: 'src/engine/orders/next-step.ts',
     from: 'isEntry(order) && facts.isAnyUnknown ? null',
