@@ -49,7 +49,10 @@ export interface OrderReport {
 export interface Deadline {
   /** Aborted at the deadline. */
   readonly signal: AbortSignal
-  /** True from the deadline on, even if the process stood still and the signal comes late. */
+  /**
+   * True from the deadline on, even if the process stood still and the signal comes late; and for an order that may no
+   * longer be sent, such as an entry after the kill switch was raised. To be asked before each request leaves.
+   */
   isOver(): boolean
 }
 
