@@ -109,6 +109,9 @@ describe('a strategy that is chosen by name', () => {
   it('is refused with the nearest name if there is none', () => {
     expect(() => chosen('momentun')).toThrow('no strategy is named momentun, did you mean momentum?')
     expect(unknownStrategy('zzz', ['brain'])).toBe('no strategy is named zzz (there are brain)')
+    expect(unknownStrategy('slow=50', ['brain'])).toBe(
+      'no strategy is named slow=50: each parameter has a --set of its own (--set slow=50)',
+    )
   })
 
   it('is refused with parameters that it does not have', () => {

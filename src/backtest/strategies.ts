@@ -69,8 +69,10 @@ export const checkParameters = (name: string, parameters: Parameters): void => {
 const BRAIN_PARAMETERS =
   'the brain has no parameters: it follows the settings, such as SVC_BRAIN__MIN_DOMAINS=2 svc backtest'
 
-/** With the name that was probably meant. */
+/** With the name that was probably meant, or what was probably meant by a parameter that stands where names stand. */
 export const unknownStrategy = (name: string, known: readonly string[]): string => {
+  if (name.includes('='))
+    return `no strategy is named ${name}: each parameter has a --set of its own (--set ${name})`
   const meant = nearest(name, known)
   const advice = meant === null ? '' : `, did you mean ${meant}?`
   return `no strategy is named ${name}${advice} (there are ${known.join(', ')})`
