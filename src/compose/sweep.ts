@@ -61,7 +61,7 @@ export const prepareSweep = async (request: SweepRequest, place: SweepPlace): Pr
   const runs = runsOf(plan)
   if (runs > RUNS_MAX) throw new Failure('request.invalid', `${runs} runs are too many: at most ${RUNS_MAX}`)
   // Whatever could change a result: with other bars, settings or another release it is another sweep.
-  const identity = { base, data: hash, settings: runSettingsOf(configuration), version }
+  const identity = { base, data: hash, settings: runSettingsOf(configuration), version, format: FORMAT }
   const name = sha256Hex(canonicalJson(JSON.parse(JSON.stringify(identity)) as Json)).slice(0, NAME_LENGTH)
   const file = join(home, 'data', 'sweeps', `${base.strategy}-${name}.jsonl`)
   return {
@@ -86,7 +86,8 @@ export const prepareSweep = async (request: SweepRequest, place: SweepPlace): Pr
       const draws = createDraws(seed, 0, 'sweep:signs', sha256Hex)
       const outcome = await runSweep(plan, trials, () => draws.uniform()).catch(explain)
       const { space, random } = request
-      return documentOf({ base, space, plan, isRandom: random !== null, runs, heat }, outcome)
+      const { stopped: stoppedRuns } = trials
+      return documentOf({ base, space, plan, isRandom: random !== null, runs, stoppedRuns, heat }, outcome)
     },
   }
 }
@@ -111,6 +112,8 @@ export const sweepCommand = async (request: SweepRequest, place: SweepPlace): Pr
   }
 }
 
+/** Of the results that are kept: those of another one are not read. */
+const FORMAT = 2
 const NAME_LENGTH = 16
 const RUNS_MAX = 1_000_000
 

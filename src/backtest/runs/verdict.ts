@@ -1,4 +1,4 @@
-import { shortNumber } from '../sweep/document.ts'
+import { shortNumber, stopText } from '../sweep/document.ts'
 import type { TaskReport } from '../sweep/task.ts'
 import type { RunFigures, RunResult } from './runs.ts'
 
@@ -10,6 +10,17 @@ export interface Verdict {
 
 /** Of one run alone: nothing corrects it for the others that were tried before. */
 const verdictOf = (report: TaskReport): Verdict => {
+  const { stops, first_stop_reason: reason } = report.kill_switch
+  const found = foundIn(report)
+  if (stops === 0) return found
+  const times = stops === 1 ? 'once' : `${stops} times`
+  return {
+    ...found,
+    verdict: `${found.verdict}; ${stopText(`${times}, first for ${reason}`, report.resets_daily)}`,
+  }
+}
+
+const foundIn = (report: TaskReport): Verdict => {
   const { p_value: p, trades, days } = report
   const figures = `p = ${shortNumber(p)}, ${trades} ${trades === 1 ? 'trade' : 'trades'}`
   if (trades === 0) {

@@ -14,6 +14,8 @@ export interface SweepDocument {
   /** Parameter sets that were tried. */
   readonly trials: number
   readonly runs: number
+  /** Those in which the kill switch stopped entries. */
+  readonly stopped_runs: number
   /** In one plain sentence, also where nothing was found. */
   readonly verdict: string
   readonly edge_found: boolean
@@ -29,15 +31,18 @@ export interface DocumentRequest {
   readonly plan: SweepPlan
   readonly isRandom: boolean
   readonly runs: number
+  readonly stoppedRuns: number
   /** The two parameters of the heat map; null for the first two with several values. */
   readonly heat: readonly [string, string] | null
 }
 
 export const documentOf = (
-  { base, space, plan, isRandom, runs, heat }: DocumentRequest,
+  { base, space, plan, isRandom, runs, stoppedRuns, heat }: DocumentRequest,
   { results, outOfSample }: SweepOutcome,
 ): SweepDocument => {
   const survivors = results.filter(({ survives }) => survives).length
+  const verdict =
+    outOfSample === null ? verdictOf(results, plan, survivors) : verdictOutside(outOfSample, plan)
   return {
     strategy: base.strategy,
     method: methodOf(plan.split, isRandom),
@@ -46,7 +51,11 @@ export const documentOf = (
     false_discovery_rate: plan.falseDiscoveryRate,
     trials: plan.combinations.length,
     runs,
-    verdict: outOfSample === null ? verdictOf(results, plan, survivors) : verdictOutside(outOfSample, plan),
+    stopped_runs: stoppedRuns,
+    verdict:
+      stoppedRuns === 0
+        ? verdict
+        : `${verdict}; ${stopText(`in ${stoppedRuns} of ${runs} runs`, base.resetsDaily)}`,
     edge_found: outOfSample === null ? survivors > 0 : outOfSample.survives,
     survivors,
     results,
@@ -96,6 +105,10 @@ const verdictOutside = (
     ? `an edge outside the sample: ${figures} (accepted up to ${falseDiscoveryRate})`
     : `no edge found: ${figures}`
 }
+
+/** Few trades may say more about the kill switch than about the strategy. */
+export const stopText = (howOften: string, resetsDaily: boolean): string =>
+  `the kill switch stopped entries ${howOften}${resetsDaily ? '' : ', and was not reset daily'}`
 
 /** A deflated Sharpe ratio that is usually accepted. */
 const CONVINCING = 0.95

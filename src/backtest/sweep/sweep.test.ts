@@ -58,6 +58,7 @@ const reportOf = ({ parameters, fromMs, toMs }: BacktestTask, edge: number): Tas
     total_return: total,
     sharpe: total * 10,
     max_drawdown: 0.1,
+    kill_switch: { stops: fast === 2 ? 3 : 0 },
     p_value: total > 0.5 ? 1 / 2001 : 0.2 + 0.01 * fast,
   } as unknown as TaskReport
 }
@@ -100,7 +101,15 @@ const sweepOf = async (
   })
   const outcome = await runSweep(plan, trials, uniform())
   const document = documentOf(
-    { base: BASE, space: request.space, plan, isRandom: false, runs: runsOf(plan), heat: null },
+    {
+      base: request.base,
+      space: request.space,
+      plan,
+      isRandom: false,
+      runs: runsOf(plan),
+      stoppedRuns: trials.stopped,
+      heat: null,
+    },
     outcome,
   )
   return { document, kept, progress, plan }
@@ -165,6 +174,24 @@ describe('a grid', () => {
 })
 
 describe('a sweep', () => {
+  it('says in how many runs the kill switch stopped entries', async () => {
+    const { document } = await sweepOf({})
+    expect(document.stopped_runs).toBe(3)
+    expect(document.verdict).toMatch(
+      /; the kill switch stopped entries in 3 of 27 runs, and was not reset daily$/,
+    )
+    const reset = await sweepOf({ base: { ...BASE, resetsDaily: true } })
+    expect(reset.document.verdict).toMatch(/; the kill switch stopped entries in 3 of 27 runs$/)
+    const without = await sweepOf({
+      space: [
+        { name: 'fast', values: [3, 4] },
+        { name: 'slow', values: [20] },
+      ],
+    })
+    expect(without.document.stopped_runs).toBe(0)
+    expect(without.document.verdict).not.toMatch(/kill switch/)
+  })
+
   it('stops at the first run that fails, and keeps what is done', async () => {
     const plan = planOf(REQUEST, RANGE, uniform())
     const kept: string[] = []

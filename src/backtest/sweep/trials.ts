@@ -28,6 +28,8 @@ export interface TrialResult {
   readonly daily_sharpe: number
   readonly skewness: number
   readonly kurtosis: number
+  /** How often the kill switch stopped entries. */
+  readonly kill_switch_stops: number
   /** Only where tests are put together from them. */
   readonly returns?: readonly number[]
 }
@@ -59,10 +61,16 @@ export class Trials {
   readonly #results: Map<string, TrialResult>
   #done = 0
   #reused = 0
+  #stopped = 0
 
   constructor(dependencies: TrialsDependencies) {
     this.#dependencies = dependencies
     this.#results = new Map(dependencies.known)
+  }
+
+  /** Runs in which the kill switch stopped entries. */
+  get stopped(): number {
+    return this.#stopped
   }
 
   /** In the order of the trials. */
@@ -97,11 +105,13 @@ export class Trials {
       // After a failure the others are of no use: what is done is kept.
       stop.abort(new Error('another run of the sweep failed'))
     }
-    return trials.map((trial) => {
+    const results = trials.map((trial) => {
       const result = this.#results.get(keyOf(trial))
       if (result === undefined) throw new Error(`no result of ${keyOf(trial)}`)
       return result
     })
+    this.#stopped += results.filter(({ kill_switch_stops: stops }) => stops > 0).length
+    return results
   }
 
   async #runOne(
@@ -135,6 +145,7 @@ const resultOf = (parameters: Parameters, report: TaskReport, keepsReturns: bool
     daily_sharpe: r9(sharpe),
     skewness: r9(skewness),
     kurtosis: r9(kurtosis),
+    kill_switch_stops: report.kill_switch.stops,
     ...(keepsReturns ? { returns: returns.map(r9) } : {}),
   }
 }
