@@ -10,7 +10,7 @@ import {
   report,
   reportOf,
 } from './live.fixture.ts'
-import { TradingScenario, typesOf } from './trading.fixture.ts'
+import { payloadOf, TradingScenario, typesOf } from './trading.fixture.ts'
 
 const SYMBOLS = ['BTC', 'ETH', 'SOL', 'XRP', 'ADA', 'DOT'] as const
 
@@ -90,6 +90,34 @@ describe('entries that are decided before earlier ones are filled', () => {
     scenario.intend({ symbol: 'ETH', size_pct: 0.6, sizing: 'fixed', leverage: 1 })
     expect(sizesOf(scenario)).toBeLessThanOrEqual(usdFrom(10_000))
     expect(sizesOf(scenario)).toBeGreaterThan(usdFrom(9500))
+  })
+})
+
+describe('an entry at a venue against what is held there', () => {
+  const NETTED = { execution: { max_positions_per_symbol: 3 } }
+
+  it('is refused, for the venue nets both: no order that only reduces could close either', () => {
+    const scenario = liveScenario(NETTED)
+    enterLive(scenario)
+    expect(
+      payloadOf(scenario.intend({ direction: 'short' }), 'execution.order_failed.v1')['reasons'],
+    ).toEqual(['duplicate_position'])
+    expect(typesOf(scenario.intend())).toEqual(['execution.order_submitted.v1'])
+  })
+
+  it('is refused while the other one is under way', () => {
+    const scenario = liveScenario(NETTED)
+    scenario.intend()
+    expect(
+      payloadOf(scenario.intend({ direction: 'short' }), 'execution.order_failed.v1')['reasons'],
+    ).toEqual(['duplicate_position'])
+  })
+
+  it('is held beside it on paper', () => {
+    const scenario = new TradingScenario(NETTED)
+    scenario.bar('BTC', 100)
+    scenario.intend()
+    expect(typesOf(scenario.intend({ direction: 'short' }))).toContain('execution.position_opened.v1')
   })
 })
 

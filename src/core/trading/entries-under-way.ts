@@ -6,9 +6,11 @@ import {
   notionalOf,
   plus,
   shareOf,
+  type Direction,
   type Usd,
 } from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
+import { positionsOf } from './book.ts'
 import { planningCosts, type Destination } from './destination.ts'
 import type { TradingState } from './evolve.ts'
 import { perUsdOf } from './fills.ts'
@@ -53,3 +55,18 @@ export const entriesUnderWay = ({ orders }: Pick<TradingState, 'orders'>, symbol
   orders.open.count(
     (order) => isEntry(order) && order.filled === 0n && canonicalSymbol(order.symbol) === symbol,
   )
+
+/** Whether a position or an entry under way in the symbol has the other direction. */
+export const isHeldAgainst = (
+  trading: TradingState,
+  symbol: CanonicalSymbol,
+  direction: Direction,
+): boolean => {
+  const side = direction === 'long' ? 'sell' : 'buy'
+  return (
+    positionsOf(trading, symbol).some(({ terms }) => terms.direction !== direction) ||
+    trading.orders.open.some(
+      (order) => isEntry(order) && order.side === side && canonicalSymbol(order.symbol) === symbol,
+    )
+  )
+}

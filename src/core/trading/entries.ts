@@ -24,7 +24,7 @@ import { markNow } from '../signals/prices.ts'
 import { accountStatusOf } from './account.ts'
 import { positionsOf } from './book.ts'
 import { destinationOf } from './destination.ts'
-import { entriesUnderWay, reservedBy } from './entries-under-way.ts'
+import { entriesUnderWay, isHeldAgainst, reservedBy } from './entries-under-way.ts'
 import type { TradingFacts } from './evolve.ts'
 import { isOver, type Intent } from './intents.ts'
 import { closesOf } from './ledger.ts'
@@ -49,6 +49,7 @@ export const enterIntent = (facts: TradingFacts, intentId: IntentId, context: De
     reserved: reservedBy(facts.trading, destination, configuration),
     closes: closesOf(facts.trading.ledger.closes, ruleIn(known.intent.conviction_id) ?? undefined),
     heldInSymbol: positionsOf(facts.trading, symbol).length + entriesUnderWay(facts.trading, symbol),
+    isHeldAgainst: isHeldAgainst(facts.trading, symbol, known.intent.direction),
     destination,
     rules: configuration,
     leaderToken: facts.trading.leaderToken,
@@ -277,7 +278,9 @@ const failedReasons = (
     paper_period: isLive && !destination.isPaperPeriodOver,
     no_price: mark === null,
     price_moved: isMoved,
-    duplicate_position: facts.heldInSymbol >= execution.max_positions_per_symbol,
+    // A venue nets what is held both ways: neither could be closed by an order that only reduces.
+    duplicate_position:
+      facts.heldInSymbol >= execution.max_positions_per_symbol || (isLive && facts.isHeldAgainst),
     size_zero: plan !== null && plan.quantity === 0n,
     below_minimum: plan !== null && isLearnedTooSmall(plan),
     position_limit: bounds(plan, 'position', execution.min_notional_usd),

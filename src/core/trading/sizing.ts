@@ -32,6 +32,8 @@ export interface EntryFacts {
   readonly closes: readonly ClosedTrade[]
   /** Open positions and entries under way in the symbol. */
   readonly heldInSymbol: number
+  /** Whether one of them is in the other direction. */
+  readonly isHeldAgainst: boolean
   readonly destination: Destination
   readonly rules: EntryRules
   /** Of the newest leader. */
