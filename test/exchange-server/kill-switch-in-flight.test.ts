@@ -184,8 +184,7 @@ describe('an entry whose kill switch is raised', () => {
 describe('an exit that waits for the rate limit', () => {
   beforeEach(async () => {
     await live.submitIntent()
-    await pass(5000)
-    expect(held()).toHaveLength(1)
+    await until(() => held().length === 1)
     await pass(55_000)
   })
 
