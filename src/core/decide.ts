@@ -70,6 +70,7 @@ export const decide = (state: State, command: Command, context: DecisionContext)
     case 'record-unsent':
     case 'record-not-found':
     case 'record-lookup-unsupported':
+    case 'record-unclear-lookup':
     case 'mark-order-unknown':
     case 'mark-orders-unknown':
     case 'record-venue-check':

@@ -77,7 +77,7 @@ export type CancelResult =
 export type LookupResult =
   | { readonly status: 'found'; readonly report: OrderReport }
   | { readonly status: 'not_found' }
-  /** The venue cannot look up by client order id. */
+  /** The venue cannot look up by client order id, or does not list the symbol any more. */
   | { readonly status: 'unsupported' }
   | { readonly status: 'unclear'; readonly reason: string }
 
@@ -185,6 +185,8 @@ export type CancelStopResult =
 export type LookupStopResult =
   | { readonly status: 'found'; readonly stop: StopReport }
   | { readonly status: 'not_found' }
+  /** The venue does not list the symbol any more. */
+  | { readonly status: 'unsupported' }
   | { readonly status: 'unclear'; readonly reason: string }
 
 /**

@@ -4,14 +4,19 @@ import type { NewEvent } from '../events/catalogue.ts'
 import { orderId } from '../shared/brand.ts'
 import { OPEN_ALERTS_MAX } from './alerts.ts'
 
-const failed = (id: string, order: string, repeat = 0): NewEvent => ({
+const failed = (
+  id: string,
+  order: string,
+  repeat = 0,
+  cause: 'exit_failed' | 'stop_not_resting' = 'exit_failed',
+): NewEvent => ({
   type: 'alert.execution',
   source: 'alerts',
   id,
   payload: {
     urgency: 'immediate',
     message: 'An exit of ETH did not succeed',
-    cause: 'exit_failed',
+    cause,
     symbol: 'ETH',
     order_id: orderId(order),
     position_id: null,
@@ -39,6 +44,22 @@ describe('open alerts', () => {
       'b',
       'd',
     ])
+  })
+
+  it('stand beside each other for different causes', () => {
+    expect(openIn(failed('a', 'o1', 0, 'stop_not_resting'), failed('b', 'o1'), failed('c', 'o1', 1))).toEqual(
+      ['a', 'c'],
+    )
+  })
+
+  it('tell of a clock that jumped', () => {
+    const jump: NewEvent = {
+      type: 'alert.clock_jump',
+      source: 'alerts',
+      id: 'jump',
+      payload: { urgency: 'immediate', message: 'm', cause: 'wall_clock', jump_seconds: 3600, repeat: 0 },
+    }
+    expect(openIn(jump)).toEqual(['jump'])
   })
 
   it('are bounded: the oldest goes', () => {

@@ -53,7 +53,11 @@ const isAlert = (event: KnownEvent): event is Extract<KnownEvent, { readonly typ
 
 /** What is still so is said again: the newest takes the place of the one before. */
 const isSameCause = (one: Alert, other: Pick<Alert, 'type' | 'payload'>): boolean =>
-  one.type === other.type && subjectOf(one) === subjectOf(other)
+  one.type === other.type && causeOf(one) === causeOf(other) && subjectOf(one) === subjectOf(other)
+
+/** One position may need an operator for several reasons. */
+const causeOf = ({ payload }: Pick<Alert, 'payload'>): string | null =>
+  'cause' in payload ? payload.cause : null
 
 const subjectOf = ({ payload }: Pick<Alert, 'payload'>): string | null =>
   ('position_id' in payload ? payload.position_id : null) ??

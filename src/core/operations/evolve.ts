@@ -40,6 +40,7 @@ export const evolveOperations = (state: OperationsState, event: KnownEvent): Ope
     case 'system.access_key_revoked.v1':
       return { ...state, accessKeys: evolveAccessKeys(state.accessKeys, event) }
     case 'system.alerts_acknowledged.v1':
+    case 'alert.clock_jump':
     case 'alert.kill_switch':
     case 'alert.regime_shift':
     case 'alert.execution':

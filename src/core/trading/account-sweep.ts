@@ -11,10 +11,13 @@ import { isAtRest, liquidationOrderId } from './orders.ts'
 import { accept, refuse, type Decision } from '../shared/decision.ts'
 import { derivedId } from '../shared/derived-id.ts'
 import {
+  averagePrice,
+  costOf,
+  lesser,
   minus,
-  NO_QUANTITY,
   NO_USD,
   notionalOf,
+  plus,
   priceNumber,
   quantityNumber,
   signed,
@@ -149,30 +152,73 @@ const eventsOf = (
   return facts.trading.venue.missing.includes(symbol) ? [] : missingEvents(difference, sweep)
 }
 
-/** All that is left of a position, ended by the venue after it was opened. */
-const liquidatedBy = ({ held, symbol }: Difference, sweep: AccountSweep): readonly NewEvent[] =>
-  held.flatMap((position) => {
-    const found = sweep.liquidations.find(
-      ({ symbol: name, direction, quantity, atMs }) =>
-        canonicalSymbol(name) === symbol &&
-        direction === position.terms.direction &&
-        quantity >= quantityLeft(position) &&
-        atMs > Date.parse(position.terms.openedAt),
-    )
-    if (found === undefined) return []
-    const quantity = quantityLeft(position)
-    const { price, feeUsd: fee, venueTradeId, atMs } = found
-    const fill: Fill = { price, quantity, notional: notionalOf(price, quantity), fee }
-    const trigger = { kind: 'mark', price: priceNumber(price), ts: timestampAt(atMs) } as const
-    return [
-      filledEvent({ id: liquidationOrderId(venueTradeId), positionId: position.id, intentId: null }, fill, {
-        fillNo: 1,
-        remaining: NO_QUANTITY,
-        venueTradeId,
-      }),
-      ...closedEvents(position, fill, { reason: 'liquidated', trigger }),
-    ]
+/** All that is left of a position, ended by the venue after it was opened, in as many trades as it took. */
+const liquidatedBy = ({ held, symbol }: Difference, sweep: AccountSweep): readonly NewEvent[] => {
+  let trades: readonly VenueLiquidation[] = sweep.liquidations
+    .filter((trade) => canonicalSymbol(trade.symbol) === symbol)
+    .toSorted((one, other) => one.atMs - other.atMs || (one.venueTradeId < other.venueTradeId ? -1 : 1))
+  return held.flatMap((position) => {
+    const taken = takenFrom(trades, position)
+    if (taken === null) return []
+    trades = taken.left
+    return liquidationEvents(position, taken.parts)
   })
+}
+
+/** The trades that ended a position, and what of all trades is left for others; null if they did not end it. */
+const takenFrom = (
+  trades: readonly VenueLiquidation[],
+  position: OpenPosition,
+): { readonly parts: readonly VenueLiquidation[]; readonly left: readonly VenueLiquidation[] } | null => {
+  const { direction, openedAt } = position.terms
+  let wanted = quantityLeft(position)
+  const parts: VenueLiquidation[] = []
+  const left = trades.flatMap((trade) => {
+    if (wanted === 0n || trade.direction !== direction || trade.atMs <= Date.parse(openedAt)) return [trade]
+    const quantity = lesser(trade.quantity, wanted)
+    const part = partOf(trade, quantity)
+    parts.push(part)
+    wanted = minus(wanted, quantity)
+    const rest = minus(trade.quantity, quantity)
+    return rest === 0n ? [] : [{ ...trade, quantity: rest, feeUsd: minus(trade.feeUsd, part.feeUsd) }]
+  })
+  return wanted === 0n ? { parts, left } : null
+}
+
+/** With its share of the fee. */
+const partOf = (trade: VenueLiquidation, quantity: Quantity): VenueLiquidation =>
+  quantity === trade.quantity
+    ? trade
+    : { ...trade, quantity, feeUsd: ((trade.feeUsd * quantity) / trade.quantity) as Usd }
+
+const liquidationEvents = (
+  position: OpenPosition,
+  parts: readonly VenueLiquidation[],
+): readonly NewEvent[] => {
+  const last = parts.at(-1)
+  if (last === undefined) return []
+  let remaining = quantityLeft(position)
+  const fills = parts.map(({ price, quantity, feeUsd: fee, venueTradeId }, index) => {
+    const fill: Fill = { price, quantity, notional: notionalOf(price, quantity), fee }
+    remaining = minus(remaining, quantity)
+    const order = { id: liquidationOrderId(venueTradeId), positionId: position.id, intentId: null }
+    return { fill, event: filledEvent(order, fill, { fillNo: index + 1, remaining, venueTradeId }) }
+  })
+  const quantity = sumOf(fills.map(({ fill }) => fill.quantity))
+  const costBasis = fills.map(({ fill }) => costOf(fill.price, fill.quantity)).reduce(plus)
+  const price = averagePrice(costBasis, quantity)
+  const whole: Fill = {
+    price,
+    quantity,
+    notional: sumOf(fills.map(({ fill }) => fill.notional)),
+    fee: sumOf(fills.map(({ fill }) => fill.fee)),
+  }
+  const trigger = { kind: 'mark', price: priceNumber(price), ts: timestampAt(last.atMs) } as const
+  return [
+    ...fills.map(({ event }) => event),
+    ...closedEvents(position, whole, { reason: 'liquidated', trigger }),
+  ]
+}
 
 const adoption = (
   facts: TradingFacts,

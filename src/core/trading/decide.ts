@@ -48,6 +48,7 @@ import {
   markOrdersUnknown,
   recordLookupUnsupported,
   recordNotFound,
+  recordUnclearLookup,
   type CancelRequest,
 } from './reconcile.ts'
 import { fillResting, type TradedBar } from './resting-orders.ts'
@@ -91,6 +92,7 @@ type OrderCommand =
   | { readonly kind: 'record-unsent'; readonly orderId: OrderId; readonly reason: string }
   | { readonly kind: 'record-not-found'; readonly orderId: OrderId; readonly lookups: number }
   | { readonly kind: 'record-lookup-unsupported'; readonly orderId: OrderId }
+  | { readonly kind: 'record-unclear-lookup'; readonly orderId: OrderId; readonly reason: string }
   | { readonly kind: 'mark-order-unknown'; readonly orderId: OrderId; readonly reason: string }
   | { readonly kind: 'mark-orders-unknown'; readonly reason: string }
 
@@ -174,6 +176,8 @@ export const decideTrading = (
       return recordNotFound(facts, command.orderId, command.lookups, context)
     case 'record-lookup-unsupported':
       return recordLookupUnsupported(facts, command.orderId)
+    case 'record-unclear-lookup':
+      return recordUnclearLookup(facts, command, context)
     case 'mark-order-unknown':
       return markOrderUnknown(facts, command.orderId, command.reason)
     case 'mark-orders-unknown':

@@ -3,14 +3,7 @@ import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import { type Decision, accept } from '../shared/decision.ts'
 import { derivedId } from '../shared/derived-id.ts'
-import {
-  orderId,
-  positionId,
-  type IntentId,
-  type OrderId,
-  type PositionId,
-  type CanonicalSymbol,
-} from '../shared/brand.ts'
+import { orderId, positionId, type IntentId, type OrderId, type PositionId } from '../shared/brand.ts'
 import { blocksEntries } from '../shared/level.ts'
 import {
   NO_QUANTITY,
@@ -31,10 +24,11 @@ import { markNow } from '../signals/prices.ts'
 import { accountStatusOf } from './account.ts'
 import { positionsOf } from './book.ts'
 import { destinationOf } from './destination.ts'
+import { entriesUnderWay, isHeldAgainst, reservedBy } from './entries-under-way.ts'
 import type { TradingFacts } from './evolve.ts'
 import { isOver, type Intent } from './intents.ts'
 import { closesOf } from './ledger.ts'
-import { isEntry, newClientOrderId } from './orders.ts'
+import { newClientOrderId } from './orders.ts'
 import { ruleIn } from './positions.ts'
 import { type Fill, filledEvent, levelsOf, paperFill } from './fills.ts'
 import { type EntryFacts, type EntryRules, type OrderPlan, type SizeLimits, planned } from './sizing.ts'
@@ -46,25 +40,22 @@ export const enterIntent = (facts: TradingFacts, intentId: IntentId, context: De
   const symbol = canonicalSymbol(known.intent.symbol)
   const { now, configuration, sha256Hex } = context
   const mark = markNow(facts, symbol, context)
+  const destination = destinationOf(facts, symbol, context)
   return enter(known, {
     now,
     level: facts.trading.killSwitch.level,
     mark: mark === null ? null : { price: mark.price, ts: timestampAt(mark.atMs) },
     account: accountStatusOf(facts.trading, now),
+    reserved: reservedBy(facts.trading, destination, configuration),
     closes: closesOf(facts.trading.ledger.closes, ruleIn(known.intent.conviction_id) ?? undefined),
-    heldInSymbol: positionsOf(facts.trading, symbol).length + entriesUnderWay(facts, symbol),
-    destination: destinationOf(facts, symbol, context),
+    heldInSymbol: positionsOf(facts.trading, symbol).length + entriesUnderWay(facts.trading, symbol),
+    isHeldAgainst: isHeldAgainst(facts.trading, symbol, known.intent.direction),
+    destination,
     rules: configuration,
     leaderToken: facts.trading.leaderToken,
     sha256Hex,
   })
 }
-
-/** Those that have no position yet; the others are counted as one. */
-const entriesUnderWay = ({ trading: { orders } }: TradingFacts, symbol: CanonicalSymbol): number =>
-  orders.open.count(
-    (order) => isEntry(order) && order.filled === 0n && canonicalSymbol(order.symbol) === symbol,
-  )
 
 /** All checks on the final order; it is sent only if none fails, and every failing one is listed. */
 const enter = (known: Intent | undefined, facts: EntryFacts): Decision => {
@@ -287,7 +278,9 @@ const failedReasons = (
     paper_period: isLive && !destination.isPaperPeriodOver,
     no_price: mark === null,
     price_moved: isMoved,
-    duplicate_position: facts.heldInSymbol >= execution.max_positions_per_symbol,
+    // A venue nets what is held both ways: neither could be closed by an order that only reduces.
+    duplicate_position:
+      facts.heldInSymbol >= execution.max_positions_per_symbol || (isLive && facts.isHeldAgainst),
     size_zero: plan !== null && plan.quantity === 0n,
     below_minimum: plan !== null && isLearnedTooSmall(plan),
     position_limit: bounds(plan, 'position', execution.min_notional_usd),

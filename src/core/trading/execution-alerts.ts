@@ -46,9 +46,7 @@ export const exitFailedAlert = (
   const { attempt, unsent, alerted } = position.exit
   if (alerted !== null && !hasPassed(alerts.repeat_seconds * 1000, alerted.at, now)) return []
   const left = quantityNumber(minus(position.holding.quantity, position.exit.quantity))
-  const next = isHeldByKillSwitch(trading, position)
-    ? 'the kill switch blocks further attempts: an operator has to close it'
-    : `still trying, next attempt at ${timestampAt(retryMs(trading, position))}`
+  const next = nextOf(trading, position)
   return [
     executionAlert({
       cause: 'exit_failed',
@@ -61,6 +59,14 @@ export const exitFailedAlert = (
       repeat: alerted === null ? 0 : alerted.repeat + 1,
     }),
   ]
+}
+
+const nextOf = (trading: TradingState, position: ClosingPosition): string => {
+  if (trading.orders.open.has(position.exit.orderId))
+    return 'whether the last attempt has arrived is not known, and the venue is asked again'
+  if (isHeldByKillSwitch(trading, position))
+    return 'the kill switch blocks further attempts: an operator has to close it'
+  return `still trying, next attempt at ${timestampAt(retryMs(trading, position))}`
 }
 
 /** The position goes on without the stop that the venue did not take: the engine still watches it. */

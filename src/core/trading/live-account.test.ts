@@ -157,6 +157,62 @@ describe('what the venue holds', () => {
   })
 })
 
+describe('a liquidation', () => {
+  const tradeOf = (venueTradeId: string, quantity: number, price: number, fee: number, atMs: number) =>
+    ({
+      venueTradeId,
+      symbol: 'BTC',
+      direction: 'long',
+      quantity: quantityFrom(quantity),
+      price: priceFrom(price),
+      feeUsd: usdFrom(fee),
+      atMs,
+    }) as const
+
+  it('in several trades ends the position with all of them', () => {
+    const scenario = liveScenario()
+    enterLive(scenario)
+    const atMs = Date.parse(scenario.now) + 1
+    const trades = [tradeOf('l2', 2.975, 59, 1, atMs + 1), tradeOf('l1', 2, 60, 2, atMs)]
+    const events = sweep(scenario, [], trades)
+    expect(typesOf(events).filter((type) => type.startsWith('execution.'))).toEqual([
+      'execution.order_filled.v1',
+      'execution.order_filled.v1',
+      'execution.position_closed.v1',
+    ])
+    expect(payloadOf(events, 'execution.position_closed.v1')).toMatchObject({
+      exit_reason: 'liquidated',
+      exit_price: 59.40201005,
+      fees_usd: 3.01,
+    })
+    expect(scenario.state.trading.venue.reduceOnly).toBeNull()
+    const lost = 2 * 40 + 2.975 * 41 + 3.01
+    expect(equityOf(scenario.state.trading)).toBe(usdFrom(10_000 - lost))
+  })
+
+  it('of two positions ends each with its part, and its fee is counted once', () => {
+    const scenario = liveScenario({ execution: { max_positions_per_symbol: 2 } })
+    enterLive(scenario)
+    const cash = scenario.state.trading.ledger.cash
+    scenario.intend()
+    const second = onlyOrder(scenario)
+    const quantity = Number(second.quantity) / 1e8
+    report(scenario, second, reportOf('filled', [fillOf('t2', 100, quantity, 0)]))
+    const atMs = Date.parse(scenario.now) + 1
+    sweep(scenario, [], [tradeOf('l1', 4.975 + quantity, 60, 4, atMs)])
+    expect(openPositionsOf(scenario.state.trading)).toEqual([])
+    expect(scenario.state.trading.ledger.cash).toBe(cash - usdFrom(40 * (4.975 + quantity) + 4))
+  })
+
+  it('of a part leaves the rest to an operator', () => {
+    const scenario = liveScenario()
+    enterLive(scenario)
+    const events = sweep(scenario, [holding(2.975)], [tradeOf('l1', 2, 60, 2, Date.parse(scenario.now) + 1)])
+    expect(typesOf(events)).toContain('execution.venue_differs.v1')
+    expect(openPositionsOf(scenario.state.trading)).toHaveLength(1)
+  })
+})
+
 describe('a fill that we hear of late', () => {
   /** Filled at once, and reported ten seconds later. */
   const late = () => {

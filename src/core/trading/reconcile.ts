@@ -4,6 +4,7 @@ import type { OrderId } from '../shared/brand.ts'
 import { accept, refuse, type Decision } from '../shared/decision.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import { blocksEntries, blocksExits } from '../shared/level.ts'
+import { hasPassed } from '../shared/time.ts'
 import { destinationOf } from './destination.ts'
 import type { TradingFacts } from './evolve.ts'
 import {
@@ -17,7 +18,7 @@ import {
   type Order,
 } from './orders.ts'
 import { isOpen } from './positions.ts'
-import { executionAlert } from './execution-alerts.ts'
+import { executionAlert, exitFailedAlert } from './execution-alerts.ts'
 import { ended, failedEvent, REASON_LENGTH_MAX, reconciledEvent } from './venue-orders.ts'
 
 /** Whether the venue has the order is not known any more. */
@@ -54,6 +55,23 @@ export const recordNotFound = (
   if (mayResend) return accept(reconciled)
   return accept(reconciled, ...ended(facts, order, notFoundEvent(order), context))
 }
+
+/** The venue does not say what became of an exit: while that lasts, its position may be held and nothing more is sent. */
+export const recordUnclearLookup = (
+  { trading }: TradingFacts,
+  { orderId: id, reason }: { readonly orderId: OrderId; readonly reason: string },
+  context: DecisionContext,
+): Decision => {
+  const order = trading.orders.open.get(id)
+  const position = order === undefined ? undefined : trading.positions.get(order.positionId)
+  if (order === undefined || !isUnknown(order) || position?.status !== 'closing') return accept()
+  if (position.exit.orderId !== id || !hasPassed(UNCLEAR_MS, order.submittedAt, context.now)) return accept()
+  const said = reason.slice(0, REASON_LENGTH_MAX)
+  return accept(...exitFailedAlert(trading, position, { order, reason: said }, context))
+}
+
+/** Most lookups are answered sooner. */
+const UNCLEAR_MS = 60_000
 
 /** The venue offers no look-up: the order stays unknown until an operator says what became of it. */
 export const recordLookupUnsupported = ({ trading: { orders } }: TradingFacts, id: OrderId): Decision => {

@@ -7,6 +7,7 @@ import {
   minus,
   NO_QUANTITY,
   NO_USD,
+  plus,
   quantityFor,
   shareOf,
   usdFrom,
@@ -26,10 +27,13 @@ export interface EntryFacts {
   /** Null without a recent price: it is never guessed. */
   readonly mark: { readonly price: Price; readonly ts: Timestamp } | null
   readonly account: Account
+  readonly reserved: Reserved
   /** Newest last. */
   readonly closes: readonly ClosedTrade[]
   /** Open positions and entries under way in the symbol. */
   readonly heldInSymbol: number
+  /** Whether one of them is in the other direction. */
+  readonly isHeldAgainst: boolean
   readonly destination: Destination
   readonly rules: EntryRules
   /** Of the newest leader. */
@@ -51,7 +55,7 @@ export interface OrderPlan {
 /** What would be sent now; null without a price. */
 export const planned = (
   { intent }: Intent,
-  { mark, account, closes, now, rules, destination }: EntryFacts,
+  { mark, account, reserved, closes, now, rules, destination }: EntryFacts,
 ): OrderPlan | null => {
   if (mark === null) return null
   const mid = mark.price
@@ -69,6 +73,7 @@ export const planned = (
     rules.risk,
   )
   const limits = sizeLimits(request, account, {
+    reserved,
     learned,
     perUsd: perUsdOf(intent, mid, planningCosts(destination, rules.execution)),
     rules,
@@ -90,6 +95,15 @@ export interface Account {
   /** Since 00:00 UTC and since the peak, as parts of equity then. */
   readonly dayLoss: number
   readonly drawdown: number
+}
+
+/** What entries that are not filled yet may still add to that. */
+export interface Reserved {
+  readonly lossAtStop: Usd
+  readonly exposure: Usd
+  readonly margin: Usd
+  /** Slippage and fees, which equity loses at once. */
+  readonly cost: Usd
 }
 
 export interface SizeRequest {
@@ -129,12 +143,19 @@ const sizeLimits = (
   request: SizeRequest,
   account: Account,
   {
+    reserved,
     learned,
     perUsd,
     rules,
-  }: { readonly learned: LearnedSize; readonly perUsd: PerUsd; readonly rules: EntryRules },
+  }: {
+    readonly reserved: Reserved
+    readonly learned: LearnedSize
+    readonly perUsd: PerUsd
+    readonly rules: EntryRules
+  },
 ): SizeLimits => {
   const { equity } = account
+  const equityThen = minus(equity, reserved.cost)
   const { risk, kill_switch: killSwitch } = rules
   const heatMax =
     risk.heat_open_fraction * Math.min(risk.max_portfolio_heat_pct, killSwitch.l2_portfolio_heat_pct)
@@ -143,14 +164,17 @@ const sizeLimits = (
     ...(request.isFixed ? {} : { kelly: greater(learned.kelly, learned.floor) }),
     position: portion(equity, risk.max_position_pct),
     heat: usdLeft(
-      heatMax * Number(equity) - Number(account.lossAtStop),
+      heatMax * Number(equityThen) - Number(plus(account.lossAtStop, reserved.lossAtStop)),
       perUsd.lossAtStop + heatMax * perUsd.cost,
     ),
     exposure: usdLeft(
-      risk.max_leverage * Number(equity) - Number(account.exposure),
+      risk.max_leverage * Number(equityThen) - Number(plus(account.exposure, reserved.exposure)),
       perUsd.exposure + risk.max_leverage * perUsd.cost,
     ),
-    margin: usdLeft(Number(minus(equity, account.margin)), 1 / request.leverage + perUsd.cost),
+    margin: usdLeft(
+      Number(minus(equityThen, plus(account.margin, reserved.margin))),
+      1 / request.leverage + perUsd.cost,
+    ),
   }
 }
 

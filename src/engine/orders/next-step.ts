@@ -47,8 +47,9 @@ export const nextStep = (orders: readonly OpenOrder[], facts: StepFacts): Step |
   )
 }
 
+/** Also those that need an operator: a venue may list a symbol again before one has looked. */
 const lookUpOf = (orders: readonly OpenOrder[], { isDue }: StepFacts): Step | null => {
-  const order = orders.find((one) => isUnknown(one) && !one.needsOperator && isDue(one))
+  const order = orders.find((one) => isUnknown(one) && isDue(one))
   return order === undefined ? null : { kind: 'look-up', order }
 }
 

@@ -159,7 +159,7 @@ describe('an order desk', () => {
 
   it('leaves an order that cannot be looked up to an operator', async () => {
     exchange.treat('lose')
-    exchange.failLookups('unsupported')
+    exchange.failLookups(...Array.from({ length: 20 }, () => 'unsupported' as const))
     const intent = await floor.submitIntent()
     await pass(60_000)
     expect(lastOrder()).toMatchObject({ status: 'unknown', needsOperator: true })

@@ -173,7 +173,9 @@ export class OrderRouter {
         this.#lookups.answered(order, nowMs)
         return this.#record(finding.command)
       case 'unclear':
-        return this.#lookups.unclear(order, nowMs)
+        this.#lookups.unclear(order, nowMs)
+        if (order.status !== 'unknown' || !isExit(order)) return
+        return this.#record({ kind: 'record-unclear-lookup', orderId: order.id, reason: finding.reason })
       case 'nothing-found': {
         const orderId = order.id
         if (order.status !== 'unknown')

@@ -198,8 +198,13 @@ const PRIVATE: Readonly<Record<string, Answer>> = {
     if (params['execType'] === 'BustTrade')
       return { list: forcedTrades(world).map(([order, trade]) => publishTrade(order, trade, 'BustTrade')) }
     const order = world.account.byOrderId.get(Number(params['orderId']))
-    if (order === undefined) return { list: [] }
-    return { list: listed(order.trades, (trade) => publishTrade(order, trade, 'Trade'), fault) }
+    if (order === undefined) return { list: [], nextPageCursor: '' }
+    const trades = order.trades.toReversed()
+    const [from, limit] = [Number(params['cursor'] ?? 0), Math.min(100, Number(params['limit'] ?? 50))]
+    return {
+      list: listed(trades.slice(from, from + limit), (trade) => publishTrade(order, trade, 'Trade'), fault),
+      nextPageCursor: from + limit < trades.length ? String(from + limit) : '',
+    }
   },
   'GET /v5/position/list': (world, params) => {
     const { holdings, isHedged } = world.account

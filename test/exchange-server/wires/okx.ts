@@ -179,7 +179,9 @@ const PRIVATE: Readonly<Record<string, Answer>> = {
   },
   'GET /api/v5/trade/fills': (world, params, fault) => {
     const order = world.account.byOrderId.get(Number(params['ordId']))
-    return order === undefined ? [] : listed(order.trades, publishTrade, fault)
+    const after = Number(params['after'] ?? Number.POSITIVE_INFINITY)
+    const older = (order?.trades ?? []).filter((trade) => billIdOf(trade) < after).toReversed()
+    return listed(older.slice(0, Math.min(100, Number(params['limit'] ?? 100))), publishTrade, fault)
   },
   'GET /api/v5/trade/orders-history': ({ account }, { category }) =>
     category === 'full_liquidation' ? account.forced.map(publishOrder) : [],
@@ -344,13 +346,15 @@ const publishOrder = (order: VenueOrder) => ({
   uTime: String(order.updatedMs),
 })
 
+const billIdOf = ({ tradeId }: VenueTrade): number => tradeId + 1
+
 const publishTrade = (trade: VenueTrade) => ({
   instType: 'SWAP',
   instId: `${trade.base}-USDT-SWAP`,
   tradeId: String(trade.tradeId),
   ordId: String(trade.orderId),
   clOrdId: trade.clientOrderId,
-  billId: String(trade.tradeId + 1),
+  billId: String(billIdOf(trade)),
   tag: '',
   fillPx: digits(trade.price),
   fillSz: contractsOf(trade.quantity, trade.base),

@@ -3,7 +3,7 @@ import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import type { BrokerAccount, FundingPayment, Liquidation, VenuePosition } from '../../../ports/broker.ts'
 import type { Timer } from '../../../ports/timer.ts'
 import { DOLLARS, memberOf, textMemberOf } from '../../ccxt.ts'
-import { coinsOf, type Contract } from './contracts.ts'
+import { coinsOf, type Contract, type Contracts } from './contracts.ts'
 import { priceOf, quantityOf, usdOf } from './decimals.ts'
 import type { LiquidationOrder } from './dialects/dialect.ts'
 import type { Exchange } from './exchange.ts'
@@ -24,13 +24,9 @@ export const createAccountReader = (exchange: Exchange, reports: Reports, timer:
     if (balance.status !== 'done') return null
     const response = await request(() => api.fetchPositions())
     if (response.status !== 'done' || !Array.isArray(response.value)) return null
-    const markets = marketNames(exchange, symbols)
-    const held = (response.value as readonly unknown[]).filter(
-      (entry) => quantityOf(memberOf(entry, 'contracts')) !== 0n,
-    )
-    const read = held.map((entry) => positionIn(entry, markets))
-    const positions = read.flatMap((position) => position ?? [])
-    if (read.includes(null)) return null
+    const markets = marketNames(contracts(), symbols)
+    const positions = positionsIn(response.value as readonly unknown[], markets)
+    if (positions === null) return null
     const liquidations = await readLiquidations(positions, markets)
     const equity = dialect.equityIn(balance.value)
     if (equity === null || liquidations === null) return null
@@ -44,21 +40,40 @@ interface MarketNames {
   readonly symbolOf: (market: string) => string
   /** Null for a market that orders never go to. */
   readonly contractOf: (market: string) => Contract | null
+  /** Whether it is another market of a coin whose orders go to ours: in another dollar, settled in the coin, on margin. */
+  readonly isBesideOurs: (market: string) => boolean
 }
 
-const marketNames = ({ contracts }: Exchange, symbols: readonly string[]): MarketNames => {
+export const marketNames = (contracts: Contracts, symbols: readonly string[]): MarketNames => {
   const spelled = new Map(symbols.map((symbol) => [canonicalSymbol(symbol), symbol]))
+  const ofBase = (market: string): Contract | undefined => contracts.get(market.split('/')[0] ?? '')
   const contractOf = (market: string): Contract | null => {
-    const contract = contracts().get(market.split('/')[0] ?? '')
+    const contract = ofBase(market)
     return contract?.market === market ? contract : null
   }
   return {
     contractOf,
+    isBesideOurs: (market) => market.includes('/') && ![undefined, market].includes(ofBase(market)?.market),
     symbolOf: (market) => {
       const contract = contractOf(market)
       return contract === null ? market : (spelled.get(contract.base) ?? contract.base)
     },
   }
+}
+
+/**
+ * Null if one cannot be read. Those in markets beside ours are left out: they would be taken for positions of the same
+ * coin in our market, in another unit, and closed there.
+ */
+export const positionsIn = (
+  entries: readonly unknown[],
+  markets: MarketNames,
+): readonly VenuePosition[] | null => {
+  const read = entries
+    .filter((entry) => quantityOf(memberOf(entry, 'contracts')) !== 0n)
+    .filter((entry) => !markets.isBesideOurs(textMemberOf(entry, 'symbol') ?? ''))
+    .map((entry) => positionIn(entry, markets))
+  return read.includes(null) ? null : read.flatMap((position) => position ?? [])
 }
 
 const positionIn = (entry: unknown, { symbolOf, contractOf }: MarketNames): VenuePosition | null => {

@@ -272,6 +272,7 @@ const lookupOrder = async (session: Session, { clientOrderId, symbol }: OrderNam
   const { exchange, reports } = session
   const { api, dialect, request } = exchange
   const contract = await exchange.contractOf(symbol)
+  if (exchange.isUnlisted(symbol)) return { status: 'unsupported' }
   if (contract.status !== 'done') return unclear(contract.reason)
   const reply = await request(() => dialect.findOrder(api, contract.value, clientOrderId))
   const isMissing =

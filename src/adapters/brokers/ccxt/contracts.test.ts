@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Quantity } from '../../../core/shared/money.ts'
 import { amountOf, coinsOf, contractsIn } from './contracts.ts'
-import { reportedOrderOf } from './reports.ts'
+import { reportedOrderOf, tradeIn } from './reports.ts'
 
 const market = (changes: Readonly<Record<string, unknown>> = {}) => ({
   id: 'BTCUSDT',
@@ -116,5 +116,32 @@ describe('an order', () => {
     ['without a quantity', { amount: undefined }],
   ])('%s is not ours', (_, changes) => {
     expect(report(changes)).toBeNull()
+  })
+})
+
+describe('a trade', () => {
+  const trade = (changes: Readonly<Record<string, unknown>>) =>
+    tradeIn(
+      { id: '1', price: '0.00001234', amount: '100000', timestamp: 1, ...changes },
+      { unitSize: 100_000_000n as Quantity },
+    )
+
+  it.each([
+    ['0.00001234', 1234n],
+    // OKX and Kraken trade some coins in steps of 1e-9 and less.
+    ['0.000012344', 1234n],
+    ['0.000012345', 1235n],
+    ['1.23461e-5', 1235n],
+  ])('at %s is read', (price, expected) => {
+    expect(trade({ price })).toMatchObject({ price: expected, quantity: 10_000_000_000_000n })
+  })
+
+  it.each([
+    ['without a price', { price: undefined }],
+    ['at a price that is nothing', { price: '0.000000001' }],
+    ['with a quantity that cannot be read', { amount: '0.1234567890' }],
+    ['without an id', { id: undefined }],
+  ])('%s is none', (_, changes) => {
+    expect(trade(changes)).toBeNull()
   })
 })

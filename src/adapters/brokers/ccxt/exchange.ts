@@ -41,6 +41,8 @@ export interface Exchange {
   reload(): Promise<Reply<Contracts>>
   /** By symbol of the configuration. Loads the markets on first use. */
   contractOf(symbol: string): Promise<Reply<Contract>>
+  /** Whether its markets are known, and the symbol is not among them. */
+  isUnlisted(symbol: string): boolean
   /** The exchange does not trade the symbol any more. */
   deactivate(symbol: string): void
 }
@@ -144,6 +146,7 @@ export const openExchange = async (options: ExchangeOptions): Promise<Exchange> 
       if (value !== undefined) return { status: 'done', value }
       return { status: 'refused', code: null, reason: `${id} does not trade ${symbol}` }
     },
+    isUnlisted: (symbol) => contracts !== null && !contracts.has(canonicalSymbol(symbol)),
     deactivate: (symbol) => {
       const base = canonicalSymbol(symbol)
       const contract = known().get(base)

@@ -136,9 +136,10 @@ const tradesIn = (response: unknown, venueOrderId: string, contract: Contract): 
   return [...byId.values()].toSorted((left, right) => left.atMs - right.atMs || byTradeId(left, right))
 }
 
-const tradeIn = (entry: unknown, contract: Contract): Trade | null => {
+/** Some coins trade at prices that are finer than our unit: those are rounded, for a fill must never stay unknown. */
+export const tradeIn = (entry: unknown, contract: Pick<Contract, 'unitSize'>): Trade | null => {
   const venueTradeId = textMemberOf(entry, 'id')
-  const price = priceOf(memberOf(entry, 'price'))
+  const price = priceOf(memberOf(entry, 'price'), 'nearest')
   const quantity = coinsOf(memberOf(entry, 'amount'), contract)
   const atMs = Number(memberOf(entry, 'timestamp'))
   const isRead = venueTradeId !== null && price !== null && quantity !== null && Number.isFinite(atMs)

@@ -56,6 +56,7 @@ export const createStops = (exchange: Exchange, reports: Reports, marginMode: Ma
 
   const lookup = async ({ clientOrderId, symbol }: StopKey): Promise<LookupStopResult> => {
     const contract = await exchange.contractOf(symbol)
+    if (exchange.isUnlisted(symbol)) return { status: 'unsupported' }
     if (contract.status !== 'done') return unclear(contract.reason)
     const reply = await find(contract.value, clientOrderId)
     if (reply.status !== 'done') return unclear(reply.reason)

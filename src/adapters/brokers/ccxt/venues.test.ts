@@ -75,6 +75,26 @@ describe.each(VENUES.map((venue) => [venue.id, venue] as const))('at %s', (id, t
     if (permissions?.ok === true) expect(permissions.detail).toContain('does not list')
   })
 
+  it('an order that took many trades is reported with all of them', async () => {
+    const { broker, run, venue } = await open(testVenue)
+    await run(broker.submit(entryOf(OUR_ID, { quantity: units(0.5) as Quantity })))
+    const [order] = venue.world.account.orders
+    const [trade] = order?.trades ?? []
+    if (order === undefined || trade === undefined) throw new Error('nothing was traded')
+    // As if the book had been thin.
+    const parts = Array.from({ length: 250 }, (_, index) => ({
+      ...trade,
+      tradeId: trade.tradeId + index,
+      quantity: order.executed / 250n,
+    }))
+    order.trades.splice(0, 1, ...parts)
+    venue.world.account.trades.splice(0, 1, ...parts)
+    const found = await run(broker.lookup(entryOf(OUR_ID)))
+    if (found.status !== 'found') throw new Error(found.status)
+    expect(found.report).toMatchObject({ status: 'filled', filledQuantity: units(0.5) })
+    expect(new Set(found.report.fills.map(({ venueTradeId }) => venueTradeId)).size).toBe(250)
+  })
+
   it('our ids fit, and longer ones than it takes are not sent', async () => {
     const { broker, run, orders, restingStops } = await open(testVenue)
     expect(OUR_ID.length).toBeLessThanOrEqual(declared.clientOrderIdLengthMax)

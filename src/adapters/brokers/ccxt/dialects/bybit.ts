@@ -96,24 +96,10 @@ export const bybit: Dialect = {
       symbol: marketId,
       orderLinkId: clientOrderId,
     }),
-  tradesOf: async (api, { market, marketId }, orderId) => {
-    const listed = await call(api, 'privateGetV5ExecutionList', {
-      category: 'linear',
-      symbol: marketId,
-      orderId,
-      limit: TRADES_MAX,
-    })
-    return api.parseTrades(wholeList(memberOf(resultOf(listed), 'list')), api.market(market))
-  },
-  liquidations: async (api, sinceMs) => {
-    const listed = await call(api, 'privateGetV5ExecutionList', {
-      category: 'linear',
-      execType: 'BustTrade',
-      startTime: sinceMs,
-      limit: TRADES_MAX,
-    })
-    return ordersOf(api, wholeList(memberOf(resultOf(listed), 'list')))
-  },
+  tradesOf: async (api, { market, marketId }, orderId) =>
+    api.parseTrades(await executionsOf(api, { symbol: marketId, orderId }), api.market(market)),
+  liquidations: async (api, sinceMs) =>
+    ordersOf(api, await executionsOf(api, { execType: 'BustTrade', startTime: sinceMs })),
   stops: {
     place: (api, { market }, { clientOrderId, side, amount, triggerPrice }) =>
       api.createOrder(market, 'market', side, amount, undefined, {
@@ -159,6 +145,7 @@ const MARGIN_MODES: Readonly<Record<string, string>> = {
 }
 /** As many as the venue returns at once. */
 const TRADES_MAX = 100
+const PAGES_MAX = 50
 
 const resultOf = (response: unknown): unknown => memberOf(response, 'result')
 
@@ -178,6 +165,27 @@ const entryOf = async (api: TradingApi, marketId: string, clientOrderId: string)
     if (found !== undefined) return found
   }
   return null
+}
+
+/** All of them: the trades of an order must add up, however many it took. */
+const executionsOf = async (api: TradingApi, query: object): Promise<readonly unknown[]> => {
+  const found: unknown[] = []
+  let cursor: string | null = null
+  for (let page = 0; page < PAGES_MAX; page += 1) {
+    const result = resultOf(
+      await call(api, 'privateGetV5ExecutionList', {
+        category: 'linear',
+        ...query,
+        limit: TRADES_MAX,
+        ...(cursor === null ? {} : { cursor }),
+      }),
+    )
+    const list = wholeList(memberOf(result, 'list'))
+    found.push(...list)
+    cursor = textMemberOf(result, 'nextPageCursor')
+    if (cursor === null || list.length < TRADES_MAX) break
+  }
+  return found
 }
 
 /** Executions by their order. */

@@ -77,14 +77,23 @@ export const okx: Dialect = {
   findOrder: (api, { market }, clientOrderId) => api.fetchOrder('', market, { clientOrderId }),
   cancelOrder: (api, { market }, clientOrderId) => api.cancelOrder('', market, { clientOrderId }),
   // Of the last three days, without the delay of the longer history that the library reads.
-  tradesOf: async (api, { market, marketId }, ordId) => {
-    const listed = await call(api, 'privateGetTradeFills', {
-      instType: 'SWAP',
-      instId: marketId,
-      ordId,
-      limit: TRADES_MAX,
-    })
-    return api.parseTrades(wholeList(memberOf(listed, 'data')), api.market(market))
+  tradesOf: async (api, { market, marketId: instId }, ordId) => {
+    const found: unknown[] = []
+    for (let page = 0; page < PAGES_MAX; page += 1) {
+      const after = textMemberOf(found.at(-1), 'billId')
+      const listed = await call(api, 'privateGetTradeFills', {
+        instType: 'SWAP',
+        instId,
+        ordId,
+        limit: TRADES_MAX,
+        // Older ones than this.
+        ...(after === null ? {} : { after }),
+      })
+      const fills = wholeList(memberOf(listed, 'data'))
+      found.push(...fills)
+      if (fills.length < TRADES_MAX) break
+    }
+    return api.parseTrades(found, api.market(market))
   },
   liquidations: async (api, sinceMs) => {
     const found = []
@@ -145,6 +154,7 @@ export const okx: Dialect = {
 
 /** As many as the venue returns at once. */
 const TRADES_MAX = 100
+const PAGES_MAX = 50
 
 const accountConfig = async (api: TradingApi): Promise<unknown> =>
   wholeList(memberOf(await call(api, 'privateGetAccountConfig'), 'data'))[0]
