@@ -98,7 +98,7 @@ export const openQueueWorker = (options: QueueWorkerOptions) => {
     let progress = 0
     const renewing = setInterval(() => {
       queue.renew(job, progress).then(
-        (isOurs) => (isOurs ? undefined : lost.abort(new Error('the job is not ours any more'))),
+        (isOurs) => (isOurs ? undefined : lost.abort(new LeftError('the job is not ours any more'))),
         (error: unknown) => onError('could not renew a job', error),
       )
     }, RENEW_MS)
@@ -148,7 +148,7 @@ export const openQueueWorker = (options: QueueWorkerOptions) => {
   ])
   return {
     close: async (): Promise<void> => {
-      stop.abort(new Error('the worker stops'))
+      stop.abort(new LeftError('the worker stops'))
       await loops
       await processes.close()
     },
@@ -198,6 +198,11 @@ class UnfitError extends Error {
   override readonly name = 'UnfitError'
 }
 
+/** This worker works on it no longer. Another one may. */
+class LeftError extends Error {
+  override readonly name = 'LeftError'
+}
+
 /** The runs of a sweep as jobs of their own, named after what they compute: whoever takes the sweep up again finds them. */
 const trialRunner = (queue: JobQueue, { id: runId, data: terms }: TakenJob): TaskRunner => ({
   width: TRIALS_AT_ONCE,
@@ -205,10 +210,14 @@ const trialRunner = (queue: JobQueue, { id: runId, data: terms }: TakenJob): Tas
     const { settings, data, version } = terms
     const trial = JSON.parse(JSON.stringify({ task, settings, data, version })) as JsonObject
     const id = uuidOf(sha256Hex(`${runId} ${canonicalJson(trial)}`))
+    const before = await queue.get(TRIALS_QUEUE, id)
+    // By an attempt at the sweep that failed: this one needs it.
+    if (before?.state === 'cancelled') await queue.remove(TRIALS_QUEUE, [id])
     await queue.send(TRIALS_QUEUE, id, trial)
     for (;;) {
       const job = await queue.get(TRIALS_QUEUE, id)
-      if (signal.aborted) await queue.cancel(TRIALS_QUEUE, id)
+      if (signal.aborted && !(await isTakenUpAgain(queue, runId, signal)))
+        await queue.cancel(TRIALS_QUEUE, id)
       signal.throwIfAborted()
       if (job === null || job.state === 'failed' || job.state === 'cancelled') {
         const reason = job === null ? 'it is gone' : messageOf(job.output)
@@ -225,6 +234,13 @@ const trialRunner = (queue: JobQueue, { id: runId, data: terms }: TakenJob): Tas
   },
   close: () => Promise.resolve(),
 })
+
+/** Whether another worker goes on with a sweep, and needs its runs. */
+const isTakenUpAgain = async (queue: JobQueue, runId: string, { reason }: AbortSignal): Promise<boolean> => {
+  if (!(reason instanceof LeftError)) return false
+  const run = await queue.get(RUNS_QUEUE, runId)
+  return run?.state === 'queued' || run?.state === 'running'
+}
 
 const uuidOf = (hex: string): string =>
   [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-')

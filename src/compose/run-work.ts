@@ -1,4 +1,6 @@
 import { RunRefusedError, type Run, type RunKind, type RunResult } from '../backtest/runs/runs.ts'
+import type { SweepRequest } from '../backtest/sweep/plan.ts'
+import { countOf, SpaceError } from '../backtest/sweep/space.ts'
 import {
   TaskFailedError,
   type BacktestTask,
@@ -17,6 +19,13 @@ import { prepareSweep } from './sweep.ts'
 /** Of a sweep of the service: its result is one answer. */
 const SETS_MAX = 10_000
 
+/** Before they are made and checked one by one: that would keep the service from its work. */
+const refuseTooMany = ({ space, random }: SweepRequest): void => {
+  const count = Math.min(countOf(space), random ?? Infinity)
+  if (count > SETS_MAX)
+    throw new RunRefusedError(`${count} parameter sets are too many here: at most ${SETS_MAX}; see svc sweep`)
+}
+
 interface WorkPlace {
   readonly home: string
   readonly version: string
@@ -29,17 +38,9 @@ export const runWork = ({ home, version, configuration }: WorkPlace) => ({
     try {
       const current = configuration()
       if (kind === 'sweep') {
-        const { plan } = await prepareSweep(sweepRequestOf(sweepRequest.parse(request)), {
-          home,
-          version,
-          configuration: current,
-        })
-        if (plan.combinations.length > SETS_MAX) {
-          const { length } = plan.combinations
-          throw new RunRefusedError(
-            `${length} parameter sets are too many here: at most ${SETS_MAX}; see svc sweep`,
-          )
-        }
+        const asked = sweepRequestOf(sweepRequest.parse(request))
+        refuseTooMany(asked)
+        await prepareSweep(asked, { home, version, configuration: current })
         return
       }
       const task = taskOf(backtestRequest.parse(request))
@@ -47,7 +48,8 @@ export const runWork = ({ home, version, configuration }: WorkPlace) => ({
       if (task.symbol !== undefined) refuseInvented(current, task, task.symbol)
       await taskDataOf(task, current, home)
     } catch (error) {
-      throw error instanceof Failure ? new RunRefusedError(error.message) : error
+      const isRefusal = error instanceof Failure || error instanceof SpaceError
+      throw isRefusal ? new RunRefusedError(error.message) : error
     }
   },
   /** What is read, without its parameters. */

@@ -129,6 +129,22 @@ describe.skipIf(postgresMissing !== null)(
       expect(run).toMatchObject({ verdict: expect.stringMatching(/parameter sets/) })
     })
 
+    it('go on with a sweep that one of them leaves when it is stopped, or that failed', async () => {
+      const id = await submit('sweep', { ...SWEEP, set: ['fast=2..7', 'slow=10,20'] })
+      const stopped = await startWorker(await newHome())
+      const trials = () => queue.list('trials', 100)
+      await expect.poll(async () => (await trials()).some(({ state }) => state === 'done'), LONG).toBe(true)
+      stopped.child.kill('SIGTERM')
+      await once(stopped.child, 'exit')
+      expect((await trials()).filter(({ state }) => state === 'cancelled')).toEqual([])
+      const open = (await trials()).find(({ state }) => state === 'queued')
+      // As it is where another run of the sweep fails.
+      if (open === undefined) throw new Error('nothing is left')
+      await queue.cancel('trials', open.id)
+      await startWorker(await newHome())
+      await expect.poll(() => statusOf(id), LONG).toBe('done')
+    })
+
     it('need a queue, which a log in a file has not', async () => {
       const environment = environmentOf(home, {}, VERSION)
       const alone = { ...configuration, store: { ...configuration.store, url: '' } }

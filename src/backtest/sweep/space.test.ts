@@ -29,6 +29,11 @@ describe('the values of a parameter', () => {
   ])('%s is refused', (text) => {
     expect(parseParameterValues(text)).toBeNull()
   })
+
+  it('are refused where they are finer than a number, or more than fit into memory', () => {
+    expect(parseParameterValues(`fast=0..1:0.${'0'.repeat(120)}1`)).toBeNull()
+    expect(parseParameterValues(`fast=${'1..9999,'.repeat(200_000)}1`)).toBeNull()
+  })
 })
 
 describe('combinations', () => {

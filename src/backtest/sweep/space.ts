@@ -20,10 +20,13 @@ const COMBINATIONS_MAX = 100_000
 export const parseParameterValues = (text: string): ParameterValues | null => {
   const [, name, listed] = /^([A-Za-z_]\w{0,63})=(.+)$/.exec(text.trim()) ?? []
   if (name === undefined || listed === undefined) return null
-  const values = listed
-    .split(',')
-    .flatMap((part): ParameterValues['values'] => rangeOf(part.trim()) ?? [valueOf(part.trim())])
-  if (values.length > VALUES_MAX || values.includes('')) return null
+  const values: (string | number | boolean)[] = []
+  for (const part of listed.split(',')) {
+    values.push(...(rangeOf(part.trim()) ?? [valueOf(part.trim())]))
+    // At once: each part may have as many as all of them may.
+    if (values.length > VALUES_MAX) return null
+  }
+  if (values.includes('')) return null
   const distinct = [...new Set(values)]
   return distinct.length === values.length ? { name, values } : null
 }
@@ -37,12 +40,15 @@ const rangeOf = (text: string): ParameterValues['values'] | null => {
   // One more than allowed is enough to be refused; a range that goes backwards has no values and is refused, too.
   const count = step > 0 ? Math.min(VALUES_MAX, Math.floor((to - from) / step + TOLERANCE)) + 1 : 0
   if (count < 1) return ['']
-  const digits = Math.max(decimalsOf(fromText), decimalsOf(stepText))
+  const digits = Math.min(DIGITS_MAX, Math.max(decimalsOf(fromText), decimalsOf(stepText)))
   return Array.from({ length: count }, (_, index) => Number((from + index * step).toFixed(digits)))
 }
 
 /** A step that does not divide its range in binary may divide it in decimals. */
 const TOLERANCE = 1e-9
+
+/** Of `toFixed`. */
+const DIGITS_MAX = 100
 
 const decimalsOf = (text: string): number => text.split('.')[1]?.length ?? 0
 

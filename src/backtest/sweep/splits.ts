@@ -23,22 +23,22 @@ export const walkForward = (
   trainMs: number,
   testMs: number,
 ): readonly WalkForwardStep[] => {
-  const steps: WalkForwardStep[] = []
-  for (let startMs = fromMs; startMs + trainMs + testMs <= toMs; startMs += testMs) {
-    const middleMs = startMs + trainMs
-    steps.push({
-      train: { fromMs: startMs, toMs: middleMs },
-      test: { fromMs: middleMs, toMs: middleMs + testMs },
-    })
-  }
-  if (steps.length === 0) {
+  const count = Math.floor((toMs - fromMs - trainMs) / testMs)
+  if (count < 1) {
     throw new SplitError(
       `${daysText(toMs - fromMs)} hold no window of ${daysText(trainMs)} and the ${daysText(testMs)} behind it`,
     )
   }
-  if (steps.length > STEPS_MAX)
-    throw new SplitError(`${steps.length} windows are too many: at most ${STEPS_MAX}`)
-  return steps
+  // Before they are made: minutes of a century would not fit into memory.
+  if (count > STEPS_MAX) throw new SplitError(`${count} windows are too many: at most ${STEPS_MAX}`)
+  return Array.from({ length: count }, (_, step) => {
+    const startMs = fromMs + step * testMs
+    const middleMs = startMs + trainMs
+    return {
+      train: { fromMs: startMs, toMs: middleMs },
+      test: { fromMs: middleMs, toMs: middleMs + testMs },
+    }
+  })
 }
 
 const STEPS_MAX = 1000

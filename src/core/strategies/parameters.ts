@@ -14,8 +14,15 @@ export interface ParameterDescription {
 }
 
 /** Read from the JSON Schema of the parameters, so that any version of zod and any language can state them. */
-export const describeParameters = (schema: z.ZodObject): readonly ParameterDescription[] =>
-  parametersIn(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }))
+export const describeParameters = (schema: z.ZodObject): readonly ParameterDescription[] => {
+  const known =
+    described.get(schema) ?? parametersIn(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }))
+  described.set(schema, known)
+  return known
+}
+
+/** A sweep checks thousands of parameter sets by one schema, and its JSON Schema takes longer than a check. */
+const described = new WeakMap<z.ZodObject, readonly ParameterDescription[]>()
 
 const parametersIn = (schema: unknown): readonly ParameterDescription[] =>
   Object.entries(recordIn(schema, 'properties')).map(([name, member]) => {
