@@ -1,12 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { createHistoryFeed } from '../adapters/feeds/history/history-feed.ts'
+import { createSystemTimer } from '../adapters/platform/timer/system-timer.ts'
 import { BUILT_IN_PRODUCERS } from '../adapters/producers/all.ts'
+import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
 import type { Stamped } from '../core/log/event.ts'
 import type { FeedBar } from '../core/market/bar.ts'
 import { barAt } from '../core/market/bars.fixture.ts'
+import type { HistoryBar } from '../core/market/history/series.ts'
+import { openDirectly } from '../core/strategies/direct.ts'
+import { defineStrategy } from '../core/strategies/strategy.ts'
 import { STRATEGY_NAMES, type StrategyName } from './strategies.ts'
-import { WARM_UP_BARS } from './run.ts'
-import { NoBarsError } from './run.ts'
+import { backtest, NoBarsError, WARM_UP_BARS } from './run.ts'
 import { runBacktest, RecordedBarsFeed } from './recorded-feed.fixture.ts'
 
 const BEGIN_MS = Date.UTC(2026, 0, 1)
@@ -16,6 +22,11 @@ const timeOf = (index: number): string => new Date(BEGIN_MS + index * QUARTER_S 
 
 const bar = (index: number, close = 100, changes: Partial<FeedBar> = {}): FeedBar =>
   barAt(timeOf(index), close, { resolution_s: QUARTER_S, ...changes })
+
+const historyBar = (index: number): HistoryBar => {
+  const { open, high, low, close, volume } = bar(index)
+  return { openMs: BEGIN_MS + index * QUARTER_S * 1000, open, high, low, close, volume }
+}
 
 /** The warm-up: a market that stands still. */
 const quiet = (count = WARM_UP_BARS): readonly (readonly FeedBar[])[] =>
@@ -202,6 +213,52 @@ describe('a run', () => {
       status: () => ({ state: 'failing', error: 'gone', lastBarAtMs: null, clockOffsetMs: null }) as const,
     })
     await expect(runBacktest([], { feed: failing })).rejects.toThrow(NoBarsError)
+  })
+
+  it('ends with the first error of its strategy, also in a bar that changes nothing else', async () => {
+    const bars = Array.from({ length: WARM_UP_BARS + 40 }, (_, index) => historyBar(index))
+    let asked = 0
+    const failing = defineStrategy({
+      name: 'failing',
+      parameters: z.object({}),
+      warmUpBars: 0,
+      create: () => ({
+        onBar: () => {
+          asked += 1
+          if (asked === WARM_UP_BARS + 20) throw new Error('it is broken')
+          return null
+        },
+      }),
+    })
+    const own = openDirectly(failing, {}, { analysisSeconds: () => QUARTER_S, tradesPast: true })
+    // A feed that brings bars again which were not taken, as those of the program do.
+    const feed = createHistoryFeed({
+      seconds: QUARTER_S,
+      series: [
+        {
+          symbol: 'BTC',
+          async *months() {
+            yield bars
+          },
+        },
+      ],
+      timer: createSystemTimer(),
+    })
+    // Nobody asks for its events: most bars take the short way.
+    const run = backtest({
+      strategy: 'failing',
+      own: Object.assign(own, { close: () => Promise.resolve() }),
+      feed,
+      producers: [],
+      settings: DEFAULT_CONFIGURATION,
+      version: 'test',
+      fromMs: null,
+      toMs: null,
+      resetsDaily: false,
+      onError: () => undefined,
+    })
+    await expect(run).rejects.toThrow('it is broken')
+    expect(asked).toBe(WARM_UP_BARS + 20)
   })
 
   it('complains of bars that it cannot take, and goes on', async () => {

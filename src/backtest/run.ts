@@ -147,20 +147,25 @@ class Run {
   /** Trades at the open of bars before the market runner receives them. */
   #tradingFirst(listener: FeedListener): FeedListener {
     return {
-      onBars: (bars) => this.#takeQuietly(bars) ?? this.#take(bars, listener),
+      onBars: (bars) => this.#endingAtErrors(() => this.#takeQuietly(bars) ?? this.#process(bars, listener)),
       // Only bars count, so that a file and a simulated market are traded alike.
       onTick: () => undefined,
       onError: (message) => this.#dependencies.onError(message),
     }
   }
 
-  async #take(bars: readonly FeedBar[], listener: FeedListener): Promise<void> {
-    if (this.#isPastEnd || this.#failure !== null) return
-    try {
-      await this.#process(bars, listener)
-    } catch (error) {
-      // An incomplete run is worthless: it ends, instead of taking the bars again.
+  /** An incomplete run is worthless: it ends, instead of taking the bars again. */
+  #endingAtErrors(take: () => Promise<void>): Promise<void> {
+    if (this.#isPastEnd || this.#failure !== null) return DONE
+    const fail = (error: unknown): void => {
       this.#failure = { error }
+    }
+    try {
+      const taken = take()
+      return taken === DONE ? DONE : taken.catch(fail)
+    } catch (error) {
+      fail(error)
+      return DONE
     }
   }
 
@@ -169,7 +174,7 @@ class Run {
     const first = bars[0]
     if (!this.#mayBeQuiet || !this.#isRunning || first === undefined || this.#tradedFromMs === null)
       return null
-    if (this.#isPastEnd || this.#failure !== null || first.backfill) return null
+    if (first.backfill) return null
     const openMs = this.#times.msOf(first.open_ts)
     const closeMs = this.#times.msOf(first.close_ts)
     // Also if one of them is no time.
@@ -199,13 +204,9 @@ class Run {
   }
 
   async #finishWith(due: readonly Producer[], group: BarGroup): Promise<void> {
-    try {
-      await this.#market.produce(due)
-      await this.#ownProducers.take(group.bars, group.closeMs)
-      this.#finish(group)
-    } catch (error) {
-      this.#failure = { error }
-    }
+    await this.#market.produce(due)
+    await this.#ownProducers.take(group.bars, group.closeMs)
+    this.#finish(group)
   }
 
   #hasEvents(): boolean {

@@ -122,14 +122,8 @@ export const createCommandDependencies = (environment: Environment): CommandDepe
         return listStrategies({ home, blocks: false, onOutput: () => undefined })
       },
       check: async (name, parameters) => {
-        const { openStrategy } = await import('./strategies.ts')
-        const opened = await openStrategy(name, parameters, {
-          home,
-          blocks: false,
-          onOutput: () => undefined,
-        })
-        await opened.close()
-        return opened.parameters
+        const { checkTradable } = await import('./strategies.ts')
+        return checkTradable(name, parameters, home)
       },
       create: async (name, kind) => (await import('./new-files.ts')).createOwnFiles(home, name, kind),
       test: async (name) => (await import('./new-files.ts')).testStrategies(home, name),

@@ -8,6 +8,8 @@ import {
   writeOwnFiles,
   type OwnFileKind,
 } from '../adapters/strategies/files/templates.ts'
+import { isBuiltin } from '../core/signals/producers.ts'
+import { reservedNameFault } from '../core/strategies/built-in.ts'
 import { Failure } from '../surfaces/cli/failure.ts'
 import { producersFolder, strategiesFolder } from './strategies.ts'
 
@@ -17,6 +19,10 @@ export const createOwnFiles = async (
   kind: OwnFileKind,
 ): Promise<readonly string[]> => {
   const folder = kind === 'producer' ? producersFolder(home) : strategiesFolder(home)
+  const reserved = kind === 'producer' ? null : reservedNameFault(name)
+  if (reserved !== null) throw new Failure('strategy.failed', reserved, { advice: 'Choose another name.' })
+  if (kind === 'producer' && isBuiltin(name))
+    throw new Failure('strategy.failed', `${name} is the name of a built-in producer`)
   const result = await writeOwnFiles(folder, name, kind)
   if (result.status === 'refused') throw new Failure('file.exists', result.reason)
   if (kind !== 'python') await writeEditorSettings(folder, typePaths())

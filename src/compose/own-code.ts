@@ -14,7 +14,7 @@ import type { EventLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { MarketFeed } from '../ports/market-feed.ts'
 import type { Environment } from './environment.ts'
-import { findOwnProducers, ownProducer, strategyNamed } from './strategies.ts'
+import { assertTradable, findOwnProducers, ownProducer, strategyNamed } from './strategies.ts'
 
 export type FindProducers = typeof findOwnProducers
 
@@ -58,6 +58,7 @@ export const openOwnCode = async (
     configuration,
     producerRunner,
     open: async (name, parameters) => {
+      assertTradable(name)
       const source = await strategyNamed(name, { home, blocks: false, onOutput })
       return source.open(parameters, { analysisSeconds: () => configuration().ta.bar_seconds })
     },

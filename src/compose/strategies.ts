@@ -1,10 +1,11 @@
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { findOwnFiles, isCode, type OwnFile } from '../adapters/strategies/files/find-files.ts'
 import { openOwnProducer } from '../adapters/strategies/files/own-producers.ts'
 import { describeOwnStrategy } from '../adapters/strategies/files/own-strategies.ts'
 import { describeProcessStrategy } from '../adapters/strategies/process/process-strategy.ts'
 import { checkParameters, STRATEGY_NAMES, unknownStrategy } from '../backtest/strategies.ts'
-import { BRAIN, BUILT_IN_STRATEGIES, builtInStrategy } from '../core/strategies/built-in.ts'
+import { BRAIN, BUILT_IN_STRATEGIES, builtInStrategy, HOLD } from '../core/strategies/built-in.ts'
 import { descriptionOf, openDirectly } from '../core/strategies/direct.ts'
 import { StrategyError, type ParameterValues } from '../core/strategies/strategy.ts'
 import type { OwnProducer } from '../ports/producer.ts'
@@ -46,6 +47,14 @@ export const strategyNamed = async (name: string, settings: OwnCodeSettings): Pr
   return sourceOf(file, settings)
 }
 
+/** Throws for what does not trade by the setting `strategies`. */
+export const assertTradable = (name: string): void => {
+  if (name === BRAIN)
+    throw new StrategyError('the brain trades without being named, beside the strategies of the settings')
+  if (name === HOLD)
+    throw new StrategyError(`${HOLD} is there for backtests only: always_long is long, with sizes and stops`)
+}
+
 /** Opens it for a command: what is wrong is said to its user. */
 export const openStrategy = async (
   name: string,
@@ -64,6 +73,22 @@ export const openStrategy = async (
     const advice = isUnknown ? 'Write one with "svc new strategy NAME".' : 'See "svc strategies".'
     throw new Failure(isUnknown ? 'strategy.not_found' : 'strategy.failed', error.message, { advice })
   }
+}
+
+/** For one that is to trade: its parameters, with defaults. */
+export const checkTradable = async (
+  name: string,
+  parameters: ParameterValues,
+  home: string,
+): Promise<ParameterValues> => {
+  try {
+    assertTradable(name)
+  } catch (error) {
+    throw error instanceof StrategyError ? new Failure('strategy.failed', error.message) : error
+  }
+  const opened = await openStrategy(name, parameters, { home, blocks: false, onOutput: () => undefined })
+  await opened.close()
+  return opened.parameters
 }
 
 /** Opens it once, so that what is wrong is said before a run is queued. */
@@ -136,8 +161,24 @@ export const listStrategies = async (settings: OwnCodeSettings): Promise<readonl
       return { name: file.name, path: file.path, description: null, error: messageOf(error) }
     }
   }
-  const own = await Promise.all(files.map(describe))
-  return [...builtIn, ...own]
+  return [...builtIn, ...(await mapSome(files, describe))]
+}
+
+/** Each loads packages in a thread of its own: all at once, on a small machine none would be done in time. */
+const WIDTH_MAX = 4
+
+/** In the order of the items. */
+const mapSome = async <Item, Value>(
+  items: readonly Item[],
+  map: (item: Item) => Promise<Value>,
+): Promise<readonly Value[]> => {
+  const values: Value[] = []
+  const left = items.entries()
+  const lane = async (): Promise<void> => {
+    for (const [index, item] of left) values[index] = await map(item)
+  }
+  await Promise.all(Array.from({ length: Math.min(WIDTH_MAX, availableParallelism()) }, lane))
+  return values
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

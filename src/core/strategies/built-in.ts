@@ -79,6 +79,10 @@ export const BRAIN = 'brain'
 export const builtInStrategy = (name: string): StrategyDefinition | undefined =>
   BUILT_IN_STRATEGIES.find((definition) => definition.name === name)
 
+/** Why no file of a user may have this name: it would never run. Null for any other. */
+export const reservedNameFault = (name: string): string | null =>
+  name === BRAIN || builtInStrategy(name) !== undefined ? `${name} is the name of a built-in strategy` : null
+
 /** Trimmed only now and then, so that a bar copies nothing. */
 const newestCloses = (count: number) => {
   let closes: number[] = []

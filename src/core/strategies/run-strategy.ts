@@ -235,6 +235,8 @@ class View implements StrategyView {
 const checked = (wanted: unknown): TargetPosition => {
   const side = sideAlone(wanted)
   if (side !== null) return { side }
+  if (typeof (wanted as { readonly then?: unknown } | null)?.then === 'function')
+    throw new StrategyError('onBar answered a promise: it must not be async, nor wait for anything')
   const parsed = targetPositionSchema.safeParse(wanted)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues

@@ -202,11 +202,10 @@ const fileDocument = (file: ImportedFile) =>
       }
 
 const fileRows = (file: ImportedFile): readonly Row[] => {
-  if (file.status === 'failed')
-    return [
-      ['File', file.file],
-      ['Failed', warning(file.error)],
-    ]
+  if (file.status === 'failed') {
+    const [reason = '', ...faults] = file.error.split('\n')
+    return [['File', file.file], ['Failed', warning(reason)], ...faults.map((fault) => ['', fault] as const)]
+  }
   return [
     ['File', file.file],
     ['Read as', file.format],

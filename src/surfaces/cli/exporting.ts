@@ -146,7 +146,8 @@ const parquetEncoder = <Item>(what: Exportable<Item>, table: TableEncoder): Item
   return {
     opening: '',
     add: async (items) => {
-      held.push(...items.map((item) => what.cellsOf(item)))
+      // A page may be a month of seconds.
+      for (const item of items) held.push(what.cellsOf(item))
       return held.length < GROUP_ROWS ? '' : taken()
     },
     end: async () => Buffer.concat([await taken(), await table.end()]),

@@ -120,6 +120,13 @@ describe('a download', () => {
     expect((await stored()).at(-1)?.openMs).toBe(Date.parse('2026-02-20T12:33:00Z'))
   })
 
+  it('misses nothing that another one stored at the same time', async () => {
+    const reports = await Promise.all([1, 2].map(() => download({ toMs: Date.parse('2026-02-19') })))
+    expect(reports.map(({ added, repeated }) => added + repeated)).toEqual([1440, 1440])
+    expect(reports.map(({ missing }) => missing)).toEqual([0, 0])
+    expect(await stored()).toHaveLength(1440)
+  })
+
   it('takes pages that repeat bars and are out of order', async () => {
     venue.world.areCandlesShuffled = true
     expect(await download()).toMatchObject({ missing: 0, conflicts: [] })

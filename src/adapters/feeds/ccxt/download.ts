@@ -82,16 +82,19 @@ export const downloadBars = async (
   }
   const expected = Math.max(0, (range.toMs - range.fromMs) / barMs)
   const added = reports.reduce((sum, report) => sum + report.added, 0)
+  const repeated = reports.reduce((sum, report) => sum + report.repeated, 0)
+  const conflicts = reports.flatMap((report) => report.conflicts)
   return {
     name,
     market,
     requests,
     added,
     replaced: 0,
-    repeated: reports.reduce((sum, report) => sum + report.repeated, 0),
-    conflicts: reports.flatMap(({ conflicts }) => conflicts),
+    repeated,
+    conflicts,
     present: stored.size,
-    missing: expected - stored.size - added,
+    // What another process stored meanwhile is not missing.
+    missing: expected - stored.size - added - repeated - conflicts.length,
   }
 }
 

@@ -1,5 +1,5 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -94,7 +94,7 @@ describe('the store of bars', () => {
 
   it('takes over the lock of a process that is gone, and ignores half-written files', async () => {
     await mkdir(join(folder, ...FOLDER), { recursive: true })
-    await writeFile(join(folder, ...FOLDER, '.lock'), '4194300')
+    await writeFile(join(folder, ...FOLDER, '.lock'), `4194300 ${hostname()} x`)
     await writeFile(join(folder, ...FOLDER, '.2024-01.parquet.1.partial'), 'PAR1')
     expect(await store.merge(NAME, barsFrom('2024-01-01', 1), KEEP)).toMatchObject({ added: 1 })
     expect(await all(store.read(NAME))).toHaveLength(1)

@@ -71,14 +71,16 @@ export const createBarStore = (folder: string, memory: BarMemory = createBarMemo
     read,
     readResampled,
     merge: (name, bars, options) =>
-      withLock(folderOf(name), async () => {
+      withLock(folderOf(name), async (assertHeld) => {
         const reports: MergeReport[] = []
         for (const [month, given] of byMonth(bars)) {
           const path = join(folderOf(name), fileOf(month))
           const stored = (await exists(path)) ? await readBarFile(path) : []
           const merged = mergeBars(stored, given, options)
           if (merged.added + merged.replaced > 0) {
-            await replaceFile(folderOf(name), fileOf(month), await encodeBars(merged.bars, 'bars'))
+            const bytes = await encodeBars(merged.bars, 'bars')
+            await assertHeld()
+            await replaceFile(folderOf(name), fileOf(month), bytes)
           }
           reports.push(merged)
         }

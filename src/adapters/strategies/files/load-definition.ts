@@ -1,7 +1,7 @@
 import * as tradingSignals from 'trading-signals'
 import * as zod from 'zod'
 import { STRATEGY_NAME, STRATEGY_NAME_RULE } from '../../../core/shared/strategy-name.ts'
-import { builtInStrategy, BRAIN } from '../../../core/strategies/built-in.ts'
+import { reservedNameFault } from '../../../core/strategies/built-in.ts'
 import { timeframeSeconds, TIMEFRAME_RULE } from '../../../core/market/history/series.ts'
 import { intervalMsOf } from '../../../core/shared/cron.ts'
 import { isBuiltin } from '../../../core/signals/producers.ts'
@@ -48,8 +48,8 @@ const defaultOf = (module: unknown): Readonly<Record<string, unknown>> => {
 const soundStrategy = (exported: Readonly<Record<string, unknown>>, name: string): StrategyDefinition => {
   const { parameters, warmUpBars, create, timeframes } = exported
   checkName(exported['name'], name)
-  if (name === BRAIN || builtInStrategy(name) !== undefined)
-    throw new StrategyError(`${name} is the name of a built-in strategy`)
+  const reserved = reservedNameFault(name)
+  if (reserved !== null) throw new StrategyError(reserved)
   if (!(parameters instanceof zod.z.ZodObject))
     throw new StrategyError('parameters must be a zod object: z.object({ … })')
   const fault = defaultsFault(parameters)

@@ -84,6 +84,11 @@ const messageOf = (error: unknown): string => {
     : `${text} (${basename(file)}:${line})`
 }
 
+// Whoever blocks for an answer sees no end of this thread.
+process.on('exit', () =>
+  send({ status: 'error', message: 'its thread ended: it must not call process.exit' }),
+)
+
 const failed = (error: unknown): void => send({ status: 'error', message: messageOf(error) })
 
 port.on('message', (request: ThreadRequest) => {

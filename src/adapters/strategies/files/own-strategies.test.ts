@@ -101,7 +101,35 @@ describe.each([{ blocks: true }, { blocks: false }])('a strategy in a file, %o',
 
   it('that ends its thread is an error', async () => {
     await strategyFile('exits', 'process.exit(0)')
-    await expect(decided('exits', { ...options, answerMsMax: 1000 })).rejects.toThrow('exits: ')
+    await expect(decided('exits', options)).rejects.toThrow('exits: its thread ended')
+  })
+
+  it('that waits for something is an error', async () => {
+    await strategyFile('waits', `return Promise.resolve({ side: 'long' }) as never`)
+    await expect(decided('waits', options)).rejects.toThrow('waits: onBar answered a promise')
+  })
+
+  it('that fails in a long warm-up is an error', async () => {
+    await strategyFile('early', `if (view.bar.close === 77) throw new Error('oops'); return { side: 'long' }`)
+    const closes = Array.from({ length: 6000 }, (_, index) => (index === 100 ? 77 : 100))
+    const bars = barsFrom('2026-01-01T00:00:00.000Z', closes)
+    await expect(decided('early', options, { bars })).rejects.toThrow(/oops/)
+  })
+
+  it('is due when a bar was left incomplete by a gap, as soon as that is known', async () => {
+    const name = `gap-${options.blocks}`
+    await writeOwnFiles(folder, name, 'typescript')
+    const opened = await (await described(name, options)).open({}, { analysisSeconds: () => 900 })
+    // Thirteen minutes of a quarter of an hour, and then one of the next.
+    const minutes = barsFrom(
+      '2026-01-01T00:00:00.000Z',
+      Array.from({ length: 16 }, () => 100),
+    )
+    opened.add(minutes.slice(0, 13))
+    expect(opened.isDue).toBe(false)
+    opened.add(minutes.slice(15))
+    expect(opened.isDue).toBe(true)
+    await opened.close()
   })
 
   it('that takes all memory is an error', async () => {

@@ -52,6 +52,24 @@ const runningIn = (code: OwnCode, opened: Opened, blocks: boolean): OpenedStrate
   const shortestMs = opened.warmUp.seconds * 1000
   let bars: SeriesBar[] = []
   let isDue = false
+  let lost: StrategyError | null = null
+  /** By symbol, which of its bars is not complete yet. */
+  const forming = new Map<string, number>()
+  const closesOne = ({ symbol, seconds, openMs, closeMs }: SeriesBar): boolean => {
+    const lengthMs = Math.max(shortestMs, seconds * 1000)
+    const place = Math.floor(openMs / lengthMs)
+    // A gap hides the end of a bar: the next one closes it.
+    const isCut = (forming.get(symbol) ?? place) !== place
+    const isComplete = closeMs % lengthMs === 0
+    if (isComplete) forming.delete(symbol)
+    else forming.set(symbol, place)
+    return isCut || isComplete
+  }
+  /** It failed in bars of the past: what it says without them counts for nothing. */
+  const unlessLost = <Answer>(answer: Answer): Answer => {
+    if (lost !== null) throw lost
+    return answer
+  }
   return {
     ...opened,
     get isDue() {
@@ -61,14 +79,16 @@ const runningIn = (code: OwnCode, opened: Opened, blocks: boolean): OpenedStrate
       for (const bar of added) {
         const taken = seriesBar(bar)
         bars.push(taken)
-        isDue ||= taken.closeMs % Math.max(shortestMs, taken.seconds * 1000) === 0
+        if (closesOne(taken)) isDue = true
       }
       if (bars.length < BARS_KEPT_MAX) return
       const past = bars
       bars = []
       if (blocks) code.askNow('take', { bars: past })
-      // If it fails, so does the next decision.
-      else void code.ask('take', { bars: past }).catch(() => undefined)
+      else
+        code.ask('take', { bars: past }).catch((error: unknown) => {
+          lost = ofStrategy(opened.name, error)
+        })
     },
     decide: (
       facts: () => AccountFacts,
@@ -76,7 +96,7 @@ const runningIn = (code: OwnCode, opened: Opened, blocks: boolean): OpenedStrate
       const request = { bars, facts: facts() }
       bars = []
       isDue = false
-      if (!blocks) return named(opened.name, code.ask('decide', request))
+      if (!blocks) return named(opened.name, code.ask('decide', request)).then(unlessLost)
       try {
         return code.askNow('decide', request)
       } catch (error) {

@@ -70,7 +70,7 @@ export class LineProcess {
       child.once('exit', () => resolve()).once('error', () => resolve())
     })
     child.stdin.end()
-    const timer = setTimeout(() => child.kill('SIGKILL'), END_MS)
+    const timer = setTimeout(() => this.#kill(), END_MS)
     await ended
     clearTimeout(timer)
   }
@@ -82,6 +82,8 @@ export class LineProcess {
       env: harmlessEnvironment(process.env),
       stdio: ['pipe', 'pipe', 'pipe'],
       windowsHide: true,
+      // A group of its own, so that what it started ends with it: many programs are started by a script.
+      detached: HAS_GROUPS,
     })
     child.on('error', (error) => this.#lose(`cannot run ${program}: ${error.message}`))
     // A full pipe or a closed one: the exit says why.
@@ -122,8 +124,20 @@ export class LineProcess {
     this.#end = reason
     this.#text = ''
     this.#waiting?.fail(reason)
-    this.#child?.kill('SIGKILL')
+    this.#kill()
+  }
+
+  #kill(): void {
+    const pid = this.#child?.pid
+    if (pid === undefined) return
+    try {
+      process.kill(HAS_GROUPS ? -pid : pid, 'SIGKILL')
+    } catch {
+      // They are gone already.
+    }
   }
 }
+
+const HAS_GROUPS = process.platform !== 'win32'
 
 const TOO_LONG = `it wrote a line of more than ${LINE_BYTES_MAX} characters`

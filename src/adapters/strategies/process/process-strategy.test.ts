@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { barsFrom } from '../../../core/market/bars.fixture.ts'
 import { NO_FACTS } from '../../../core/strategies/direct.ts'
 import type { ParameterValues } from '../../../core/strategies/strategy.ts'
@@ -50,6 +50,27 @@ const decidedBy = async (name: string, options = OPTIONS, parameters: ParameterV
 }
 
 describe('a strategy that is a program', () => {
+  it.runIf(process.platform !== 'win32')('that hangs ends with all that it started', async () => {
+    await writeFile(
+      join(folder, 'starts.mjs'),
+      `import { spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+const { pid } = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1000)'], { stdio: 'inherit' })
+writeFileSync('starts.pid', String(pid))
+process.stdin.resume()`,
+    )
+    const command = JSON.stringify([process.execPath, 'starts.mjs'])
+    await writeFile(join(folder, 'starts.yaml'), `command: ${command}\ntimeframes: [1m]\n`)
+    await expect(decidedBy('starts', { ...OPTIONS, loadMsMax: 3000 })).rejects.toThrow('no answer')
+    const pid = Number(await readFile(join(folder, 'starts.pid'), 'utf8'))
+    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 5000)
+  })
+
+  it('has no name of a built-in one', async () => {
+    await program('hold', 'say()')
+    await expect(decidedBy('hold')).rejects.toThrow('hold is the name of a built-in strategy')
+  })
+
   it('gets its parameters, then a line for each bar, and answers', async () => {
     const settings = 'parameters: { n: { type: integer, default: 7, minimum: 1 } }'
     await program(

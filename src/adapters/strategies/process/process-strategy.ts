@@ -4,6 +4,7 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import type { FeedBar } from '../../../core/market/bar.ts'
 import { seriesBar } from '../../../core/strategies/bar-series.ts'
+import { reservedNameFault } from '../../../core/strategies/built-in.ts'
 import { descriptionOf, NO_FACTS } from '../../../core/strategies/direct.ts'
 import {
   declaredParameters,
@@ -41,6 +42,8 @@ export const describeProcessStrategy = async (
   { name, path }: { readonly name: string; readonly path: string },
   options: LineProcessOptions,
 ): Promise<StrategySource> => {
+  const reserved = reservedNameFault(name)
+  if (reserved !== null) throw new StrategyError(reserved)
   const settings = await settingsIn(name, path)
   const definition = definitionOf(name, settings)
   const fault = defaultsFault(definition.parameters)

@@ -1,8 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet'
+import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createBarStore } from '../../../adapters/history/bar-files/bar-store.ts'
 import { openTestHome, type TestHome } from '../test-home.fixture.ts'
 
 let home: TestHome
@@ -150,6 +151,16 @@ describe('svc data import', () => {
     expect(stdout).toMatch(/x:BTC:1m\s+3 new/)
   })
 
+  it('lists what is wrong with a file line by line', async () => {
+    const path = await file('wrong.csv', dump(20).replaceAll(/^\d+/gm, 'yesterday'))
+    const header = 'time,open,high,low,close,volume,end,x,y'
+    await writeFile(path, `${header}\n${await readFile(path, 'utf8')}`)
+    const { stdout } = await home.run(['data', 'import', path, '--exchange', 'x', '--symbol', 'BTC'])
+    const lines = stdout.split('\n').map((line) => line.trim())
+    expect(lines).toContain('line 2: "yesterday" is not a time')
+    expect(lines).toContain('line 3: "yesterday" is not a time')
+  })
+
   it('leaves out a bar that has not closed', async () => {
     const nowMs = Math.floor(home.clock.now() / MINUTE_MS) * MINUTE_MS
     const rows = [-2, -1, 0, 1].map((minute) => `${nowMs + minute * MINUTE_MS},1,1,1,1,1`)
@@ -194,6 +205,23 @@ describe('svc data check', () => {
     const { exitCode, stdout } = await home.run(['data', 'check'])
     expect(exitCode).toBe(1)
     expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(/agrees with x:BTC:1h only when moved by -8 hours/)
+  })
+
+  it('compares two days of seconds with minutes, and exports them', async () => {
+    const store = createBarStore(join(home.folder, 'data'))
+    const [open, high, low, close, volume] = [100, 101, 99, 100, 1]
+    for (const seconds of [1, 60]) {
+      const bars = Array.from({ length: 172_800 / seconds }, (_, index) => {
+        return { openMs: START_MS + index * seconds * 1000, open, high, low, close, volume }
+      })
+      await store.merge({ venue: 'x', symbol: 'BTC', seconds }, bars, { replaces: false })
+    }
+    const { exitCode, stdout } = await home.run(['data', 'check', '--json'])
+    expect(exitCode).toBe(0)
+    expect(JSON.parse(stdout).series).toMatchObject([{ bars: 2880 }, { bars: 172_800 }])
+    const output = join(home.folder, 'seconds.parquet')
+    expect(await home.run(['data', 'export', 'x:BTC:1s', '--output', output])).toMatchObject({ exitCode: 0 })
+    expect(Number((await parquetMetadataAsync(await asyncBufferFromFile(output))).num_rows)).toBe(172_800)
   })
 
   it('refuses a series that is not stored', async () => {

@@ -205,9 +205,9 @@ const barsOf = async (
   name: SeriesName,
   range: { readonly fromMs: number; readonly toMs: number },
 ): Promise<readonly HistoryBar[]> => {
-  const bars: HistoryBar[] = []
-  for await (const month of store.read(name, range)) bars.push(...month)
-  return bars
+  const months: (readonly HistoryBar[])[] = []
+  for await (const month of store.read(name, range)) months.push(month)
+  return months.flat()
 }
 
 const withShift = (found: HistoryFindings, shift: ShiftFinding | null): HistoryFindings =>

@@ -42,6 +42,40 @@ describe('svc strategies', () => {
     ])
   })
 
+  it('looks at a few files at a time, so that many of them are read in time', async () => {
+    const text = `import { readdirSync, rmSync, writeFileSync, appendFileSync } from 'node:fs'
+import { defineStrategy, z } from 'signal-engine/strategy'
+const folder = ${JSON.stringify(home.folder)}
+writeFileSync(folder + '/at-NAME', '')
+const here = () => readdirSync(folder).filter((file) => file.startsWith('at-')).length
+for (const untilMs = Date.now() + 700; Date.now() < untilMs && here() < 6; );
+appendFileSync(folder + '/seen', here() + ' ')
+rmSync(folder + '/at-NAME')
+export default defineStrategy({ name: 'NAME', parameters: z.object({}), warmUpBars: 0, create: () => ({ onBar: () => null }) })`
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f'])
+      await write(`${name}.ts`, text.replaceAll('NAME', name))
+    const { document } = await run('strategies')
+    expect(document.strategies.slice(4)).toMatchObject(Array.from({ length: 6 }, () => ({ status: 'found' })))
+    const seen = (await readFile(join(home.folder, 'seen'), 'utf8')).trim().split(' ').map(Number)
+    expect(seen).toHaveLength(6)
+    expect(Math.max(...seen)).toBeLessThanOrEqual(4)
+  })
+
+  it('writes no file whose name is that of something built in', async () => {
+    for (const words of [
+      ['strategy', 'momentum'],
+      ['strategy', 'brain', '--python'],
+      ['producer', 'price-alerts'],
+    ]) {
+      const { exitCode, document } = await run('new', ...words)
+      expect({ exitCode, detail: document.detail }).toMatchObject({
+        exitCode: 1,
+        detail: expect.stringContaining('is the name of a built-in'),
+      })
+    }
+    expect((await run('strategies')).document.strategies).toHaveLength(4)
+  })
+
   it('enables and disables what is there, with parameters that are right', async () => {
     await run('new', 'strategy', 'cross')
     expect((await run('strategies', 'enable', 'cros')).document).toMatchObject({
@@ -66,6 +100,20 @@ describe('svc strategies', () => {
     expect((await run('strategies', 'disable', 'other')).document).toMatchObject({
       code: 'strategy.not_found',
     })
+  })
+
+  it('enables nothing that would never trade', async () => {
+    for (const [name, reason] of [
+      ['hold', 'for backtests only'],
+      ['brain', 'the brain trades without being named'],
+    ]) {
+      const { exitCode, document } = await run('strategies', 'enable', name ?? '')
+      expect({ exitCode, detail: document.detail }).toMatchObject({
+        exitCode: 1,
+        detail: expect.stringContaining(reason ?? ''),
+      })
+    }
+    expect((await run('config', 'show')).document.strategies).toEqual({})
   })
 
   it('says so if the settings name one that is not there', async () => {
