@@ -9,7 +9,7 @@ import {
   viewRegime,
 } from '../../../core/views/brain.ts'
 import { explain } from '../../../engine/queries/explanation.ts'
-import { answeredAsOf, AS_OF_PROBLEMS, asOfMember, asOfQuery, isAboutPast } from '../as-of.ts'
+import { ABOUT_PAST, answeredAsOf, asOfMember, asOfQuery } from '../as-of.ts'
 import { ok, okOr } from '../results.ts'
 import { CYCLE, CYCLE_ID, EXPLANATION, TS } from '../examples.ts'
 import { pathText, textFilter } from '../fields.ts'
@@ -29,8 +29,7 @@ export const brainRoutes = routes('Brain', {
       last_cycle_id: CYCLE_ID,
       last_cycle_at: TS,
     },
-    problems: [...AS_OF_PROBLEMS],
-    mayTakeLong: isAboutPast,
+    ...ABOUT_PAST,
     handler: ({ query }, service) =>
       answeredAsOf(query, service, async ({ reader }) => ok(viewBrainStatus(await reader.fresh()))),
   }),
@@ -87,8 +86,7 @@ export const brainRoutes = routes('Brain', {
       },
       conditions_at: TS,
     },
-    problems: [...AS_OF_PROBLEMS],
-    mayTakeLong: isAboutPast,
+    ...ABOUT_PAST,
     handler: ({ query }, service) =>
       answeredAsOf(query, service, async ({ reader }) => ok(viewRegime(await reader.fresh()))),
   }),

@@ -16,7 +16,7 @@ import type { State } from '../../../core/state.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import type { Viewpoint } from '../../../engine/queries/viewpoint.ts'
 import { isProvenOperator } from '../../caller.ts'
-import { answeredAsOf, AS_OF_PROBLEMS, asOfMember, asOfQuery, isAboutPast } from '../as-of.ts'
+import { ABOUT_PAST, answeredAsOf, AS_OF_PROBLEMS, asOfMember, asOfQuery, isAboutPast } from '../as-of.ts'
 import { ok, okOr } from '../results.ts'
 import { CONTRIBUTOR, CONTRIBUTOR_ID, SCORE } from '../examples.ts'
 import { integer, pathText } from '../fields.ts'
@@ -58,8 +58,7 @@ export const contributorRoutes = routes('Contributors', {
     query: z.object({ limit: integer(20, { min: 1, max: 200 }, 'how many'), ...asOfQuery }),
     response: z.array(score),
     example: [SCORE],
-    problems: [...AS_OF_PROBLEMS],
-    mayTakeLong: isAboutPast,
+    ...ABOUT_PAST,
     handler: ({ query }, service) =>
       answeredAsOf(query, service, async (viewpoint) => {
         const { signals, reputation } = await viewpoint.reader.fresh()

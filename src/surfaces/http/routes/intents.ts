@@ -3,7 +3,7 @@ import { assert } from '../../../core/shared/assert.ts'
 import { intentId } from '../../../core/shared/brand.ts'
 import { INTENT_FILTERS, intentView, viewIntent, viewIntents } from '../../../core/views/orders.ts'
 import { decideIntent, reasonText } from '../../operator-actions.ts'
-import { answeredAsOf, AS_OF_PROBLEMS, asOfQuery, isAboutPast } from '../as-of.ts'
+import { ABOUT_PAST, answeredAsOf, asOfQuery } from '../as-of.ts'
 import { DENIED_INTENT, INTENT, TRADE_INTENT_ID } from '../examples-trading.ts'
 import { integer, pathText } from '../fields.ts'
 import { ok } from '../results.ts'
@@ -28,8 +28,7 @@ export const intentRoutes = routes('Intents', {
     }),
     response: z.array(intent),
     example: [INTENT],
-    problems: [...AS_OF_PROBLEMS],
-    mayTakeLong: isAboutPast,
+    ...ABOUT_PAST,
     handler: ({ query }, service) =>
       answeredAsOf(query, service, async ({ reader }) =>
         ok(viewIntents((await reader.fresh()).trading.intents, query)),

@@ -13,7 +13,7 @@ import {
 import { assert } from '../../../core/shared/assert.ts'
 import { faultsOf } from '../../../core/shared/faults.ts'
 import { karmaReceipts, settlementOf, settlementStatus } from '../../../engine/queries/treasury.ts'
-import { answeredAsOf, AS_OF_PROBLEMS, asOfMember, asOfQuery, isAboutPast } from '../as-of.ts'
+import { ABOUT_PAST, answeredAsOf, asOfMember, asOfQuery } from '../as-of.ts'
 import { ok, refusedWith } from '../results.ts'
 import { INTENT_ID, KARMA_INTENT, KARMA_RECEIPT, TREASURY } from '../examples.ts'
 import { integer } from '../fields.ts'
@@ -108,8 +108,7 @@ export const karmaRoutes = routes('Karma', {
     query: z.object(asOfQuery),
     response: treasury,
     example: TREASURY,
-    problems: [...AS_OF_PROBLEMS],
-    mayTakeLong: isAboutPast,
+    ...ABOUT_PAST,
     handler: ({ query }, service) =>
       answeredAsOf(query, service, async ({ reader, configuration }) =>
         ok(viewTreasury((await reader.fresh()).treasury, configuration.karma)),

@@ -8,7 +8,7 @@ import {
 } from '../../../core/views/kill-switch.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { killSwitchMove, reasonText, setKillSwitch } from '../../operator-actions.ts'
-import { answeredAsOf, AS_OF_PROBLEMS, asOfMember, asOfQuery, isAboutPast } from '../as-of.ts'
+import { ABOUT_PAST, answeredAsOf, asOfMember, asOfQuery } from '../as-of.ts'
 import { KILL_SWITCH } from '../examples.ts'
 import { LIVE } from '../examples-trading.ts'
 import { ok } from '../results.ts'
@@ -23,8 +23,7 @@ export const killSwitchRoutes = routes('Kill switch', {
     query: z.object(asOfQuery),
     response,
     example: { level: 0, state: 'normal', reason: null, changed_at: null, changed_by: null },
-    problems: [...AS_OF_PROBLEMS],
-    mayTakeLong: isAboutPast,
+    ...ABOUT_PAST,
     handler: ({ query }, service) =>
       answeredAsOf(query, service, async ({ reader }) =>
         ok(viewKillSwitch((await reader.fresh()).trading.killSwitch)),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { assert } from '../../../core/shared/assert.ts'
 import { learningRunView, viewLearningRun, weightsView } from '../../../core/views/learning.ts'
 import { weightsOf } from '../../../engine/queries/views.ts'
-import { answeredAsOf, AS_OF_PROBLEMS, asOfMember, asOfQuery, isAboutPast } from '../as-of.ts'
+import { ABOUT_PAST, answeredAsOf, asOfMember, asOfQuery } from '../as-of.ts'
 import { ok } from '../results.ts'
 import { LEARNING_RUN, WEIGHTS } from '../examples-trading.ts'
 import { integer } from '../fields.ts'
@@ -14,8 +14,7 @@ export const learningRoutes = routes('Learning', {
     query: z.object({ limit: integer(20, { min: 1, max: 500 }, 'how many runs'), ...asOfQuery }),
     response: weightsView.extend(asOfMember).meta({ id: 'Weights' }),
     example: WEIGHTS,
-    problems: [...AS_OF_PROBLEMS],
-    mayTakeLong: isAboutPast,
+    ...ABOUT_PAST,
     handler: ({ query }, service) =>
       answeredAsOf(query, service, async ({ reader, configuration, clock }) =>
         ok(await weightsOf(reader, configuration, { clock, limit: query.limit })),

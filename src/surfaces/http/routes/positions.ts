@@ -13,7 +13,7 @@ import {
 } from '../../../core/views/positions.ts'
 import { equityHistoryOf, portfolioOf, positionOf, POSITIONS_MAX } from '../../../engine/queries/views.ts'
 import { cancelOrder, closeAll, closePosition, reasonText } from '../../operator-actions.ts'
-import { answeredAsOf, AS_OF_PROBLEMS, asOfMember, asOfQuery, isAboutPast } from '../as-of.ts'
+import { ABOUT_PAST, answeredAsOf, AS_OF_PROBLEMS, asOfMember, asOfQuery, isAboutPast } from '../as-of.ts'
 import { POSITION, POSITION_ID } from '../examples.ts'
 import { CANCELED_ORDER, CLOSED_POSITION, EQUITY_HISTORY, ORDER, PORTFOLIO } from '../examples-trading.ts'
 import { integer, pathText } from '../fields.ts'
@@ -36,8 +36,7 @@ export const positionRoutes = routes('Positions', {
     query: z.object(asOfQuery),
     response: portfolioView.extend(asOfMember).meta({ id: 'Portfolio' }),
     example: PORTFOLIO,
-    problems: [...AS_OF_PROBLEMS],
-    mayTakeLong: isAboutPast,
+    ...ABOUT_PAST,
     handler: ({ query }, service) =>
       answeredAsOf(query, service, async ({ reader, configuration, clock }) =>
         ok(await portfolioOf(reader, configuration, clock)),
@@ -51,8 +50,7 @@ export const positionRoutes = routes('Positions', {
     query: z.object({ hours: integer(24, { min: 1, max: 720 }, 'how far back'), ...asOfQuery }),
     response: equityHistoryView.extend(asOfMember).meta({ id: 'EquityHistory' }),
     example: EQUITY_HISTORY,
-    problems: [...AS_OF_PROBLEMS],
-    mayTakeLong: isAboutPast,
+    ...ABOUT_PAST,
     handler: ({ query }, service) =>
       answeredAsOf(query, service, async ({ reader, clock }) =>
         ok(await equityHistoryOf(reader, query.hours, clock)),
@@ -68,8 +66,7 @@ export const positionRoutes = routes('Positions', {
     }),
     response: z.array(order),
     example: [ORDER],
-    problems: [...AS_OF_PROBLEMS],
-    mayTakeLong: isAboutPast,
+    ...ABOUT_PAST,
     handler: ({ query }, service) =>
       answeredAsOf(query, service, async ({ reader }) =>
         ok(viewOrders((await reader.fresh()).trading.orders, query)),
@@ -107,8 +104,7 @@ export const positionRoutes = routes('Positions', {
     }),
     response: z.array(position),
     example: [POSITION],
-    problems: [...AS_OF_PROBLEMS],
-    mayTakeLong: isAboutPast,
+    ...ABOUT_PAST,
     handler: ({ query }, service) =>
       answeredAsOf(query, service, async ({ reader }) =>
         ok(viewPositions((await reader.fresh()).trading.positions, query)),
