@@ -8,6 +8,7 @@ export type SignerKeys = ReadonlyMap<string, string>
 
 export interface SignerKey {
   readonly nodeId: string
+  /** 64 hex digits. */
   readonly publicKey: string
 }
 

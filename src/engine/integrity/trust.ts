@@ -12,6 +12,7 @@ import { chainFaultOf, type EventLog, type Snapshot } from '../../ports/event-lo
 import type { Signatures } from '../../ports/signatures.ts'
 import { yieldToEventLoop } from '../../ports/yield-to-event-loop.ts'
 import { sha256Hex } from '../sha256.ts'
+import type { SignerKey } from './signer-keys.ts'
 
 /** What a reader of the log believes beyond the log itself. */
 export interface Trust {
@@ -20,12 +21,6 @@ export interface Trust {
   readonly own: SignerKey | null
   /** The hash of the first event, as this node has pinned it; null where it has not. */
   readonly firstHash: string | null
-}
-
-export interface SignerKey {
-  readonly nodeId: string
-  /** 64 hex digits. */
-  readonly publicKey: string
 }
 
 /** Events in order, and the numbers of those that nobody who may write here has signed where they stand. */

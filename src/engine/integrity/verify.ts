@@ -3,12 +3,11 @@ import type { CheckpointStore, StoredCheckpoints } from '../../ports/checkpoints
 import type { Clock } from '../../ports/clock.ts'
 import { missingFault, type EventLog, type RecordedHead } from '../../ports/event-log.ts'
 import { createAudit, type AuditEnd } from './audit.ts'
-import { checkEnds, checkLast } from './ends-check.ts'
 import { createFindings, type Findings } from './findings.ts'
 import { checkIndex } from './index-check.ts'
 import { eventAt, newestFaultOf } from './newest-checkpoint.ts'
 import { checkNodesAt, createNodeCheck } from './node-check.ts'
-import { faultFrom } from './record-check.ts'
+import { faultAt, faultFrom } from './record-check.ts'
 import { reportOf, type IntegrityReport } from './report.ts'
 import { missingCheckpointFault } from './recorded-checkpoint.ts'
 import { checkState } from './state-check.ts'
@@ -151,6 +150,31 @@ const verifyNewest = async (
   if (fault !== null) findings.add(fault)
   else if (newest !== undefined) await checkNodesAt(log, newest, findings)
   return { ...end, checked: Math.min(end.checked, head.seq - asked) }
+}
+
+/** What no walk from 1 to the head can see: events numbered below 1, and a count that remembers more events. */
+const checkEnds = async (
+  log: EventLog,
+  head: Head,
+  eventCount: number,
+  findings: Findings,
+): Promise<void> => {
+  const [below] = await log.read({ before: 1, order: 'asc', limit: 1 })
+  if (below !== undefined)
+    findings.add(faultAt(below, 'sequence', `event ${below.seq} stands before the first one`))
+  if (eventCount <= head.seq || below !== undefined) return
+  const seq = head.seq + 1
+  const detail = `the log ends at ${head.seq}, but ${eventCount} events were counted`
+  findings.add({ reason: 'truncated', seq, id: null, shownAt: seq, detail })
+}
+
+/** The walk must end where the store says that the log ends. */
+const checkLast = (last: Head, head: Head, findings: Findings): void => {
+  if (last.seq < head.seq) findings.add(faultFrom(missingFault(last.seq + 1)))
+  else if (last.hash !== head.hash) {
+    const detail = `the store says that the log ends with another event ${head.seq}`
+    findings.add({ reason: 'link', seq: head.seq, id: null, shownAt: head.seq, detail })
+  }
 }
 
 /** The newest event up to this one that ends a batch; 0 for the beginning of the log. */
