@@ -9,10 +9,37 @@ import {
 import { isoNow } from '../../../engine/iso-now.ts'
 import { killSwitchMove, reasonText, setKillSwitch } from '../../operator-actions.ts'
 import { ABOUT_PAST, answeredAsOf, asOfMember, asOfQuery } from '../as-of.ts'
-import { KILL_SWITCH } from '../examples.ts'
-import { LIVE } from '../examples-trading.ts'
+import { NODE_ID, TS } from '../examples.ts'
 import { ok } from '../results.ts'
 import { route, routes } from '../route.ts'
+
+const KILL_SWITCH = {
+  level: 2,
+  state: 'crisis',
+  reason: 'exchange reports delayed fills',
+  changed_at: TS,
+  changed_by: NODE_ID,
+} as const
+
+const LIVE = {
+  mode: 'live',
+  venue: 'binanceusdm',
+  sends_entries: false,
+  held_back_by: ['paper_period'],
+  reasons: [
+    {
+      code: 'paper_period',
+      text:
+        'Fewer than 14 days on paper with prices of a real market (execution.paper_min_days); days of a simulated ' +
+        'market or a file do not count.',
+    },
+  ],
+  confirmed: { venue: 'binanceusdm', by: 'svc-0123456789abcdef', at: TS },
+  checks: { at: TS, ok: true, items: [{ name: 'reachable', ok: true, detail: 'the venue answers' }] },
+  reduce_only: null,
+  unknown_orders: [],
+  adopted_positions: [],
+} as const
 
 const response = killSwitchView.extend(asOfMember).meta({ id: 'KillSwitch' })
 const live = liveView.meta({ id: 'Live' })
