@@ -4,9 +4,8 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { ApiConnection } from './api-proxy.ts'
 import type { BuiltPages } from './pages.ts'
-import type { EndedSessions } from './ended-sessions.ts'
 import type { RateLimit } from '../rate-limit.ts'
-import type { Sealer } from './sessions.ts'
+import type { EndedSessions, Sealer } from './sessions.ts'
 
 /** What the dashboard's server needs. It is a client of the API like any other. */
 export interface DashboardDependencies {

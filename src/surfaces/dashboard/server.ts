@@ -7,12 +7,11 @@ import {
   type DashboardLimits,
   type DashboardContext,
 } from './context.ts'
-import { EndedSessions } from './ended-sessions.ts'
 import { loadPages, sendAsset, sendStandalone, signInPage } from './pages.ts'
 import { countHosts, isOwnHost, isSentByForeignPage } from '../own-host.ts'
 import { RateLimit } from '../rate-limit.ts'
 import { refuse, SECURITY_HEADERS, sendJson, sendText, type RefusalCode } from './responses.ts'
-import { createSealer, isCrossOrigin, isSameOrigin } from './sessions.ts'
+import { createSealer, EndedSessions, isCrossOrigin, isSameOrigin } from './sessions.ts'
 import { FOREIGN, isInsecure, safePath, signIn, signOut, visitorOf, type Visitor } from './sign-in.ts'
 
 export interface DashboardServer {
