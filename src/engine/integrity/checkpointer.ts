@@ -13,6 +13,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Signatures } from '../../ports/signatures.ts'
 import type { Signer } from '../../ports/signer.ts'
+import { isoNow } from '../iso-now.ts'
 import { storedFrontier } from '../proofs/stored-tree.ts'
 import type { Fault } from './findings.ts'
 import { eventAt, newestFaultOf } from './newest-checkpoint.ts'
@@ -105,7 +106,7 @@ export const createCheckpointer = (dependencies: CheckpointerDependencies): Chec
     const first = origin === null ? await eventAt(log, 1) : null
     if (first !== null) origin = originOf(first)
     assert(origin !== null, 'a log with a head has a first event')
-    const time = new Date(clock.now()).toISOString()
+    const time = isoNow(clock)
     const root = rootOf(frontier, sha256)
     const eventRoot = rootOf(tree.eventFrontier(), sha256)
     const text = checkpointText({ origin, frontier, root, eventRoot, head: tree.head(), time })

@@ -2,6 +2,7 @@ import { EMPTY_HEAD, headOf, type Head } from '../../core/log/event.ts'
 import type { CheckpointStore, StoredCheckpoints } from '../../ports/checkpoints.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { missingFault, type EventLog, type RecordedHead } from '../../ports/event-log.ts'
+import { readPages } from '../read-pages.ts'
 import { createAudit, type AuditEnd } from './audit.ts'
 import { createFindings, type Findings } from './findings.ts'
 import { checkIndex } from './index-check.ts'
@@ -179,11 +180,10 @@ const checkLast = (last: Head, head: Head, findings: Findings): void => {
 
 /** The newest event up to this one that ends a batch; 0 for the beginning of the log. */
 const endOfBatch = async (log: EventLog, seq: number): Promise<number> => {
-  for (let before = seq + 1; before > 1;) {
-    const page = await log.read({ before, order: 'desc', limit: PAGE_SIZE })
+  if (seq === 0) return 0
+  for await (const page of readPages(log, { before: seq + 1, order: 'desc', limit: PAGE_SIZE })) {
     const end = page.find(({ batchSignature }) => batchSignature !== null)
     if (end !== undefined) return end.seq
-    before = page.at(-1)?.seq ?? 1
   }
   return 0
 }
@@ -240,9 +240,8 @@ const checkSnapshot = async (log: EventLog, trust: Trust, findings: Findings): P
 /** The event before the window, whose hash the first event of the window must name. */
 const headAt = async (log: EventLog, seq: number, findings: Findings): Promise<Head> => {
   if (seq === 0) return EMPTY_HEAD
-  for await (const [record] of log.scan({ after: seq - 1, upTo: seq })) {
-    if (record !== undefined) return headOf(record)
-  }
+  const record = await eventAt(log, seq)
+  if (record !== null) return headOf(record)
   findings.add(faultFrom(missingFault(seq)))
   return { ...EMPTY_HEAD, seq }
 }

@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../../../core/shared/json.ts'
 import { payloadOf } from '../../../core/log/payload.ts'
 import { eventRecordText } from '../../../core/views/log.ts'
 import { shareAccrualView } from '../../../core/views/treasury.ts'
+import { readPages } from '../../../engine/read-pages.ts'
 import { equityHistoryOf } from '../../../engine/queries/views.ts'
 import type { TableCell, TableColumn } from '../../../ports/bar-history.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
@@ -141,15 +142,8 @@ const TREASURY_INTENTS: Exportable<ExportedIntent> = {
 const PAGE = 500
 
 /** All events of a type, oldest first. */
-async function* recordsOf(log: EventLog, type: string): AsyncGenerator<readonly LogRecord[]> {
-  for (let after = 0; ;) {
-    const records = await log.read({ types: [type], after, order: 'asc', limit: PAGE })
-    const last = records.at(-1)
-    if (last === undefined) return
-    yield records
-    after = last.seq
-  }
-}
+const recordsOf = (log: EventLog, type: string): AsyncIterable<readonly LogRecord[]> =>
+  readPages(log, { types: [type], order: 'asc', limit: PAGE })
 
 /** The log calls it `intent_id`, every answer `id`. What was not stored is null. */
 const intentOf = async (log: EventLog, record: LogRecord): Promise<ExportedIntent> => {

@@ -1,4 +1,5 @@
 import { hexFromBytes } from '../../../core/log/bytes.ts'
+import { isoNow } from '../../../engine/iso-now.ts'
 import type { CopiedIn } from '../../../engine/integrity/copy-log.ts'
 import { TargetTakenError } from '../../../ports/log-target.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
@@ -52,7 +53,7 @@ const importLog = async (
   if (kept !== undefined)
     throw new TargetTakenError(`${target.location} has checkpoints of a log of ${kept.frontier.size} events`)
   using interruption = new Interruption()
-  const draft = await target.draft({ replace: false, at: new Date(clock.now()).toISOString() })
+  const draft = await target.draft({ replace: false, at: isoNow(clock) })
   try {
     const copied = await takeIn(invocation, draft, file, { label: 'importing', interruption, notes })
     if (isHere) assertPinned(target, copied)

@@ -4,6 +4,7 @@ import { noteFaultOf, type SignedCheckpoint } from '../../../core/log/checkpoint
 import { sameBytes } from '../../../core/log/bytes.ts'
 import { eventLeaf } from '../../../core/log/merkle.ts'
 import { isAccepted } from '../../../core/operations/keys.ts'
+import { isoNow } from '../../../engine/iso-now.ts'
 import type { CopiedIn } from '../../../engine/integrity/copy-log.ts'
 import { sha256 } from '../../../engine/sha256.ts'
 import type { CheckpointStore } from '../../../ports/checkpoints.ts'
@@ -64,7 +65,7 @@ const restore = async (
   const { checkpoints } = target
   if (checkpoints === null) throw new Error('the store of a home has a place for checkpoints')
   const known = [...(await checkpoints.read('all')).notes, ...elsewhere]
-  const at = new Date(clock.now()).toISOString()
+  const at = isoNow(clock)
 
   // From here to the end: once the copy is complete, it is put in place and recorded without interruption.
   using interruption = new Interruption()
