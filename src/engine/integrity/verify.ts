@@ -2,7 +2,7 @@ import { EMPTY_HEAD, headOf, type Head } from '../../core/log/event.ts'
 import type { CheckpointStore, StoredCheckpoints } from '../../ports/checkpoints.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { missingFault, type EventLog, type RecordedHead } from '../../ports/event-log.ts'
-import { readPages } from '../read-pages.ts'
+import { startOfBatch } from '../batch-bounds.ts'
 import { createAudit, type AuditEnd } from './audit.ts'
 import { createFindings, type Findings } from './findings.ts'
 import { checkIndex } from './index-check.ts'
@@ -127,7 +127,7 @@ const verifyNewest = async (
 ): Promise<AuditEnd> => {
   const asked = Math.max(0, head.seq - n)
   // From the beginning of a batch on: its signature is for all its events.
-  const after = await endOfBatch(log, asked)
+  const after = asked === 0 ? 0 : await startOfBatch(log, asked + 1)
   const audit = createAudit({
     start: await headAt(log, after, findings),
     checkHashes: true,
@@ -177,18 +177,6 @@ const checkLast = (last: Head, head: Head, findings: Findings): void => {
     findings.add({ reason: 'link', seq: head.seq, id: null, shownAt: head.seq, detail })
   }
 }
-
-/** The newest event up to this one that ends a batch; 0 for the beginning of the log. */
-const endOfBatch = async (log: EventLog, seq: number): Promise<number> => {
-  if (seq === 0) return 0
-  for await (const page of readPages(log, { before: seq + 1, order: 'desc', limit: PAGE_SIZE })) {
-    const end = page.find(({ batchSignature }) => batchSignature !== null)
-    if (end !== undefined) return end.seq
-  }
-  return 0
-}
-
-const PAGE_SIZE = 100
 
 /** A log that was exchanged as a whole agrees with itself, but not with what this node remembers of it. */
 const checkFirst = async (log: EventLog, { firstHash }: Trust, findings: Findings): Promise<void> => {
