@@ -7,6 +7,7 @@ import type { Configuration } from '../core/config/schema.ts'
 import { stampedFrom } from '../core/log/event.ts'
 import { payloadOf } from '../core/log/payload.ts'
 import type { PastPoint } from '../core/shared/as-of.ts'
+import { readPages } from '../engine/read-pages.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import { yieldToEventLoop } from '../ports/yield-to-event-loop.ts'
 import type { DivergenceRequest } from '../surfaces/cli/dependencies.ts'
@@ -94,12 +95,8 @@ const PAGE = 500
 
 const liveBook = async (log: Pick<EventLog, 'read'>): Promise<TradeBook> => {
   const book = new TradeBook()
-  for (let after = 0; ;) {
-    const page = await log.read({ after, types: LIVE_TYPES, order: 'asc', limit: PAGE })
+  for await (const page of readPages(log, { types: LIVE_TYPES, order: 'asc', limit: PAGE })) {
     for (const record of page) if (payloadOf(record) !== null) book.take(stampedFrom(record))
-    const last = page.at(-1)
-    if (last === undefined || page.length < PAGE) break
-    after = last.seq
     await yieldToEventLoop()
   }
   book.end()

@@ -10,6 +10,7 @@ import { OwnProducerRunner } from '../engine/market/own-producer-runner.ts'
 import { storedBars } from '../engine/market/own-task.ts'
 import { StrategyRunner } from '../engine/market/strategy-runner.ts'
 import type { Executor } from '../engine/plan.ts'
+import { readPages } from '../engine/read-pages.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { MarketFeed } from '../ports/market-feed.ts'
@@ -144,23 +145,15 @@ const pastBars = async (
   lengthMs: number,
 ): Promise<readonly FeedBar[]> => {
   const found: FeedBar[] = []
-  let before: number | undefined
-  for (;;) {
-    const records = await log.read({
-      types: ['market.bar'],
-      order: 'desc',
-      limit: PAGE,
-      ...(before === undefined ? {} : { before }),
-    })
+  for await (const records of readPages(log, { types: ['market.bar'], order: 'desc', limit: PAGE })) {
     const bars = records.flatMap((record) => {
       const bar = marketEvents['market.bar.v1'].safeParse(payloadOf(record)).data
       return bar === undefined ? [] : [feedBar(bar)]
     })
     found.push(...bars.filter((bar) => Date.parse(bar.close_ts) <= untilMs))
     const oldest = bars.at(-1)
-    before = records.at(-1)?.seq
     const isFarEnough = oldest !== undefined && Date.parse(oldest.open_ts) <= untilMs - lengthMs
-    if (records.length < PAGE || isFarEnough || found.length >= PAST_BARS_MAX) break
+    if (isFarEnough || found.length >= PAST_BARS_MAX) break
   }
   return found.toReversed()
 }

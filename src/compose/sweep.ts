@@ -14,7 +14,7 @@ import { canonicalJson } from '../core/log/canonical-json.ts'
 import type { Json } from '../core/shared/json.ts'
 import { sha256Hex } from '../engine/sha256.ts'
 import type { SweepCommand } from '../surfaces/cli/dependencies.ts'
-import { Failure, FAILURE_STATUS, type FailureCode } from '../surfaces/cli/failure.ts'
+import { Failure, isFailureCode } from '../surfaces/cli/failure.ts'
 import { refuseInvented } from './backtest.ts'
 import { RunProcesses } from './run-processes.ts'
 import { runSettingsOf } from './run-settings.ts'
@@ -129,8 +129,7 @@ const planned = (plan: () => SweepPlan): SweepPlan => {
 
 const explain = (error: unknown): never => {
   if (!(error instanceof TaskFailedError)) throw error
-  const isKnown = Object.hasOwn(FAILURE_STATUS, error.code)
-  throw new Failure(isKnown ? (error.code as FailureCode) : 'internal.error', error.message)
+  throw new Failure(isFailureCode(error.code) ? error.code : 'internal.error', error.message)
 }
 
 const resultsIn = (content: string): ReadonlyMap<string, TrialResult> => {

@@ -1,7 +1,8 @@
 import { describeIdentity } from '../adapters/platform/identity/identity-file.ts'
 import { logPins } from '../adapters/platform/identity/log-pins.ts'
 import { signatures } from '../adapters/platform/signatures/signatures.ts'
-import type { SignerKey, Trust } from '../engine/integrity/trust.ts'
+import type { SignerKey } from '../engine/integrity/signer-keys.ts'
+import type { Trust } from '../engine/integrity/trust.ts'
 import type { EventLog } from '../ports/event-log.ts'
 
 /** What this node believes of the log beyond the log itself. */

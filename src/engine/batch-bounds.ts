@@ -1,25 +1,24 @@
 import type { EventLog } from '../ports/event-log.ts'
+import { readPages } from './read-pages.ts'
 
 /** The last event of the batch that this one is in: signatures are those of whole batches. */
 export const endOfBatch = async (log: Pick<EventLog, 'read'>, seq: number): Promise<number> => {
-  for (let after = seq - 1; ;) {
-    const page = await log.read({ after, order: 'asc', limit: BATCH_PAGE })
+  let last = seq
+  for await (const page of readPages(log, { after: seq - 1, order: 'asc', limit: BATCH_PAGE })) {
     const end = page.find(({ batchSignature }) => batchSignature !== null)
-    const last = page.at(-1)
-    if (end !== undefined || last === undefined || page.length < BATCH_PAGE) return (end ?? last)?.seq ?? seq
-    after = last.seq
+    if (end !== undefined) return end.seq
+    last = page.at(-1)?.seq ?? last
   }
+  return last
 }
 
 /** The last event before the batch that this one is in. */
 export const startOfBatch = async (log: Pick<EventLog, 'read'>, seq: number): Promise<number> => {
-  for (let before = seq; ;) {
-    const page = await log.read({ before, order: 'desc', limit: BATCH_PAGE })
+  for await (const page of readPages(log, { before: seq, order: 'desc', limit: BATCH_PAGE })) {
     const end = page.find(({ batchSignature }) => batchSignature !== null)
-    const last = page.at(-1)
-    if (end !== undefined || last === undefined) return end?.seq ?? 0
-    before = last.seq
+    if (end !== undefined) return end.seq
   }
+  return 0
 }
 
 const BATCH_PAGE = 200

@@ -14,7 +14,7 @@ import {
   type CheckpointerDependencies,
 } from '../../src/engine/integrity/checkpointer.ts'
 import type { IntegrityReport } from '../../src/engine/integrity/report.ts'
-import { sha256 } from '../../src/engine/integrity/sha256-bytes.ts'
+import { sha256 } from '../../src/engine/sha256.ts'
 import { leafOfRecord } from '../../src/engine/integrity/tree-check.ts'
 import { verifyLog, type VerifyOptions } from '../../src/engine/integrity/verify.ts'
 import type { CheckpointStore } from '../../src/ports/checkpoints.ts'

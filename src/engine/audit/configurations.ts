@@ -3,6 +3,7 @@ import { configurationHashInput } from '../../core/config/secrets.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import type { Stamped } from '../../core/log/event.ts'
 import type { EventLog } from '../../ports/event-log.ts'
+import { readPages } from '../read-pages.ts'
 import { stampedFrom } from '../../core/log/event.ts'
 import { payloadOf } from '../../core/log/payload.ts'
 import { sha256Hex } from '../sha256.ts'
@@ -59,13 +60,8 @@ export class RecordedSettings {
 
   /** What was recorded before an event at which the audit begins. */
   async readUpTo(log: Pick<EventLog, 'read'>, seq: number): Promise<void> {
-    let after = 0
-    for (;;) {
-      const page = await log.read({ types: TYPES, after, before: seq + 1, order: 'asc', limit: PAGE })
+    for await (const page of readPages(log, { types: TYPES, before: seq + 1, order: 'asc', limit: PAGE })) {
       for (const record of page) if (payloadOf(record) !== null) this.take(stampedFrom(record))
-      const last = page.at(-1)
-      if (last === undefined || page.length < PAGE) return
-      after = last.seq
     }
   }
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { parseSignedCheckpoint, type SignedCheckpoint } from '../../core/log/checkpoint.ts'
 import { eventRecordText } from '../../core/views/log.ts'
 import type { EventLog } from '../../ports/event-log.ts'
+import { jsonIn } from './export-line.ts'
 
 /**
  * A backup is an export of the whole log behind one line that holds a signed checkpoint of exactly these events. The
@@ -50,7 +51,7 @@ export const openCopy = async (lines: AsyncIterable<string>): Promise<CopiedLog>
   const rest = { [Symbol.asyncIterator]: () => iterator }
   const first = await iterator.next()
   if (first.done === true) return { checkpoint: null, lines: rest }
-  const json = jsonOf(first.value)
+  const json = jsonIn(first.value)
   const isBackup = typeof json === 'object' && json !== null && MARK in json
   if (!isBackup) return { checkpoint: null, lines: withFirst(first.value, rest) }
   const header = headerSchema.safeParse(json)
@@ -78,13 +79,4 @@ const headerSchema = z.object({
 async function* withFirst(first: string, rest: AsyncIterable<string>): AsyncGenerator<string> {
   yield first
   yield* rest
-}
-
-/** Undefined when the text is no JSON: those who read the lines report it. */
-const jsonOf = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -12,7 +12,7 @@ import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import { checkpointText, signedNote } from '../../core/log/checkpoint.ts'
 import type { LogRecord } from '../../core/log/event.ts'
 import type { NodeRange } from '../../core/log/tree.ts'
-import { sha256 } from './sha256-bytes.ts'
+import { sha256 } from '../sha256.ts'
 
 const fixture = useIntegrityFixture()
 

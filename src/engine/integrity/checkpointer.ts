@@ -13,10 +13,11 @@ import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Signatures } from '../../ports/signatures.ts'
 import type { Signer } from '../../ports/signer.ts'
+import { isoNow } from '../iso-now.ts'
 import { storedFrontier } from '../proofs/stored-tree.ts'
 import type { Fault } from './findings.ts'
 import { eventAt, newestFaultOf } from './newest-checkpoint.ts'
-import { sha256 } from './sha256-bytes.ts'
+import { sha256 } from '../sha256.ts'
 import { introducedAt } from './signer-keys.ts'
 import { originOf } from './tree-check.ts'
 import { createTreeWalk, type TreeWalk, type TreeWalkStart } from './tree-walk.ts'
@@ -105,7 +106,7 @@ export const createCheckpointer = (dependencies: CheckpointerDependencies): Chec
     const first = origin === null ? await eventAt(log, 1) : null
     if (first !== null) origin = originOf(first)
     assert(origin !== null, 'a log with a head has a first event')
-    const time = new Date(clock.now()).toISOString()
+    const time = isoNow(clock)
     const root = rootOf(frontier, sha256)
     const eventRoot = rootOf(tree.eventFrontier(), sha256)
     const text = checkpointText({ origin, frontier, root, eventRoot, head: tree.head(), time })

@@ -5,7 +5,7 @@ import { EMPTY_FRONTIER, eventLeaf, extendFrontier, rootOf, type Frontier } from
 import type { LogDraft } from '../../ports/log-target.ts'
 import { storedFrontier } from '../proofs/stored-tree.ts'
 import { examineCopy, type ExaminedCopy, type OfflineOptions } from './offline.ts'
-import { sha256 } from './sha256-bytes.ts'
+import { sha256 } from '../sha256.ts'
 
 /** The copy is not a whole and intact log. */
 export class DamagedCopyError extends Error {

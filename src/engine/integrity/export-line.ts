@@ -15,7 +15,7 @@ export type ParsedLine =
 
 /** One line of an export: an event record of the interface, its payload as a JSON object. */
 export const parseExportLine = (line: string): ParsedLine => {
-  const json = jsonOf(line)
+  const json = jsonIn(line)
   if (json === undefined) return malformed('field', null, null, 'this is no JSON')
   const parsed = eventRecord.safeParse(json)
   if (!parsed.success) {
@@ -75,8 +75,8 @@ const malformed = (
   why: string,
 ): ParsedLine => ({ status: 'malformed', reason, seq, id, why })
 
-/** Undefined when the text is no JSON: the caller reports the line. */
-const jsonOf = (line: string): unknown => {
+/** Undefined when the text is no JSON: whoever reads the line reports it. */
+export const jsonIn = (line: string): unknown => {
   try {
     return JSON.parse(line)
   } catch {

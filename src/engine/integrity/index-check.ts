@@ -1,5 +1,6 @@
 import { domainOf, type Head, type LogRecord } from '../../core/log/event.ts'
 import type { EventLog } from '../../ports/event-log.ts'
+import { readPages } from '../read-pages.ts'
 import type { Fault, Findings } from './findings.ts'
 import { yieldToEventLoop } from '../../ports/yield-to-event-loop.ts'
 import { faultAt, withTexts } from './record-check.ts'
@@ -34,21 +35,9 @@ async function* pagesOfDomain(
   domain: string,
   head: Head,
 ): AsyncIterable<readonly LogRecord[]> {
-  let after = 0
-  for (;;) {
-    const page = await log.read({
-      types: [domain],
-      after,
-      before: head.seq + 1,
-      order: 'asc',
-      limit: PAGE_SIZE,
-    })
-    // A domain of one segment is also the beginning of others.
-    yield page.filter((record) => isOf(record, domain))
-    const last = page.at(-1)
-    if (last === undefined || page.length < PAGE_SIZE) return
-    after = last.seq
-  }
+  const query = { types: [domain], after: 0, before: head.seq + 1, order: 'asc', limit: PAGE_SIZE } as const
+  // A domain of one segment is also the beginning of others.
+  for await (const page of readPages(log, query)) yield page.filter((record) => isOf(record, domain))
 }
 
 /** Goes through the log and the index side by side, to the first event of the domain that only the log has. */

@@ -3,7 +3,7 @@ import type { Head, LogRecord } from '../../core/log/event.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Signatures } from '../../ports/signatures.ts'
 import type { Fault } from './findings.ts'
-import { sha256 } from './sha256-bytes.ts'
+import { sha256 } from '../sha256.ts'
 import { findKeys } from './signer-keys.ts'
 import { noteFaultAt, originOf, signatureClaim } from './tree-check.ts'
 

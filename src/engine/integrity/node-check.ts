@@ -8,7 +8,7 @@ import { yieldToEventLoop } from '../../ports/yield-to-event-loop.ts'
 import { storedFrontier } from '../proofs/stored-tree.ts'
 import type { Fault, Findings } from './findings.ts'
 import { SLICE_EVENTS } from './record-check.ts'
-import { sha256 } from './sha256-bytes.ts'
+import { sha256 } from '../sha256.ts'
 
 /** Follows the log from its first event. */
 export interface NodeCheck {

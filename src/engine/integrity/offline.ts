@@ -15,7 +15,6 @@ export interface OfflineOptions {
   readonly clock: Pick<Clock, 'now'>
   /** Kept apart from the export; without them a cut end does not show. */
   readonly checkpoints?: StoredCheckpoints
-  readonly onProgress?: (checked: number) => void
   /** For those who keep the records: called as long as nothing wrong was found. After the first fault reading ends. */
   readonly onPage?: (records: readonly LogRecord[]) => Promise<void>
 }
@@ -47,7 +46,7 @@ export const verifyExport = async (
 /** The same, and what else is known of the copy at its end. */
 export const examineCopy = async (
   source: AsyncIterable<string>,
-  { signatures, clock, checkpoints, onProgress, onPage }: OfflineOptions,
+  { signatures, clock, checkpoints, onPage }: OfflineOptions,
 ): Promise<ExaminedCopy> => {
   const startedAt = clock.now()
   const findings = createFindings()
@@ -58,7 +57,6 @@ export const examineCopy = async (
   let firstHash: string | null = null
   let audit: Audit | null = null
   let start: Head = EMPTY_HEAD
-  let checked = 0
   for await (const page of pagesOf(lines, findings)) {
     if (audit === null) {
       firstHash = page[0]?.hash ?? null
@@ -76,8 +74,6 @@ export const examineCopy = async (
       })
     }
     await audit.add(page)
-    checked += page.length
-    onProgress?.(checked)
     if (onPage === undefined) continue
     if (findings.first() !== null) break
     await onPage(page)

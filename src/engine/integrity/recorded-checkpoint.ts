@@ -4,6 +4,7 @@ import type { SignedCheckpoint } from '../../core/log/checkpoint.ts'
 import type { Head, LogRecord } from '../../core/log/event.ts'
 import { payloadOf } from '../../core/log/payload.ts'
 import type { EventLog } from '../../ports/event-log.ts'
+import { readPages } from '../read-pages.ts'
 import type { Fault } from './findings.ts'
 
 /** How often the newest checkpoint is recorded in the log while a process runs; each start records it as well. */
@@ -35,21 +36,15 @@ export const missingCheckpointFault = async (
 
 /** Null where the log records none, or where an operator accepted its loss. */
 const newestRecorded = async (log: Pick<EventLog, 'read'>): Promise<RecordedCheckpoint | null> => {
-  for (let before: number | undefined; ;) {
-    const page = await log.read({
-      types: ['system.started', 'system.checkpoint', 'system.restore'],
-      order: 'desc',
-      limit: PAGE_SIZE,
-      ...(before === undefined ? {} : { before }),
-    })
+  const types = ['system.started', 'system.checkpoint', 'system.restore']
+  for await (const page of readPages(log, { types, order: 'desc', limit: PAGE_SIZE })) {
     for (const record of page) {
       if (record.type === 'system.restore.v1') return null
       const found = checkpointIn(record)
       if (found !== null) return found
     }
-    before = page.at(-1)?.seq
-    if (page.length < PAGE_SIZE) return null
   }
+  return null
 }
 
 const PAGE_SIZE = 50

@@ -2,12 +2,14 @@ import { z } from 'zod'
 import type { LogRecord } from '../../core/log/event.ts'
 import { payloadOf } from '../../core/log/payload.ts'
 import type { EventLog } from '../../ports/event-log.ts'
+import { readPages } from '../read-pages.ts'
 
 /** Public keys (64 hex digits) by node id. */
 export type SignerKeys = ReadonlyMap<string, string>
 
 export interface SignerKey {
   readonly nodeId: string
+  /** 64 hex digits. */
   readonly publicKey: string
 }
 
@@ -50,20 +52,11 @@ export const introducedAt = async (
 async function* introductionsIn(
   log: Pick<EventLog, 'read'>,
 ): AsyncGenerator<SignerKey & { readonly seq: number }> {
-  let before: number | undefined
-  for (;;) {
-    const page = await log.read({
-      types: [STARTED_DOMAIN],
-      order: 'desc',
-      limit: PAGE_SIZE,
-      ...(before === undefined ? {} : { before }),
-    })
+  for await (const page of readPages(log, { types: [STARTED_DOMAIN], order: 'desc', limit: PAGE_SIZE })) {
     for (const record of page) {
       const key = keyIn(record)
       if (key !== null) yield { ...key, seq: record.seq }
     }
-    before = page.at(-1)?.seq
-    if (page.length < PAGE_SIZE) return
   }
 }
 

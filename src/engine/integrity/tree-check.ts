@@ -4,7 +4,7 @@ import type { LogRecord } from '../../core/log/event.ts'
 import { EMPTY_FRONTIER, extendFrontier, leafOf, rootOf, type Frontier } from '../../core/log/merkle.ts'
 import type { SignedText } from '../../ports/signatures.ts'
 import type { Fault } from './findings.ts'
-import { sha256 } from './sha256-bytes.ts'
+import { sha256 } from '../sha256.ts'
 import type { SignerKeys } from './signer-keys.ts'
 
 /** A signature to check, and what to report if it is bad. */

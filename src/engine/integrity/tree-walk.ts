@@ -4,7 +4,7 @@ import { missingFault, type EventLog } from '../../ports/event-log.ts'
 import type { Fault } from './findings.ts'
 import { yieldToEventLoop } from '../../ports/yield-to-event-loop.ts'
 import { columnFaultOf, faultFrom, SLICE_EVENTS } from './record-check.ts'
-import { sha256 } from './sha256-bytes.ts'
+import { sha256 } from '../sha256.ts'
 import { findKeys, keyIn } from './signer-keys.ts'
 import { leafOfRecord } from './tree-check.ts'
 

@@ -11,7 +11,9 @@ import {
 import { chainFaultOf, type EventLog, type Snapshot } from '../../ports/event-log.ts'
 import type { Signatures } from '../../ports/signatures.ts'
 import { yieldToEventLoop } from '../../ports/yield-to-event-loop.ts'
+import { readPages } from '../read-pages.ts'
 import { sha256Hex } from '../sha256.ts'
+import type { SignerKey } from './signer-keys.ts'
 
 /** What a reader of the log believes beyond the log itself. */
 export interface Trust {
@@ -20,12 +22,6 @@ export interface Trust {
   readonly own: SignerKey | null
   /** The hash of the first event, as this node has pinned it; null where it has not. */
   readonly firstHash: string | null
-}
-
-export interface SignerKey {
-  readonly nodeId: string
-  /** 64 hex digits. */
-  readonly publicKey: string
 }
 
 /** Events in order, and the numbers of those that nobody who may write here has signed where they stand. */
@@ -179,14 +175,13 @@ const recordsUntilSigned = async (
   seq: number,
 ): Promise<readonly LogRecord[]> => {
   const found: LogRecord[] = []
-  for (let after = seq - 1; ; after = found.at(-1)?.seq ?? after) {
-    const page = await log.read({ after, order: 'asc', limit: PAGE_SIZE })
+  for await (const page of readPages(log, { after: seq - 1, order: 'asc', limit: PAGE_SIZE })) {
     for (const record of page) {
       found.push(record)
       if (record.batchSignature !== null) return found
     }
-    if (page.length < PAGE_SIZE) return found
   }
+  return found
 }
 
 const recordsOf = (stretch: Stretch): readonly LogRecord[] =>

@@ -2,13 +2,13 @@ import { EMPTY_HEAD, headOf, type Head } from '../../core/log/event.ts'
 import type { CheckpointStore, StoredCheckpoints } from '../../ports/checkpoints.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { missingFault, type EventLog, type RecordedHead } from '../../ports/event-log.ts'
+import { startOfBatch } from '../batch-bounds.ts'
 import { createAudit, type AuditEnd } from './audit.ts'
-import { checkEnds, checkLast } from './ends-check.ts'
 import { createFindings, type Findings } from './findings.ts'
 import { checkIndex } from './index-check.ts'
 import { eventAt, newestFaultOf } from './newest-checkpoint.ts'
 import { checkNodesAt, createNodeCheck } from './node-check.ts'
-import { faultFrom } from './record-check.ts'
+import { faultAt, faultFrom } from './record-check.ts'
 import { reportOf, type IntegrityReport } from './report.ts'
 import { missingCheckpointFault } from './recorded-checkpoint.ts'
 import { checkState } from './state-check.ts'
@@ -127,7 +127,7 @@ const verifyNewest = async (
 ): Promise<AuditEnd> => {
   const asked = Math.max(0, head.seq - n)
   // From the beginning of a batch on: its signature is for all its events.
-  const after = await endOfBatch(log, asked)
+  const after = asked === 0 ? 0 : await startOfBatch(log, asked + 1)
   const audit = createAudit({
     start: await headAt(log, after, findings),
     checkHashes: true,
@@ -153,18 +153,30 @@ const verifyNewest = async (
   return { ...end, checked: Math.min(end.checked, head.seq - asked) }
 }
 
-/** The newest event up to this one that ends a batch; 0 for the beginning of the log. */
-const endOfBatch = async (log: EventLog, seq: number): Promise<number> => {
-  for (let before = seq + 1; before > 1;) {
-    const page = await log.read({ before, order: 'desc', limit: PAGE_SIZE })
-    const end = page.find(({ batchSignature }) => batchSignature !== null)
-    if (end !== undefined) return end.seq
-    before = page.at(-1)?.seq ?? 1
-  }
-  return 0
+/** What no walk from 1 to the head can see: events numbered below 1, and a count that remembers more events. */
+const checkEnds = async (
+  log: EventLog,
+  head: Head,
+  eventCount: number,
+  findings: Findings,
+): Promise<void> => {
+  const [below] = await log.read({ before: 1, order: 'asc', limit: 1 })
+  if (below !== undefined)
+    findings.add(faultAt(below, 'sequence', `event ${below.seq} stands before the first one`))
+  if (eventCount <= head.seq || below !== undefined) return
+  const seq = head.seq + 1
+  const detail = `the log ends at ${head.seq}, but ${eventCount} events were counted`
+  findings.add({ reason: 'truncated', seq, id: null, shownAt: seq, detail })
 }
 
-const PAGE_SIZE = 100
+/** The walk must end where the store says that the log ends. */
+const checkLast = (last: Head, head: Head, findings: Findings): void => {
+  if (last.seq < head.seq) findings.add(faultFrom(missingFault(last.seq + 1)))
+  else if (last.hash !== head.hash) {
+    const detail = `the store says that the log ends with another event ${head.seq}`
+    findings.add({ reason: 'link', seq: head.seq, id: null, shownAt: head.seq, detail })
+  }
+}
 
 /** A log that was exchanged as a whole agrees with itself, but not with what this node remembers of it. */
 const checkFirst = async (log: EventLog, { firstHash }: Trust, findings: Findings): Promise<void> => {
@@ -216,9 +228,8 @@ const checkSnapshot = async (log: EventLog, trust: Trust, findings: Findings): P
 /** The event before the window, whose hash the first event of the window must name. */
 const headAt = async (log: EventLog, seq: number, findings: Findings): Promise<Head> => {
   if (seq === 0) return EMPTY_HEAD
-  for await (const [record] of log.scan({ after: seq - 1, upTo: seq })) {
-    if (record !== undefined) return headOf(record)
-  }
+  const record = await eventAt(log, seq)
+  if (record !== null) return headOf(record)
   findings.add(faultFrom(missingFault(seq)))
   return { ...EMPTY_HEAD, seq }
 }

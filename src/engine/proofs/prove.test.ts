@@ -12,7 +12,7 @@ import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import { parseProof, parseVerifierKey, verifierKeyText } from '../../core/log/proof.ts'
 import type { NodeRange } from '../../core/log/tree.ts'
 import type { EventLog } from '../../ports/event-log.ts'
-import { sha256 } from '../integrity/sha256-bytes.ts'
+import { sha256 } from '../sha256.ts'
 import {
   proveConsistency,
   proveEvent,

@@ -9,10 +9,9 @@ import type { CheckpointStore } from '../../ports/checkpoints.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Signatures } from '../../ports/signatures.ts'
 import type { CheckpointStep } from '../integrity/checkpointer.ts'
-import { sha256 } from '../integrity/sha256-bytes.ts'
 import { findKeys, type SignerKey } from '../integrity/signer-keys.ts'
 import { isSignedInPlace, type Trust } from '../integrity/trust.ts'
-import { sha256Hex } from '../sha256.ts'
+import { sha256, sha256Hex } from '../sha256.ts'
 import { storedHashes } from './stored-tree.ts'
 
 export interface ProverDependencies {

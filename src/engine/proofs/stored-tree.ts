@@ -8,7 +8,7 @@ import {
   type Subtree,
 } from '../../core/log/tree.ts'
 import type { EventLog } from '../../ports/event-log.ts'
-import { sha256 } from '../integrity/sha256-bytes.ts'
+import { sha256 } from '../sha256.ts'
 
 type TreeLog = Pick<EventLog, 'treeNodes'>
 

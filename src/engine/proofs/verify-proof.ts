@@ -10,7 +10,7 @@ import {
 } from '../../core/log/proof.ts'
 import { isConsistent, rootFromInclusion } from '../../core/log/tree.ts'
 import type { Signatures } from '../../ports/signatures.ts'
-import { sha256 } from '../integrity/sha256-bytes.ts'
+import { sha256 } from '../sha256.ts'
 
 export type ProofVerdict =
   | {

@@ -13,6 +13,7 @@ import {
   type JudgedCall,
 } from '../../core/views/contribution.ts'
 import type { EventLog } from '../../ports/event-log.ts'
+import { readPages } from '../read-pages.ts'
 import { isKnownProducer } from './feedback.ts'
 
 export type NamedAuthor =
@@ -67,13 +68,11 @@ const newest = async (
   isWanted: (event: JudgedCall) => boolean,
 ): Promise<readonly JudgedCall[]> => {
   const found: JudgedCall[] = []
-  let bounds: { readonly before?: number } = {}
-  for (let examined = 0; examined < EXAMINED_MAX && found.length < CALLS_MAX; examined += PAGE) {
-    const records = await log.read({ ...query, ...bounds, order: 'desc', limit: PAGE })
-    found.push(...records.flatMap(judgedCalls).filter(isWanted))
-    const last = records.at(-1)
-    if (records.length < PAGE || last === undefined) break
-    bounds = { before: last.seq }
+  let examined = 0
+  for await (const page of readPages(log, { ...query, order: 'desc', limit: PAGE })) {
+    found.push(...page.flatMap(judgedCalls).filter(isWanted))
+    examined += page.length
+    if (examined >= EXAMINED_MAX || found.length >= CALLS_MAX) break
   }
   return found.slice(0, CALLS_MAX)
 }

@@ -2,6 +2,7 @@ import { CATALOGUE, type EventType, type PayloadOf } from '../../core/events/cat
 import { domainOf, type LogRecord } from '../../core/log/event.ts'
 import { payloadOf } from '../../core/log/payload.ts'
 import type { EventLog } from '../../ports/event-log.ts'
+import { readPages } from '../read-pages.ts'
 
 /** A stored event that has the payload its type promises. */
 export interface SoundEvent<Type extends EventType> {
@@ -49,14 +50,12 @@ export const searchAbout = async <Type extends EventType>(
   isMatch: (payload: PayloadOf<Type>) => boolean,
 ): Promise<readonly SoundEvent<Type>[]> => {
   const found: SoundEvent<Type>[] = []
-  let bounds: { readonly after?: number; readonly before?: number } = {}
-  for (let examined = 0; examined < EXAMINED_MAX && found.length < wantedMax; examined += STEP) {
-    const records = await log.read({ ...bounds, about: id, types: [domainOf(type)], order, limit: STEP })
-    const sound = records.flatMap((record) => soundEvents(record, type))
+  let examined = 0
+  for await (const page of readPages(log, { about: id, types: [domainOf(type)], order, limit: STEP })) {
+    const sound = page.flatMap((record) => soundEvents(record, type))
     found.push(...sound.filter(({ payload }) => isMatch(payload)))
-    const last = records.at(-1)
-    if (records.length < STEP || last === undefined) break
-    bounds = order === 'asc' ? { after: last.seq } : { before: last.seq }
+    examined += page.length
+    if (examined >= EXAMINED_MAX || found.length >= wantedMax) break
   }
   return found.slice(0, wantedMax)
 }

@@ -14,6 +14,7 @@ import { payloadOf } from '../../core/log/payload.ts'
 import type { State } from '../../core/state.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Outcome } from '../plan.ts'
+import { readPages } from '../read-pages.ts'
 
 /** What a query needs of the engine: the log and its fold. */
 export type Reader = Pick<Engine, 'log' | 'fresh'>
@@ -117,13 +118,12 @@ const EVENTS_MAX = 10_000
 const executionsAbout = async (log: Records, about: string): Promise<readonly KnownEvent[]> => {
   if (!isPlainText(about)) return []
   const events: KnownEvent[] = []
-  let after = 0
-  for (let examined = 0; examined < EVENTS_MAX; examined += PAGE_EVENTS) {
-    const page = await log.read({ about, types: ['execution'], after, order: 'asc', limit: PAGE_EVENTS })
+  let examined = 0
+  const query = { about, types: ['execution'], after: 0, order: 'asc', limit: PAGE_EVENTS } as const
+  for await (const page of readPages(log, query)) {
     events.push(...page.flatMap(readable))
-    const last = page.at(-1)
-    if (last === undefined || page.length < PAGE_EVENTS) break
-    after = last.seq
+    examined += page.length
+    if (examined >= EVENTS_MAX) break
   }
   return events
 }

@@ -42,6 +42,7 @@ export const equityHistoryOf = async (
   reader: RecordReader,
   hours: number,
   clock: Pick<Clock, 'now'>,
+  points = POINTS,
 ): Promise<EquityHistoryView> => {
   const state = await reader.fresh()
   const nowMs = clock.now()
@@ -50,7 +51,7 @@ export const equityHistoryOf = async (
   return viewEquityHistory({
     nowMs,
     sinceMs: Math.min(nowMs, Math.max(nowMs - hours * HOUR_MS, beganMs)),
-    points: POINTS,
+    points,
     equity: accountStatusOf(state.trading, isoNow(clock)).equity,
     curve: state.trading.risk.curve,
   })

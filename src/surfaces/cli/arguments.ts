@@ -3,10 +3,11 @@ import type { Readable } from 'node:stream'
 import { InvalidArgumentError } from 'commander'
 import { parseSelector } from '../../core/market/history/select.ts'
 import { TIMEFRAME_RULE } from '../../core/market/history/series.ts'
+import { PAST_POINT_FORM, parsePastPoint } from '../../core/shared/as-of.ts'
 import { parseTimestamp } from '../../core/shared/time.ts'
 import type { ParameterValues } from '../../core/strategies/strategy.ts'
 import type { Invocation } from './command.ts'
-import { Failure, UsageError } from './failure.ts'
+import { Failure, messageOf, UsageError } from './failure.ts'
 
 /** For commander: reads a value from text, or says what the text must be. */
 export const parser =
@@ -54,6 +55,34 @@ export const parseSeries = parser(
   `It must be a venue, a symbol and ${TIMEFRAME_RULE}: binance:BTC:1h.`,
 )
 
+/** For options that may be repeated. */
+export const collected =
+  <Value>(parse: (text: string) => Value) =>
+  (text: string, before: readonly Value[] = []): readonly Value[] => [...before, parse(text)]
+
+/** For `--as-of`, and for ranges of the log. */
+export const parsePoint = parser(parsePastPoint, `It ${PAST_POINT_FORM}.`)
+
+/** A symbol of the universe. */
+export const parseSymbol = parser(
+  (text) => (/^[\w/:.-]{1,32}$/.test(text) ? text : null),
+  'It must be a symbol such as BTC.',
+)
+
+export const parseSeed = parser((text) => {
+  const seed = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+  return Number.isSafeInteger(seed) ? seed : null
+}, 'It must be a whole number, 0 or larger.')
+
+/** The time that a run trades in; null is open. */
+export const tradedTime = ({ from, to }: { readonly from?: string; readonly to?: string }) => {
+  const fromMs = from === undefined ? null : Date.parse(from)
+  // A day ends with its last millisecond; its last bar closes with the next one.
+  const toMs = to === undefined ? null : Math.ceil(Date.parse(to) / 1000) * 1000
+  if (fromMs !== null && toMs !== null && fromMs >= toMs) throw new UsageError('--from comes after --to')
+  return { fromMs, toMs }
+}
+
 /** For `--set key=value`, which may be repeated. */
 export const collectParameters = (text: string, before: ParameterValues = {}): ParameterValues => {
   const [, name, value] = /^([A-Za-z_]\w{0,63})=([^]{0,1000})$/.exec(text) ?? []
@@ -96,7 +125,7 @@ export const readTextFile = async (path: string, bytesMax: number): Promise<stri
       chunks.push(chunk)
     }
   } catch (error) {
-    throw new UsageError(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`)
+    throw new UsageError(`cannot read ${path}: ${messageOf(error)}`)
   }
   const bytes = Buffer.concat(chunks)
   if (bytes.length > bytesMax) throw new UsageError(`${path} is larger than ${bytesMax} bytes`)
@@ -114,14 +143,9 @@ const LINE_END = 0x0a
  * The lines of a stream as they arrive; null for one of more bytes, which is read to its end and dropped. Only `\n` ends
  * a line: JSON may hold the other line ends of Unicode unescaped. The last line needs no end.
  */
-export async function* linesOf(
-  input: Readable,
-  bytesMax: number,
-  onRead: (bytesRead: number) => void = () => undefined,
-): AsyncGenerator<string | null> {
+export async function* linesOf(input: Readable, bytesMax: number): AsyncGenerator<string | null> {
   let pieces: Buffer[] = []
   let length = 0
-  let bytesRead = 0
   const add = (piece: Buffer): void => {
     length += piece.length
     if (length <= bytesMax) pieces.push(piece)
@@ -135,7 +159,6 @@ export async function* linesOf(
   }
   for await (const chunk of input) {
     const bytes = Buffer.from(chunk as Uint8Array | string)
-    bytesRead += bytes.length
     let start = 0
     for (let end = bytes.indexOf(LINE_END); end !== -1; end = bytes.indexOf(LINE_END, start)) {
       add(bytes.subarray(start, end))
@@ -143,7 +166,6 @@ export async function* linesOf(
       start = end + 1
     }
     add(bytes.subarray(start))
-    onRead(bytesRead)
   }
   if (length > 0) yield take()
 }

@@ -1,14 +1,13 @@
 import type { Command } from 'commander'
-import { PAST_POINT_FORM, parsePastPoint, type AsOfView, type PastPoint } from '../../core/shared/as-of.ts'
+import type { AsOfView, PastPoint } from '../../core/shared/as-of.ts'
 import { INITIAL_STATE, type State } from '../../core/state.ts'
-import { believedLog } from '../../engine/believed-log.ts'
 import { PastStates } from '../../engine/past-states.ts'
 import { viewpointAt, type Viewpoint } from '../../engine/queries/viewpoint.ts'
-import { parser } from './arguments.ts'
+import { parsePoint } from './arguments.ts'
 import type { Answer, Invocation } from './command.ts'
 import { settingsOf } from './configuration.ts'
 import { Failure } from './failure.ts'
-import { openExisting, stateOf, withLog } from './store.ts'
+import { believedBy, openExisting, stateOf, withLog } from './store.ts'
 import { fields, paragraphs, quiet } from './table.ts'
 
 export interface AsOfOption {
@@ -17,11 +16,7 @@ export interface AsOfOption {
 
 /** For commands that can answer about the past. */
 export const withAsOf = (command: Command): Command =>
-  command.option(
-    '--as-of <seq|time>',
-    'as it was after this event, or at this time',
-    parser(parsePastPoint, `It ${PAST_POINT_FORM}.`),
-  )
+  command.option('--as-of <seq|time>', 'as it was after this event, or at this time', parsePoint)
 
 /** What an answer is made of. */
 export type AnsweredFrom = Viewpoint & { readonly state: State }
@@ -58,14 +53,9 @@ const answeredNow = async (
   const stored = await withLog(
     invocation,
     async (log, trust) => {
-      const state = await stateOf(log, trust)
-      const reader = { log: believedLog(log, { state, fresh: () => stateOf(log, trust) }) }
-      return answer({
-        ...present,
-        state,
-        reader: { ...reader, fresh: () => Promise.resolve(state) },
-        asOf: null,
-      })
+      const { state, log: believed } = await believedBy(log, trust)
+      const reader = { log: believed, fresh: () => Promise.resolve(state) }
+      return answer({ ...present, state, reader, asOf: null })
     },
     null,
   )

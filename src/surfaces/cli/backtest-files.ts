@@ -2,10 +2,9 @@ import { access, constants } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { BacktestReport } from '../../backtest/report.ts'
 import type { Stamped } from '../../core/log/event.ts'
-import type { TableCell, TableColumn } from '../../ports/bar-history.ts'
 import type { Invocation } from './command.ts'
-import { exists, fileExists, writeWholeFile } from './exporting.ts'
-import { Failure } from './failure.ts'
+import { encoderFor, exists, fileExists, writeWholeFile, type ItemForms } from './exporting.ts'
+import { cannotWrite } from './failure.ts'
 
 /** A file that a run writes; one that exists stays as it is without `force`. */
 export interface OutputFile {
@@ -18,8 +17,7 @@ export const refuseUnwritable = async (files: readonly OutputFile[]): Promise<vo
   for (const { path, force } of files) {
     if (!force && (await exists(path))) throw fileExists(path)
     await access(dirname(path), constants.W_OK).catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error)
-      throw new Failure('file.unreadable', `cannot write ${path}: ${reason}`)
+      throw cannotWrite(path, error)
     })
   }
 }
@@ -41,7 +39,8 @@ export const writingEvents = <Result>(
   run: (onEvents: (events: readonly Stamped[]) => void) => Promise<Result>,
 ): Promise<Result> =>
   writeWholeFile(path, { force }, async (write) => {
-    const encoder = path.toLowerCase().endsWith('.parquet') ? await tableOf(invocation) : LINES
+    const format = path.toLowerCase().endsWith('.parquet') ? 'parquet' : 'jsonl'
+    const encoder = await encoderFor(invocation, RUN_EVENTS, format)
     let held: Stamped[] = []
     let written: Promise<void> = Promise.resolve()
     const flush = (): void => {
@@ -63,24 +62,6 @@ export const writingEvents = <Result>(
 
 const GROUP_EVENTS = 10_000
 
-interface EventEncoder {
-  add(events: readonly Stamped[]): Promise<string | Uint8Array>
-  end(): Promise<string | Uint8Array>
-}
-
-const LINES: EventEncoder = {
-  add: async (events) => events.map((event) => `${JSON.stringify(recordOf(event))}\n`).join(''),
-  end: async () => '',
-}
-
-const tableOf = async (invocation: Invocation): Promise<EventEncoder> => {
-  const table = (await invocation.history()).tableEncoder(COLUMNS)
-  return {
-    add: (events) => table.add(events.map(cellsOf)),
-    end: () => table.end(),
-  }
-}
-
 /** With the names of `svc export events`; a run has no chain and no signatures. */
 const recordOf = (event: Stamped) => ({
   seq: event.seq,
@@ -94,17 +75,18 @@ const recordOf = (event: Stamped) => ({
   recorded_at: event.recordedAt,
 })
 
-const COLUMNS: readonly TableColumn[] = [
-  { name: 'seq', type: 'integer' },
-  { name: 'id', type: 'text' },
-  { name: 'type', type: 'text' },
-  { name: 'ts', type: 'time' },
-  { name: 'source', type: 'text' },
-  { name: 'trace_id', type: 'text' },
-  { name: 'dedupe_key', type: 'text' },
-  { name: 'payload', type: 'text' },
-  { name: 'recorded_at', type: 'time' },
-]
-
-const cellsOf = (event: Stamped): readonly TableCell[] =>
-  Object.values({ ...recordOf(event), payload: JSON.stringify(event.payload) })
+const RUN_EVENTS: ItemForms<Stamped> = {
+  jsonOf: (event) => JSON.stringify(recordOf(event)),
+  columns: [
+    { name: 'seq', type: 'integer' },
+    { name: 'id', type: 'text' },
+    { name: 'type', type: 'text' },
+    { name: 'ts', type: 'time' },
+    { name: 'source', type: 'text' },
+    { name: 'trace_id', type: 'text' },
+    { name: 'dedupe_key', type: 'text' },
+    { name: 'payload', type: 'text' },
+    { name: 'recorded_at', type: 'time' },
+  ],
+  cellsOf: (event) => Object.values({ ...recordOf(event), payload: JSON.stringify(event.payload) }),
+}

@@ -4,10 +4,11 @@ import { addAbortSignal, pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { parseSignedCheckpoint, type SignedCheckpoint } from '../../core/log/checkpoint.ts'
 import { NotACopyError } from '../../engine/integrity/backup-file.ts'
-import { DamagedCopyError } from '../../engine/integrity/copy-log.ts'
-import { TargetInUseError, TargetTakenError } from '../../ports/log-target.ts'
+import { copyInto, DamagedCopyError, type CopiedIn } from '../../engine/integrity/copy-log.ts'
+import { TargetInUseError, TargetTakenError, type LogDraft } from '../../ports/log-target.ts'
 import { linesOf } from './arguments.ts'
-import { Failure } from './failure.ts'
+import type { Invocation } from './command.ts'
+import { cannotRead, Failure } from './failure.ts'
 import type { InputStream } from './terminal.ts'
 
 /** Several times the largest event. */
@@ -63,8 +64,32 @@ const sizeOf = async (path: string): Promise<number> => {
   try {
     return (await stat(path)).size
   } catch (error) {
-    throw new Failure('file.unreadable', `cannot read ${path}: ${messageOf(error)}`)
+    throw cannotRead(path, error)
   }
+}
+
+/** Takes the copy in a file into a draft, and verifies it on the way. */
+export const takeIn = async (
+  { signatures, clock, progress, stdin }: Invocation,
+  draft: LogDraft,
+  file: string,
+  {
+    label,
+    interruption,
+    notes = [],
+  }: {
+    readonly label: string
+    readonly interruption: Interruption
+    /** Kept apart from the copy. */
+    readonly notes?: readonly SignedCheckpoint[]
+  },
+): Promise<CopiedIn> => {
+  const bar = progress(label)
+  return await copyInto(draft, copyLines(file, stdin, bar.update, interruption), {
+    signatures,
+    clock,
+    checkpoints: { notes, unreadable: 0 },
+  }).finally(bar.end)
 }
 
 /** Errors of copying, in words that name the file. */
@@ -90,16 +115,13 @@ export const explained = async <Result>(path: string, work: () => Promise<Result
     const interrupted = [error, cause].find((reason) => reason instanceof InterruptedError)
     if (interrupted !== undefined)
       throw new Failure('request.invalid', `${interrupted.message}: nothing was changed`)
-    if (code === 'EISDIR' || code === 'EACCES' || code.startsWith('Z_'))
-      throw new Failure('file.unreadable', `cannot read ${path}: ${messageOf(error)}`)
+    if (code === 'EISDIR' || code === 'EACCES' || code.startsWith('Z_')) throw cannotRead(path, error)
     throw error
   }
 }
 
 export const inUse = (detail: string): Failure =>
   new Failure('store.in_use', detail, { advice: 'Stop every service on this log first.' })
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** Ctrl-C during long work ends it in order, so that what was begun is removed. A second one ends the process. */
 export class Interruption implements Disposable {
@@ -130,8 +152,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 /** Signed notes from a file, or from wherever somebody has kept a copy of them. */
 export const checkpointsAt = async (place: string): Promise<readonly SignedCheckpoint[]> => {
   const text = await textAt(place).catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new Failure('file.unreadable', `cannot read the checkpoint at ${place}: ${reason}`)
+    throw cannotRead(`the checkpoint at ${place}`, error)
   })
   const notes = text
     .split(/(?<=\n\u2014 [^\n]+\n)/)

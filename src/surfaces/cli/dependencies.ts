@@ -1,12 +1,11 @@
 import type { DivergenceReport } from '../../backtest/divergence.ts'
 import type { BacktestReport } from '../../backtest/report.ts'
-import type { StrategyName } from '../../backtest/strategies.ts'
 import type { SweepDocument } from '../../backtest/sweep/document.ts'
 import type { SweepRequest } from '../../backtest/sweep/plan.ts'
+import type { BacktestTask } from '../../backtest/sweep/task.ts'
 import type { ParameterValues } from '../../core/strategies/strategy.ts'
 import type { StrategyDescription } from '../../ports/strategy.ts'
 import type { EnvironmentVariables } from '../../core/config/environment.ts'
-import type { SeriesSelector } from '../../core/market/history/select.ts'
 import type { Stamped } from '../../core/log/event.ts'
 import type { PastPoint } from '../../core/shared/as-of.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
@@ -82,22 +81,11 @@ export interface CommandDependencies {
   readonly findService: () => Promise<FoundService | null>
 }
 
-export interface BacktestRequest {
-  readonly strategy: StrategyName
+export interface BacktestRequest extends Omit<BacktestTask, 'parameters'> {
   /** Of the strategy, as text or as they are; those that are missing have their defaults. */
   readonly parameters?: ParameterValues | undefined
-  /** Alone; without it the whole universe. */
-  readonly symbol?: string | undefined
-  readonly fromMs: number | null
-  readonly toMs: number | null
-  readonly seed?: number | undefined
-  /** Recorded bars; without it the file of the settings, or a simulated market. */
+  /** Bars as CSV or JSON lines, instead of those of the settings. */
   readonly file?: string | undefined
-  /** Recorded bars of this home, instead: one series per symbol. */
-  readonly data: readonly SeriesSelector[]
-  /** The bars and signals of the log of this home, instead. */
-  readonly isFromLog: boolean
-  readonly resetsDaily: boolean
   /** Instead of those of the settings. */
   readonly costs?: BacktestCosts | undefined
   /** How many variants were tried, of which this is one: it deflates the Sharpe ratio. 1 without it. */

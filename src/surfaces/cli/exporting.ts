@@ -2,7 +2,7 @@ import { access, link, open, rename, rm, type FileHandle } from 'node:fs/promise
 import type { TableCell, TableColumn, TableEncoder } from '../../ports/bar-history.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Invocation } from './command.ts'
-import { Failure, UsageError } from './failure.ts'
+import { cannotWrite, Failure, UsageError } from './failure.ts'
 import type { Progress } from './terminal.ts'
 
 export const EXPORT_FORMATS = ['jsonl', 'json', 'csv', 'parquet'] as const
@@ -91,10 +91,7 @@ const writeItems = async <Item>(
   write: Write,
   progress?: Progress,
 ): Promise<number> => {
-  const encoder =
-    format === 'parquet'
-      ? parquetEncoder(what, (await invocation.history()).tableEncoder(what.columns))
-      : textEncoder(what, format)
+  const encoder = await encoderFor(invocation, what, format)
   // Timestamps have one form, so that their texts sort like their times.
   const isWanted = (item: Item): boolean => {
     const timestamp = what.timestampOf(item)
@@ -112,6 +109,18 @@ const writeItems = async <Item>(
   return written
 }
 
+/** Of an item, as text and as a row of a table. */
+export type ItemForms<Item> = Pick<Exportable<Item>, 'jsonOf' | 'columns' | 'cellsOf'>
+
+export const encoderFor = async <Item>(
+  invocation: Invocation,
+  forms: ItemForms<Item>,
+  format: ExportFormat,
+): Promise<ItemEncoder<Item>> =>
+  format === 'parquet'
+    ? parquetEncoder(forms, (await invocation.history()).tableEncoder(forms.columns))
+    : textEncoder(forms, format)
+
 interface ItemEncoder<Item> {
   readonly opening: string
   add(items: readonly Item[]): Promise<string | Uint8Array>
@@ -119,10 +128,10 @@ interface ItemEncoder<Item> {
 }
 
 const textEncoder = <Item>(
-  what: Exportable<Item>,
+  forms: ItemForms<Item>,
   format: Exclude<ExportFormat, 'parquet'>,
 ): ItemEncoder<Item> => {
-  const { opening, between, closing, textOf } = layoutOf(what, format)
+  const { opening, between, closing, textOf } = layoutOf(forms, format)
   let isEmpty = true
   return {
     opening,
@@ -136,7 +145,7 @@ const textEncoder = <Item>(
 }
 
 /** Rows of several pages together: groups of a few rows make large files that are slow to read. */
-const parquetEncoder = <Item>(what: Exportable<Item>, table: TableEncoder): ItemEncoder<Item> => {
+const parquetEncoder = <Item>(forms: ItemForms<Item>, table: TableEncoder): ItemEncoder<Item> => {
   let held: (readonly TableCell[])[] = []
   const taken = async (): Promise<Uint8Array> => {
     const bytes = await table.add(held)
@@ -147,7 +156,7 @@ const parquetEncoder = <Item>(what: Exportable<Item>, table: TableEncoder): Item
     opening: '',
     add: async (items) => {
       // A page may be a month of seconds.
-      for (const item of items) held.push(what.cellsOf(item))
+      for (const item of items) held.push(forms.cellsOf(item))
       return held.length < GROUP_ROWS ? '' : taken()
     },
     end: async () => Buffer.concat([await taken(), await table.end()]),
@@ -164,7 +173,7 @@ interface ExportLayout<Item> {
 }
 
 const layoutOf = <Item>(
-  { jsonOf, columns, cellsOf }: Exportable<Item>,
+  { jsonOf, columns, cellsOf }: ItemForms<Item>,
   format: Exclude<ExportFormat, 'parquet'>,
 ): ExportLayout<Item> => {
   const lines = { opening: '', between: '', closing: '' }
@@ -221,8 +230,7 @@ const openDraft = async (draftPath: string, path: string): Promise<FileHandle> =
   try {
     return await open(draftPath, 'w', 0o600)
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new Failure('file.unreadable', `cannot write ${path}: ${reason}`)
+    throw cannotWrite(path, error)
   }
 }
 

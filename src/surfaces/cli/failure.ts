@@ -1,5 +1,6 @@
-import type { Refusal, RefusalCode } from '../../core/shared/decision.ts'
+import type { Refusal } from '../../core/shared/decision.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
+import { PROBLEM_KINDS, type ProblemCode, type TITLES } from '../problem-codes.ts'
 
 export const EXIT_OK = 0
 export const EXIT_FAILED = 1
@@ -7,87 +8,45 @@ export const EXIT_USAGE = 2
 
 export type ExitCode = typeof EXIT_OK | typeof EXIT_FAILED | typeof EXIT_USAGE
 
-/** Every way in which a command can fail, with the status of the same error in the API. */
-export const FAILURE_STATUS = {
-  'access_key.author_unknown': 404,
-  'access_key.duplicate': 409,
-  'access_key.expired': 400,
-  'access_key.not_found': 404,
-  'access_key.too_many': 409,
-  'as_of.busy': 503,
-  'as_of.out_of_range': 404,
-  'auth.forbidden': 403,
+/** Failures that only commands have. The others are those of the API, with the same status. */
+const OWN_STATUS = {
   'backtest.no_bars': 422,
   'backup.damaged': 422,
   'backup.older': 409,
   'backup.other_log': 403,
   'backup.unavailable': 503,
-  'checkpoint.not_found': 404,
-  'config.invalid': 400,
-  'config.not_saved': 503,
-  'confirmation.stale': 409,
-  'contributor.duplicate': 409,
-  'contributor.key_protected': 403,
-  'contributor.not_found': 404,
-  'contributor.signature_expired': 403,
-  'contributor.signature_invalid': 403,
-  'contributor.signature_missing': 403,
   'data.not_found': 404,
   'data.refused': 422,
-  'decision.not_found': 404,
-  'event.not_found': 404,
   'file.exists': 409,
   'file.unreadable': 404,
-  'idempotency.conflict': 409,
-  'identity.already_admitted': 409,
   'identity.in_use': 409,
-  'identity.invalid': 422,
-  'identity.last_key': 409,
-  'identity.not_admitted': 403,
   'identity.unavailable': 403,
   'integrity.nothing_lost': 409,
-  'intent.not_awaiting': 409,
-  'intent.not_found': 404,
-  'internal.error': 500,
-  'karma.settlement_rejected': 400,
-  'karma.wallet_not_locked': 409,
-  'kill_switch.active': 423,
-  'kill_switch.not_lower': 409,
-  'learning.disabled': 409,
   'live.not_ready': 409,
-  'live.not_reduce_only': 409,
-  'live.positions_open': 409,
-  'order.not_found': 404,
-  'order.not_open': 409,
-  'position.not_found': 404,
-  'position.not_open': 409,
-  'price.unavailable': 409,
-  'producer.duplicate': 409,
-  'producer.not_found': 404,
-  'producer.reserved': 403,
-  'proof.unavailable': 503,
-  'request.invalid': 422,
   'security.refused': 403,
   'service.not_started': 503,
-  'signal.invalid_type': 400,
-  'signal.source_reserved': 403,
-  'signal.type_not_allowed': 403,
   'store.in_use': 409,
   'store.missing': 404,
   'store.not_empty': 409,
-  'store.unavailable': 503,
   'strategy.failed': 422,
   'strategy.not_found': 404,
   'symbol.unknown': 404,
-  'trace.session_closed': 409,
-  'trace.session_full': 409,
-  'trace.session_not_found': 404,
   'vault.not_found': 404,
   'vault.refused': 422,
   'vault.unavailable': 403,
-} as const satisfies Readonly<Record<RefusalCode, number>> & Readonly<Record<string, number>>
+} as const satisfies Readonly<Record<string, keyof typeof TITLES>>
 
-export type FailureCode = keyof typeof FAILURE_STATUS
+type OwnCode = keyof typeof OWN_STATUS
+
+export type FailureCode = OwnCode | ProblemCode
+
+export const statusOf = (code: FailureCode): keyof typeof TITLES =>
+  isOwn(code) ? OWN_STATUS[code] : PROBLEM_KINDS[code][0]
+
+export const isFailureCode = (code: string): code is FailureCode =>
+  isOwn(code) || Object.hasOwn(PROBLEM_KINDS, code)
+
+const isOwn = (code: string): code is OwnCode => Object.hasOwn(OWN_STATUS, code)
 
 /** A command did not do what was asked, for a reason an operator can act on. */
 export class Failure extends Error {
@@ -111,3 +70,15 @@ export class UsageError extends Error {
 }
 
 export const failureOf = ({ code, detail, extras }: Refusal): Failure => new Failure(code, detail, { extras })
+
+/** What went wrong, in the words of whoever reports it. */
+export const messageOf = (error: unknown): string => {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ')
+  return error instanceof Error ? error.message : String(error)
+}
+
+export const cannotRead = (what: string, error: unknown): Failure =>
+  new Failure('file.unreadable', `cannot read ${what}: ${messageOf(error)}`)
+
+export const cannotWrite = (path: string, error: unknown): Failure =>
+  new Failure('file.unreadable', `cannot write ${path}: ${messageOf(error)}`)

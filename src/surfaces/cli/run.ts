@@ -3,6 +3,7 @@ import { CommanderError, type Command } from 'commander'
 import { redactText, redactValue } from '../../core/operations/redaction.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { TITLES } from '../problem-codes.ts'
 import type { Invocation, Run } from './command.ts'
 import type { CommandDependencies } from './dependencies.ts'
 import {
@@ -10,7 +11,8 @@ import {
   EXIT_OK,
   EXIT_USAGE,
   Failure,
-  FAILURE_STATUS,
+  messageOf,
+  statusOf,
   UsageError,
   type ExitCode,
   type FailureCode,
@@ -206,7 +208,7 @@ const CODES_BY_NAME: Readonly<Record<string, FailureCode>> = {
 
 /** For programs: the shape that every error of the service has. */
 const problemDocument = ({ code, detail, advice, extras }: Problem, requestId: string): JsonObject => {
-  const status = FAILURE_STATUS[code]
+  const status = statusOf(code)
   return {
     status,
     title: TITLES[status],
@@ -216,20 +218,4 @@ const problemDocument = ({ code, detail, advice, extras }: Problem, requestId: s
     ...extras,
     request_id: requestId,
   }
-}
-
-const TITLES: Readonly<Record<(typeof FAILURE_STATUS)[FailureCode], string>> = {
-  400: 'Bad Request',
-  403: 'Forbidden',
-  404: 'Not Found',
-  409: 'Conflict',
-  422: 'Unprocessable Content',
-  423: 'Locked',
-  500: 'Internal Server Error',
-  503: 'Service Unavailable',
-}
-
-const messageOf = (error: unknown): string => {
-  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ')
-  return error instanceof Error ? error.message : String(error)
 }

@@ -40,14 +40,17 @@ export const withBelievedLog = <Result>(
   read: (log: EventLog) => Promise<Result>,
   otherwise: Result,
 ): Promise<Result> =>
-  withLog(
-    invocation,
-    async (log, trust) => {
-      const state = await stateOf(log, trust)
-      return read(believedLog(log, { state, fresh: () => stateOf(log, trust) }))
-    },
-    otherwise,
-  )
+  withLog(invocation, async (log, trust) => read((await believedBy(log, trust)).log), otherwise)
+
+/** The state, and the log without the events that nobody who may write here has signed. */
+export const believedBy = async (
+  log: EventLog,
+  trust: Trust,
+): Promise<{ readonly state: State; readonly log: EventLog; readonly fresh: () => Promise<State> }> => {
+  const fresh = (): Promise<State> => stateOf(log, trust)
+  const state = await fresh()
+  return { state, log: believedLog(log, { state, fresh }), fresh }
+}
 
 export const readState = (invocation: Invocation): Promise<State> =>
   withLog(invocation, stateOf, INITIAL_STATE)

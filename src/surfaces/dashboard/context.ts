@@ -4,8 +4,8 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { ApiConnection } from './api-proxy.ts'
 import type { BuiltPages } from './pages.ts'
-import type { EndedSessions } from './ended-sessions.ts'
-import type { FailedSignIns, Sealer } from './sessions.ts'
+import type { RateLimit } from '../rate-limit.ts'
+import type { EndedSessions, Sealer } from './sessions.ts'
 
 /** What the dashboard's server needs. It is a client of the API like any other. */
 export interface DashboardDependencies {
@@ -55,7 +55,8 @@ export interface DashboardContext {
   readonly pages: BuiltPages
   readonly api: ApiConnection
   readonly sealer: Sealer
-  readonly failedSignIns: FailedSignIns
+  /** Slows down guessing: counts wrong tokens per address. */
+  readonly failedSignIns: RateLimit
   readonly endedSessions: EndedSessions
   /** Open event streams, with the session that opened each; null without sign-in. */
   readonly streams: Map<ServerResponse, string | null>

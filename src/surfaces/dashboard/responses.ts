@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { PROBLEM_KINDS, TITLES, type ProblemCode } from '../problem-codes.ts'
 
 const POLICY = [
   "default-src 'none'",
@@ -47,22 +48,18 @@ export const sendJson = (
   headers: Headers = {},
 ): void => sendText(response, status, 'application/json', JSON.stringify(body), headers)
 
-const REFUSALS = {
-  'auth.missing_token': [401, 'Unauthorized'],
-  'auth.invalid_token': [401, 'Unauthorized'],
-  'dashboard.origin_denied': [403, 'Forbidden'],
-  'route.not_found': [404, 'Not Found'],
-  'route.method_not_allowed': [405, 'Method Not Allowed'],
-  'request.host_denied': [403, 'Forbidden'],
-  'request.malformed_http': [400, 'Bad Request'],
-  'request.too_large': [413, 'Content Too Large'],
-  'request.unsupported_media_type': [415, 'Unsupported Media Type'],
-  'request.malformed_json': [400, 'Bad Request'],
-  'rate.limited': [429, 'Too Many Requests'],
-  'dashboard.api_unreachable': [502, 'Bad Gateway'],
-} as const
+export type RefusalCode = ProblemCode | 'dashboard.api_unreachable' | 'dashboard.origin_denied'
 
-export type RefusalCode = keyof typeof REFUSALS
+const statusOf = (code: RefusalCode): keyof typeof TITLES => {
+  switch (code) {
+    case 'dashboard.api_unreachable':
+      return 502
+    case 'dashboard.origin_denied':
+      return 403
+    default:
+      return PROBLEM_KINDS[code][0]
+  }
+}
 
 /** An error in the format of the API. */
 export const refuse = (
@@ -71,8 +68,8 @@ export const refuse = (
   detail: string,
   headers: Headers = {},
 ): void => {
-  const [status, title] = REFUSALS[code]
+  const status = statusOf(code)
   const request_id = response.getHeader('X-Request-Id')
-  const text = JSON.stringify({ status, title, code, detail, request_id })
+  const text = JSON.stringify({ status, title: TITLES[status], code, detail, request_id })
   sendText(response, status, 'application/problem+json', text, headers)
 }

@@ -7,11 +7,11 @@ import {
   type DashboardLimits,
   type DashboardContext,
 } from './context.ts'
-import { EndedSessions } from './ended-sessions.ts'
 import { loadPages, sendAsset, sendStandalone, signInPage } from './pages.ts'
 import { countHosts, isOwnHost, isSentByForeignPage } from '../own-host.ts'
+import { RateLimit } from '../rate-limit.ts'
 import { refuse, SECURITY_HEADERS, sendJson, sendText, type RefusalCode } from './responses.ts'
-import { createSealer, FailedSignIns, isCrossOrigin, isSameOrigin } from './sessions.ts'
+import { createSealer, EndedSessions, isCrossOrigin, isSameOrigin } from './sessions.ts'
 import { FOREIGN, isInsecure, safePath, signIn, signOut, visitorOf, type Visitor } from './sign-in.ts'
 
 export interface DashboardServer {
@@ -30,7 +30,7 @@ export const createDashboardServer = (
   if (pages === null) return null
   const limits = { ...DASHBOARD_LIMITS, ...given }
   const api = openApiConnection(dependencies.apiUrl)
-  const failedSignIns = new FailedSignIns(limits.failedSignInsPerMinute)
+  const failedSignIns = new RateLimit()
   const streams = new Map<ServerResponse, string | null>()
   const endedSessions = new EndedSessions(dependencies.endedSessionsFile)
   const sealer = createSealer(dependencies.sessionSecret)

@@ -1,5 +1,7 @@
 import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes } from 'node:crypto'
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
+import { dirname } from 'node:path'
 
 /** Who is signed in: the API token, and until when. */
 export interface Session {
@@ -87,46 +89,58 @@ export const setCookie = (value: string, maxAgeMs: number, isSecure: boolean): s
     ...(isSecure ? ['Secure'] : []),
   ].join('; ')
 
-const MINUTE_MS = 60_000
+/**
+ * Sessions that were ended by a sign-out before they expired. The browser holds the session, so the server has to
+ * remember which ones no longer count; the file keeps that over a restart, and shares it between processes.
+ */
+export class EndedSessions {
+  readonly #file: string
+  #ended: ReadonlyMap<string, number> = new Map()
+  #readVersion = ''
 
-/** Addresses that are tracked at once; beyond that all counts start again. */
-const ADDRESSES_MAX = 10_000
+  constructor(file: string) {
+    this.#file = file
+  }
 
-interface Count {
-  readonly sinceMs: number
-  readonly failures: number
+  has(id: string): boolean {
+    return this.#current().has(id)
+  }
+
+  /** Stored before it returns; what has expired meanwhile is forgotten. */
+  add(id: string, expiresAtMs: number, nowMs: number): void {
+    const kept = [...this.#current()].filter(([, expires]) => expires > nowMs)
+    const ended = new Map([...kept, [id, expiresAtMs] as const])
+    mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 })
+    const draft = `${this.#file}.${process.pid}`
+    writeFileSync(draft, [...ended].map(([name, expires]) => `${name} ${expires}\n`).join(''), {
+      mode: 0o600,
+    })
+    renameSync(draft, this.#file)
+    this.#ended = ended
+    this.#readVersion = this.#version()
+  }
+
+  /** Read again only when the file has changed. */
+  #current(): ReadonlyMap<string, number> {
+    const version = this.#version()
+    if (version === this.#readVersion) return this.#ended
+    this.#ended = new Map(
+      version === '' ? [] : readFileSync(this.#file, 'utf8').split('\n').filter(Boolean).map(entryOf),
+    )
+    this.#readVersion = version
+    return this.#ended
+  }
+
+  /** Empty while there is no file. */
+  #version(): string {
+    const found = statSync(this.#file, { throwIfNoEntry: false })
+    return found === undefined ? '' : `${found.ino} ${found.mtimeMs} ${found.size}`
+  }
 }
 
-/** Counts wrong tokens per address and minute, to slow down guessing. */
-export class FailedSignIns {
-  readonly #perMinute: number
-  readonly #counts = new Map<string, Count>()
-
-  constructor(perMinute: number) {
-    this.#perMinute = perMinute
-  }
-
-  /** Seconds until this address may try again; 0 = now. */
-  waitSeconds(address: string, nowMs: number): number {
-    const count = this.#counts.get(address)
-    if (count === undefined || count.failures < this.#perMinute) return 0
-    const leftMs = count.sinceMs + MINUTE_MS - nowMs
-    return Math.max(0, Math.ceil(leftMs / 1000))
-  }
-
-  failed(address: string, nowMs: number): void {
-    const count = this.#counts.get(address)
-    const isNew = count === undefined || nowMs - count.sinceMs >= MINUTE_MS
-    if (isNew && this.#counts.size >= ADDRESSES_MAX) this.#counts.clear()
-    this.#counts.set(address, {
-      sinceMs: isNew ? nowMs : count.sinceMs,
-      failures: isNew ? 1 : count.failures + 1,
-    })
-  }
-
-  succeeded(address: string): void {
-    this.#counts.delete(address)
-  }
+const entryOf = (line: string): readonly [string, number] => {
+  const [id = '', expires = '0'] = line.split(' ')
+  return [id, Number(expires)]
 }
 
 /** Whether the request comes from a page of the dashboard. Browsers always send this for a write; a missing header is refused. */

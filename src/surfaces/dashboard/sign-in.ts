@@ -54,8 +54,8 @@ export const signIn = async (
     const html = signInPage(context.pages, { error: detail, next: read.next })
     return sendText(response, status, 'text/html; charset=utf-8', html, headers)
   }
-  const waitSeconds = failedSignIns.waitSeconds(address, nowMs)
-  if (waitSeconds > 0) {
+  const waitSeconds = failedSignIns.waitSeconds(address, limits.failedSignInsPerMinute, nowMs)
+  if (waitSeconds !== null) {
     const detail = `Too many wrong tokens. Try again in ${waitSeconds} seconds.`
     return deny('rate.limited', 429, detail, { 'Retry-After': String(waitSeconds) })
   }
@@ -64,14 +64,14 @@ export const signIn = async (
     case 'unreachable':
       return deny('dashboard.api_unreachable', 502, 'The API does not answer. Try again in a moment.')
     case 'invalid':
-      failedSignIns.failed(address, nowMs)
+      failedSignIns.take(address, limits.failedSignInsPerMinute, nowMs)
       return deny(
         'auth.invalid_token',
         401,
         'This is not the API token. See api.auth_token in config/user.yaml.',
       )
     case 'valid': {
-      failedSignIns.succeeded(address)
+      failedSignIns.forget(address)
       const expiresAtMs = nowMs + limits.sessionMs
       const token = sessionTokenOf(read.token, dependencies.configuration().api)
       const sealed = context.sealer.seal({ token, expiresAtMs })

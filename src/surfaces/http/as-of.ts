@@ -33,6 +33,9 @@ export const isAboutPast = ({
   readonly query: { readonly as_of?: PastPoint | undefined }
 }): boolean => query.as_of !== undefined
 
+/** Of a route that has no other problems. */
+export const ABOUT_PAST = { problems: AS_OF_PROBLEMS, mayTakeLong: isAboutPast }
+
 /** Answers from the present, or from the log as it was. */
 export const answeredAsOf = async <Body>(
   { as_of: point }: { readonly as_of?: PastPoint | undefined },

@@ -15,7 +15,8 @@ import {
   type Caller,
   type Need,
 } from '../caller.ts'
-import { problem, type Problem, type ProblemCode } from './problems.ts'
+import type { ProblemCode } from '../problem-codes.ts'
+import { problem, type Problem } from './problems.ts'
 import { needOf, type Route, type Service } from './route.ts'
 
 export type AuthResult =

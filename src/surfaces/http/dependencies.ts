@@ -41,6 +41,10 @@ export interface HttpDependencies {
   readonly isStarting: () => boolean
 }
 
+/** For limits per minute and uptime: the clock of decisions stands still while a replay waits for its next bar. */
+export const steadyNowOf = ({ steadyNow, clock }: Pick<HttpDependencies, 'steadyNow' | 'clock'>): number =>
+  steadyNow?.() ?? clock.now()
+
 export type FeedReport = FeedStatus & { readonly feed: string }
 
 export interface IntegrityCheck {

@@ -16,6 +16,9 @@ export const TOO_SLOW = problem(
   'The request took too long; what it asked for may still be done',
 )
 
+export const tooManyClients = (clientsMax: number): Problem =>
+  problem('stream.too_many_clients', `Stream client limit (${clientsMax}) reached; try again later`)
+
 /** Turns what is thrown into a problem: the client gets what it can act on, the log gets the error. */
 export const addErrorHandlers = (app: FastifyInstance, logger: Logger): void => {
   app.setNotFoundHandler((_request, reply) => sendProblem(reply, NOT_FOUND))

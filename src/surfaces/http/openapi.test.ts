@@ -1,7 +1,8 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { problemsOf } from './openapi.ts'
-import { isBare, PROBLEM_CODES, statusOf, type ProblemCode } from './problems.ts'
+import type { ProblemCode } from '../problem-codes.ts'
+import { isBare, PROBLEM_CODES, statusOf } from './problems.ts'
 import {
   endpointsOf,
   examplesOf,

@@ -6,17 +6,10 @@ import { z } from 'zod'
 import { assert } from '../../core/shared/assert.ts'
 import { FAULT_TYPES } from '../../core/shared/faults.ts'
 import { plainText } from '../../core/shared/text.ts'
-import {
-  isBare,
-  meaningOf,
-  PROBLEM_CODES,
-  PROBLEM_TYPE,
-  problemExample,
-  statusOf,
-  type ProblemCode,
-} from './problems.ts'
+import { isBare, meaningOf, PROBLEM_CODES, PROBLEM_TYPE, problemExample, statusOf } from './problems.ts'
 import { JSON_TYPE } from './results.ts'
 import { isMadeInAName, type Need } from '../caller.ts'
+import type { ProblemCode } from '../problem-codes.ts'
 import { actionOf, bodyIsOptional, type Route } from './route.ts'
 
 /**

@@ -1,16 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { JsonObject } from '../../core/shared/json.ts'
-import {
-  isBare,
-  PROBLEM_TYPE,
-  problem,
-  problemText,
-  statusOf,
-  titleOf,
-  type Problem,
-  type ProblemCode,
-} from './problems.ts'
+import type { ProblemCode } from '../problem-codes.ts'
+import { isBare, PROBLEM_TYPE, problem, problemText, statusOf, titleOf, type Problem } from './problems.ts'
 
 export const JSON_TYPE = 'application/json'
 

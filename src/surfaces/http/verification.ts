@@ -32,6 +32,8 @@ export class Verification {
   #running: Job | null = null
   #waiting: readonly Job[] = []
   #finished: readonly Job[] = []
+  /** Ends with the last job that was asked for. */
+  #newest: Promise<unknown> = Promise.resolve()
   readonly #listeners = new Set<() => void>()
   #chainOk: boolean
 
@@ -96,8 +98,7 @@ export class Verification {
     readonly report: Promise<IntegrityReport>
   } {
     const job = this.#jobFor(request)
-    this.#runNext()
-    return { job, report: job.result.promise }
+    return { job, report: job.result }
   }
 
   #jobFor({ mode, n }: IntegrityRequest): Job {
@@ -108,39 +109,43 @@ export class Verification {
       waiting.n = Math.max(waiting.n, n)
       return waiting
     }
-    const job = newJob(this.#newId(), mode, n)
+    const job: Job = {
+      id: this.#newId(),
+      mode,
+      n,
+      status: 'waiting',
+      progress: { step: mode === 'full' ? 'hashes' : 'signatures', checked: 0, total: 0 },
+      report: null,
+      result: this.#newest.then(() => this.#run(job)),
+    }
+    // Whoever waits for it gets the failure; if nobody does any more, the job shows it.
+    this.#newest = job.result.catch(() => undefined)
     this.#waiting = [...this.#waiting, job]
     return job
   }
 
-  #runNext(): void {
-    const [next, ...others] = this.#waiting
-    if (this.#running !== null || next === undefined) return
-    this.#waiting = others
-    this.#running = next
-    next.status = 'running'
-    this.#run(next).catch((error: unknown) => next.result.reject(error))
-  }
-
-  async #run(job: Job): Promise<void> {
-    const { mode, n } = job
+  async #run(job: Job): Promise<IntegrityReport> {
+    this.#waiting = this.#waiting.filter((other) => other !== job)
+    this.#running = job
+    job.status = 'running'
     try {
+      const { mode, n } = job
       const report = await this.#verify({ mode, n }, (progress) => {
         job.progress = progress
         this.#changed()
       })
       job.report = report
       job.status = 'done'
-      job.result.resolve(report)
+      return report
     } catch (error) {
       job.status = 'failed'
-      job.result.reject(error)
+      throw error
+    } finally {
+      job.progress = null
+      this.#running = null
+      this.#finished = [job, ...this.#finished].slice(0, FINISHED_MAX)
+      this.#changed()
     }
-    job.progress = null
-    this.#running = null
-    this.#finished = [job, ...this.#finished].slice(0, FINISHED_MAX)
-    this.#changed()
-    this.#runNext()
   }
 
   async #verify(
@@ -166,30 +171,4 @@ interface QuickCheck {
 
 type Mutable<T> = { -readonly [Member in keyof T]: T[Member] }
 
-type Job = Mutable<VerificationJob> & { readonly result: Result }
-
-interface Result {
-  readonly promise: Promise<IntegrityReport>
-  readonly resolve: (report: IntegrityReport) => void
-  readonly reject: (error: unknown) => void
-}
-
-const newJob = (id: string, mode: IntegrityRequest['mode'], n: number): Job => {
-  const result = newResult()
-  // Whoever waits for it gets the failure; if nobody does any more, the job shows it.
-  result.promise.catch(() => undefined)
-  const progress = { step: mode === 'full' ? 'hashes' : 'signatures', checked: 0, total: 0 } as const
-  return { id, mode, n, status: 'waiting', progress, report: null, result }
-}
-
-const newResult = (): Result => {
-  const settle = {
-    resolve: (_report: IntegrityReport): void => undefined,
-    reject: (_error: unknown): void => undefined,
-  }
-  const promise = new Promise<IntegrityReport>((resolve, reject) => {
-    settle.resolve = resolve
-    settle.reject = reject
-  })
-  return { promise, ...settle }
-}
+type Job = Mutable<VerificationJob> & { readonly result: Promise<IntegrityReport> }

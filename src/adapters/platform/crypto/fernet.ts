@@ -1,11 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** How old a token may be. Without it a token never ages. */
-export interface TokenAge {
-  readonly nowSeconds: number
-  readonly ttlSeconds: number
-}
-
 /** A Fernet token: version, time, IV, AES-128-CBC, HMAC-SHA256. `key` is the base64url form of 32 bytes. */
 export const encryptFernet = (
   key: string,
@@ -22,8 +16,8 @@ export const encryptFernet = (
   return base64Url(Buffer.concat([signed, macOf(signing, signed)]))
 }
 
-/** What the token holds, or null when it is damaged, too old, from the future or made with another key. */
-export const decryptFernet = (key: string, token: string, age?: TokenAge): Buffer | null => {
+/** What the token holds, however old it is; null when it is damaged or made with another key. */
+export const decryptFernet = (key: string, token: string): Buffer | null => {
   const { signing, encryption } = halvesOf(key)
   const bytes = Buffer.from(token, 'base64url')
   // Node skips what is not base64; a token that does not come back the same was never one.
@@ -32,7 +26,6 @@ export const decryptFernet = (key: string, token: string, age?: TokenAge): Buffe
   if (bytes.readUInt8(0) !== VERSION) return null
   const signed = bytes.subarray(0, -MAC_BYTES)
   if (!timingSafeEqual(macOf(signing, signed), bytes.subarray(-MAC_BYTES))) return null
-  if (age !== undefined && !isFresh(Number(bytes.readBigUInt64BE(1)), age)) return null
   const iv = signed.subarray(HEADER_BYTES, HEADER_BYTES + IV_BYTES)
   const decipher = createDecipheriv('aes-128-cbc', encryption, iv)
   try {
@@ -50,8 +43,6 @@ const BLOCK_BYTES = 16
 const MAC_BYTES = 32
 const FIXED_BYTES = HEADER_BYTES + IV_BYTES + MAC_BYTES
 const TOKEN_BYTES_MIN = FIXED_BYTES + BLOCK_BYTES
-/** A clock may run this far ahead of ours. */
-const CLOCK_SKEW_SECONDS_MAX = 60
 
 const halvesOf = (key: string): { readonly signing: Buffer; readonly encryption: Buffer } => {
   const bytes = Buffer.from(key, 'base64url')
@@ -61,9 +52,6 @@ const halvesOf = (key: string): { readonly signing: Buffer; readonly encryption:
 
 const macOf = (signing: Buffer, signed: Buffer): Buffer =>
   createHmac('sha256', signing).update(signed).digest()
-
-const isFresh = (createdSeconds: number, { nowSeconds, ttlSeconds }: TokenAge): boolean =>
-  createdSeconds + ttlSeconds >= nowSeconds && createdSeconds <= nowSeconds + CLOCK_SKEW_SECONDS_MAX
 
 /** Fernet keeps the padding that Node's base64url leaves out. */
 const base64Url = (bytes: Buffer): string => {

@@ -30,6 +30,14 @@ export const replacePrivateFile = async (path: string, text: string): Promise<vo
 /** Null when there is no such file. */
 export const readTextFile = (path: string): Promise<string | null> => orNull('ENOENT', readFile(path, 'utf8'))
 
+/** Going on would put a secret at risk. The message names what the operator can set. */
+export class SecurityError extends Error {
+  override readonly name = 'SecurityError'
+  constructor(detail: string) {
+    super(`SECURITY ERROR: ${detail}`)
+  }
+}
+
 /** A file with a secret that other users of the machine may read or change. It is not used, as SSH does. */
 export class FileOpenToOthersError extends Error {
   override readonly name = 'FileOpenToOthersError'

@@ -4,8 +4,7 @@ import { dirname, join } from 'node:path'
 import type { Clock } from '../../../ports/clock.ts'
 import { decryptFernet, encryptFernet } from '../crypto/fernet.ts'
 import { fernetKeyFrom, newKdf } from '../crypto/password-key.ts'
-import { createPrivateFile, readPrivateFile, syncFolderOf } from '../crypto/private-file.ts'
-import { SecurityError } from '../crypto/security-error.ts'
+import { createPrivateFile, readPrivateFile, SecurityError, syncFolderOf } from '../crypto/private-file.ts'
 import {
   IdentityMissingError,
   identityPath,

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { decryptFernet, encryptFernet } from '../crypto/fernet.ts'
 import { fernetKeyFrom, type Kdf } from '../crypto/password-key.ts'
-import { SecurityError } from '../crypto/security-error.ts'
+import { SecurityError } from '../crypto/private-file.ts'
 import { sealEntries, vaultPath, VaultUnreadableError } from './vault.ts'
 import { createVault, ENTRIES_MAX, VALUE_BYTES_MAX, VaultEntryError, type Vault } from './vault.ts'
 

@@ -3,8 +3,7 @@ import { z } from 'zod'
 import type { Clock } from '../../../ports/clock.ts'
 import { decryptFernet, encryptFernet } from '../crypto/fernet.ts'
 import { fernetKeyFrom, kdfSchema, newKdf, type Kdf } from '../crypto/password-key.ts'
-import { readPrivateFile, replacePrivateFile } from '../crypto/private-file.ts'
-import { SecurityError } from '../crypto/security-error.ts'
+import { readPrivateFile, replacePrivateFile, SecurityError } from '../crypto/private-file.ts'
 import { withFileLock } from './file-lock.ts'
 
 /** Secrets by name in one encrypted file. Several processes may change it at once; none loses an entry. */

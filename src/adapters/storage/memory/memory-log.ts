@@ -20,9 +20,8 @@ import {
   type Snapshot,
   type VerifyRange,
 } from '../../../ports/event-log.ts'
-import { MemoryIndex } from './memory-index.ts'
+import { MemoryIndex, MemoryTree } from './memory-index.ts'
 import { MemoryStore } from './memory-store.ts'
-import { MemoryTree } from './memory-tree.ts'
 
 /** The log as an array: for tests and backtests, and as the model the other adapters are compared with. */
 export class MemoryLog implements EventLog {

@@ -1,6 +1,5 @@
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { EMPTY_HEAD, type Head } from '../../../core/log/event.ts'
 import {
   TargetInUseError,
   TargetTakenError,
@@ -20,6 +19,7 @@ import {
   unavailable,
   type Database,
 } from './database.ts'
+import { Records } from './records.ts'
 import { isOurs, SCHEMA } from './schema.ts'
 import { prepareTreeNodes } from './tree.ts'
 import { EventWriter, NEWEST_LEADER } from './writer.ts'
@@ -55,10 +55,8 @@ const readFound = (path: string): Found => {
   try {
     if (!isOurs(db)) return { status: 'empty' }
     const first = firstRow(prepareRows(db, 'SELECT hash FROM events ORDER BY seq LIMIT 1'))
-    const last = firstRow(prepareRows(db, HEAD))
-    if (first === undefined || last === undefined) return { status: 'empty' }
-    const [seq, hash, recordedAt] = last as readonly [number, string, string]
-    return { status: 'log', head: { seq, hash, recordedAt }, firstHash: String(first[0]) }
+    if (first === undefined) return { status: 'empty' }
+    return { status: 'log', head: new Records(db).head(), firstHash: String(first[0]) }
   } finally {
     db.close()
   }
@@ -74,8 +72,6 @@ const newestLeaderAt = (path: string): number => {
     db.close()
   }
 }
-
-const HEAD = 'SELECT seq, hash, recorded_at FROM events ORDER BY seq DESC LIMIT 1'
 
 /**
  * Filled beside the log, then put in its place under its name. What a crash leaves behind has another name than a log and
@@ -134,18 +130,13 @@ const draftIn = (
   }
   const writer = new EventWriter(db)
   const treeNodes = prepareTreeNodes(db)
-  const headRow = prepareRows(db, HEAD)
+  const stored = new Records(db)
   return {
     append: async (records, expected) => {
       const { status } = reported(() => writer.append(records, expected, null))
       if (status !== 'appended') throw new Error('a draft has one writer')
     },
-    head: async (): Promise<Head> => {
-      const row = reported(() => firstRow(headRow))
-      if (row === undefined) return EMPTY_HEAD
-      const [seq, hash, recordedAt] = row as readonly [number, string, string]
-      return { seq, hash, recordedAt }
-    },
+    head: async () => reported(() => stored.head()),
     treeNodes: async (range) => reported(() => treeNodes(range)),
     install: () => {
       db.close()

@@ -1,12 +1,12 @@
 import { canonicalJson } from '../../../core/log/canonical-json.ts'
-import { PAST_POINT_FORM, parsePastPoint, type PastPoint } from '../../../core/shared/as-of.ts'
+import type { PastPoint } from '../../../core/shared/as-of.ts'
 import type { Json } from '../../../core/shared/json.ts'
 import { timestampAt } from '../../../core/shared/time.ts'
 import { auditDecisions } from '../../../engine/audit/audit-decisions.ts'
 import type { AuditReport, Finding } from '../../../engine/audit/findings.ts'
 import { firstSeqFrom } from '../../../engine/queries/first-seq-from.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
-import { parser } from '../arguments.ts'
+import { parsePoint } from '../arguments.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
 import { settingsOf } from '../configuration.ts'
 import { EXIT_FAILED, EXIT_OK, UsageError } from '../failure.ts'
@@ -15,15 +15,14 @@ import { bad, fields, good, left, paragraphs, quiet, right, shrinking, table, wa
 import type { Text } from '../terminal.ts'
 
 export const define: DefineCommand = (command, run) => {
-  const point = parser(parsePastPoint, `It ${PAST_POINT_FORM}.`)
   command
     .description(
       'Makes every stored decision again from its stored inputs, on the state before it and with the settings of then, ' +
         'and compares the bytes. Nothing is written. It works while the service runs. A difference means that an event was ' +
         'changed by somebody with the signing key, or that this release decides in another way.',
     )
-    .option('--from <seq|time>', 'begin with this event', point)
-    .option('--to <seq|time>', 'end with this event', point)
+    .option('--from <seq|time>', 'begin with this event', parsePoint)
+    .option('--to <seq|time>', 'end with this event', parsePoint)
     .addHelpText(
       'after',
       examples('svc audit', 'svc audit --from 2026-02-20 --json', 'svc audit --from 1000 --to 2000'),

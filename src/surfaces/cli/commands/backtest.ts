@@ -5,7 +5,17 @@ import type { BacktestReport } from '../../../backtest/report.ts'
 import { STRATEGY_NAMES, type StrategyName } from '../../../backtest/strategies.ts'
 import type { SeriesSelector } from '../../../core/market/history/select.ts'
 import type { ParameterValues } from '../../../core/strategies/strategy.ts'
-import { numberFrom, parseFrom, parser, parseSeries, parseTo } from '../arguments.ts'
+import {
+  collected,
+  numberFrom,
+  parseFrom,
+  parser,
+  parseSeed,
+  parseSeries,
+  parseSymbol,
+  parseTo,
+  tradedTime,
+} from '../arguments.ts'
 import { refuseUnwritable, writePage, writingEvents, type OutputFile } from '../backtest-files.ts'
 import { comparisonText, reportText, type RunNotes } from '../backtest-text.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
@@ -22,10 +32,10 @@ export const define: DefineCommand = (command, run) => {
     .argument(
       '[strategies...]',
       `what decides: ${STRATEGY_NAMES.join(', ')}, or those of "svc strategies" (default: brain)`,
-      collectStrategies,
+      collected((name) => name),
     )
     .option('--strategy <name>', 'the same, for one')
-    .option('--set <key=value>', 'a parameter of the strategy; may be repeated', collectSettings)
+    .option('--set <key=value>', 'a parameter of the strategy; may be repeated', collected(parseSetting))
     .option('--symbol <symbol>', 'only this symbol (default: the whole universe)', parseSymbol)
     .option('--from <date>', 'start trading then', parseFrom)
     .option('--to <date>', 'stop trading then; a day is included', parseTo)
@@ -33,7 +43,7 @@ export const define: DefineCommand = (command, run) => {
     .option('--file <bars>', 'bars as CSV or JSON lines (default: market.file, else simulated)')
     .addOption(
       new Option('--data <series>', 'recorded bars of "svc data", such as binance:BTC:1m; may be repeated')
-        .argParser(collectSeries)
+        .argParser(collected(parseSeries))
         .conflicts(['file', 'symbol']),
     )
     .addOption(
@@ -160,15 +170,10 @@ const requestOf = (
   options: BacktestOptions,
   count: number,
 ): Omit<BacktestRequest, 'strategy' | 'parameters' | 'onError' | 'onProgress'> => {
-  const { symbol, from, to, seed, file, data = [], recorded = false, resetDaily = false } = options
-  const fromMs = from === undefined ? null : Date.parse(from)
-  // A day ends with its last millisecond; its last bar closes with the next one.
-  const toMs = to === undefined ? null : Math.ceil(Date.parse(to) / 1000) * 1000
-  if (fromMs !== null && toMs !== null && fromMs >= toMs) throw new UsageError('--from comes after --to')
+  const { symbol, seed, file, data = [], recorded = false, resetDaily = false } = options
   return {
     symbol,
-    fromMs,
-    toMs,
+    ...tradedTime(options),
     seed,
     file: file === undefined ? file : resolve(file),
     data,
@@ -230,11 +235,6 @@ const createSpeedometer = (now: () => number): ((bars: number) => string | null)
 
 const BARS_PER_UPDATE = 256
 
-const collectStrategies = (text: string, before: readonly StrategyName[] = []): readonly StrategyName[] => [
-  ...before,
-  text,
-]
-
 interface Setting {
   /** Null: of every strategy. */
   readonly of: string | null
@@ -252,27 +252,7 @@ const valueOf = (text: string): Setting['value'] => {
   return /^-?(\d+\.?\d*|\.\d+)(e-?\d+)?$/i.test(text) ? Number(text) : text
 }
 
-const collectSettings = (text: string, before: readonly Setting[] = []): readonly Setting[] => [
-  ...before,
-  parseSetting(text),
-]
-
-const collectSeries = (text: string, before: readonly SeriesSelector[] = []): readonly SeriesSelector[] => [
-  ...before,
-  parseSeries(text),
-]
-
 const parseBasisPoints = numberFrom(0, 1000, /^\d+(\.\d+)?$/)
 
 const parseFunding = (text: string): number | 'off' =>
   text === 'off' ? text : numberFrom(-1000, 1000, /^-?\d+(\.\d+)?$/)(text)
-
-const parseSymbol = parser(
-  (text) => (/^[\w/:.-]{1,32}$/.test(text) ? text : null),
-  'It must be a symbol such as BTC.',
-)
-
-const parseSeed = parser((text) => {
-  const seed = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
-  return Number.isSafeInteger(seed) ? seed : null
-}, 'It must be a whole number, 0 or larger.')

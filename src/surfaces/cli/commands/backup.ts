@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip as gzipCallback } from 'node:zlib'
 import type { SignedCheckpoint } from '../../../core/log/checkpoint.ts'
+import { isoNow } from '../../../engine/iso-now.ts'
 import { backupTexts } from '../../../engine/integrity/backup-file.ts'
 import { verifyExport } from '../../../engine/integrity/offline.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
@@ -118,7 +119,7 @@ const writeBackup = async (
     pending = ''
   }
   try {
-    const madeAt = new Date(clock.now()).toISOString()
+    const madeAt = isoNow(clock)
     for await (const { text, written } of backupTexts(log, checkpoint, madeAt)) {
       interruption.signal.throwIfAborted()
       pending += text

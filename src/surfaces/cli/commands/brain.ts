@@ -4,13 +4,12 @@ import {
   type CycleView,
   type ExplanationView,
 } from '../../../core/views/brain.ts'
-import { believedLog } from '../../../engine/believed-log.ts'
 import { explain } from '../../../engine/queries/explanation.ts'
 import { answeredAsOf, withAsOf, type AsOfOption } from '../as-of.ts'
 import { defaultCommand, examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
 import { settingsOf } from '../configuration.ts'
 import { Failure, failureOf } from '../failure.ts'
-import { openExisting, recordAccess, stateOf } from '../store.ts'
+import { believedBy, openExisting, recordAccess } from '../store.ts'
 import {
   bad,
   fields,
@@ -69,14 +68,11 @@ const showExplanation = async (
 ): Promise<Answer> => {
   const configuration = await settingsOf(invocation)
   await using session = await openExisting(invocation)
-  const { log, trust } = session
-  const fresh = () => stateOf(log, trust)
-  const state = await fresh()
+  const { log, state, fresh } = await believedBy(session.log, session.trust)
   const id = wanted ?? state.brain.lastCycle?.id
   if (id === undefined)
     throw new Failure('decision.not_found', 'no cycle has run yet', { advice: 'Run one with "svc brain".' })
-  const reader = { log: believedLog(log, { state, fresh }), fresh }
-  const found = await explain(reader, { id, symbol }, configuration)
+  const found = await explain({ log, fresh }, { id, symbol }, configuration)
   if (found === null) throw new Failure('decision.not_found', `no cycle and no conviction has the id ${id}`)
   return { document: found, text: explanationText(found) }
 }

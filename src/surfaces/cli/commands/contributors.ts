@@ -23,7 +23,7 @@ import { answeredAsOf, withAsOf, type AnsweredFrom, type AsOfOption } from '../a
 import { completeId, numberFrom } from '../arguments.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
 import { settingsOf } from '../configuration.ts'
-import { Failure, UsageError } from '../failure.ts'
+import { Failure, messageOf, UsageError } from '../failure.ts'
 import { openExisting, parsedBy, readState, stateOf, write } from '../store.ts'
 import {
   age,
@@ -224,9 +224,7 @@ const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text) as unknown
   } catch (error) {
-    throw new InvalidArgumentError(
-      `It is not JSON: ${error instanceof Error ? error.message : String(error)}`,
-    )
+    throw new InvalidArgumentError(`It is not JSON: ${messageOf(error)}`)
   }
 }
 

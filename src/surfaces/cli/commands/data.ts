@@ -15,7 +15,7 @@ import { shiftBetween } from '../../../core/market/history/shift.ts'
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import { DAY_MS, timestampAt } from '../../../core/shared/time.ts'
 import type { BarStore, StoredSeries } from '../../../ports/bar-history.ts'
-import { parseFrom, parseSeries, parseTo } from '../arguments.ts'
+import { collected, parseFrom, parseSeries, parseTo } from '../arguments.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
 import { defineDownload, defineImport } from '../data-filling.ts'
 import { EXIT_FAILED, EXIT_OK, Failure } from '../failure.ts'
@@ -55,7 +55,7 @@ export const define: DefineCommand = (command, run) => {
         'hours that are missing at changes to summer time, prices that agree with another series of the coin only when ' +
         'they are moved by hours. Exit code 1 if anything but gaps and outliers is found.',
     )
-    .argument('[series...]', 'only these (default: all)', collectSelectors)
+    .argument('[series...]', 'only these (default: all)', collected(parseSeries))
     .addHelpText('after', examples('svc data check', 'svc data check binance:BTC:1m --json'))
     .action(run(check))
   command
@@ -82,11 +82,6 @@ export const define: DefineCommand = (command, run) => {
     )
     .action(run(exportSeries))
 }
-
-const collectSelectors = (
-  text: string,
-  before: readonly SeriesSelector[] = [],
-): readonly SeriesSelector[] => [...before, parseSeries(text)]
 
 const storedSeries = async ({ history }: Invocation): Promise<readonly StoredSeries[]> =>
   (await history()).store.list()

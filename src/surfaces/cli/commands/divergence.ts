@@ -1,6 +1,6 @@
 import type { DivergenceReport, DivergenceRow } from '../../../backtest/divergence.ts'
-import { PAST_POINT_FORM, parsePastPoint, type PastPoint } from '../../../core/shared/as-of.ts'
-import { parser } from '../arguments.ts'
+import type { PastPoint } from '../../../core/shared/as-of.ts'
+import { parsePoint } from '../arguments.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
 import {
   bad,
@@ -18,15 +18,14 @@ import {
 import type { Text } from '../terminal.ts'
 
 export const define: DefineCommand = (command, run) => {
-  const point = parser(parsePastPoint, `It ${PAST_POINT_FORM}.`)
   command
     .description(
       'Replays the bars and signals of the log through the backtester, with the settings with which the log began, and ' +
         'lines up the trades with what really happened. Every difference has its reason in USD; what has none is ' +
         'shown as unexplained. Nothing is written.',
     )
-    .option('--from <seq|time>', 'only trades opened then or later', point)
-    .option('--to <seq|time>', 'only trades opened up to then', point)
+    .option('--from <seq|time>', 'only trades opened then or later', parsePoint)
+    .option('--to <seq|time>', 'only trades opened up to then', parsePoint)
     .addHelpText(
       'after',
       examples('svc divergence', 'svc divergence --from 2026-02-20 --json', 'svc divergence --to 20000'),

@@ -3,10 +3,9 @@ import type { LogRecord } from '../../../core/log/event.ts'
 import type { Json, JsonObject } from '../../../core/shared/json.ts'
 import { payloadOf } from '../../../core/log/payload.ts'
 import { eventRecordText } from '../../../core/views/log.ts'
-import { accountStatusOf } from '../../../core/trading/account.ts'
-import { viewEquityHistory } from '../../../core/views/portfolio.ts'
 import { shareAccrualView } from '../../../core/views/treasury.ts'
-import { isoNow } from '../../../engine/iso-now.ts'
+import { readPages } from '../../../engine/read-pages.ts'
+import { equityHistoryOf } from '../../../engine/queries/views.ts'
 import type { TableCell, TableColumn } from '../../../ports/bar-history.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
 import { parseFrom, parseTo } from '../arguments.ts'
@@ -143,15 +142,8 @@ const TREASURY_INTENTS: Exportable<ExportedIntent> = {
 const PAGE = 500
 
 /** All events of a type, oldest first. */
-async function* recordsOf(log: EventLog, type: string): AsyncGenerator<readonly LogRecord[]> {
-  for (let after = 0; ;) {
-    const records = await log.read({ types: [type], after, order: 'asc', limit: PAGE })
-    const last = records.at(-1)
-    if (last === undefined) return
-    yield records
-    after = last.seq
-  }
-}
+const recordsOf = (log: EventLog, type: string): AsyncIterable<readonly LogRecord[]> =>
+  readPages(log, { types: [type], order: 'asc', limit: PAGE })
 
 /** The log calls it `intent_id`, every answer `id`. What was not stored is null. */
 const intentOf = async (log: EventLog, record: LogRecord): Promise<ExportedIntent> => {
@@ -250,17 +242,9 @@ const EQUITY: Exportable<{ readonly ts: string; readonly equity_usd: number }> =
   async *pages({ openExistingStore, clock }) {
     await using session = await openExistingStore()
     if (session === null) return
-    const state = await stateOf(session.log, session.trust)
-    const [first] = await session.log.read({ order: 'asc', limit: 1 })
-    const nowMs = clock.now()
-    const beganMs = first === undefined ? nowMs : Date.parse(first.recordedAt)
-    const { points } = viewEquityHistory({
-      nowMs,
-      sinceMs: Math.min(nowMs, Math.max(nowMs - EQUITY_HOURS * 3_600_000, beganMs)),
-      points: EQUITY_POINTS,
-      equity: accountStatusOf(state.trading, isoNow(clock)).equity,
-      curve: state.trading.risk.curve,
-    })
+    const { log, trust } = session
+    const reader = { log, fresh: () => stateOf(log, trust) }
+    const { points } = await equityHistoryOf(reader, EQUITY_HOURS, clock, EQUITY_POINTS)
     yield points
   },
   timestampOf: ({ ts }) => ts,

@@ -1,5 +1,5 @@
 import { verifierKeyText } from '../../../core/log/proof.ts'
-import { sha256 } from '../../../engine/integrity/sha256-bytes.ts'
+import { sha256 } from '../../../engine/sha256.ts'
 import { isAccepted } from '../../../core/operations/keys.ts'
 import { parseReason } from '../arguments.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'

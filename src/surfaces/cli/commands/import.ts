@@ -1,8 +1,9 @@
 import { hexFromBytes } from '../../../core/log/bytes.ts'
-import { copyInto, type CopiedIn } from '../../../engine/integrity/copy-log.ts'
+import { isoNow } from '../../../engine/iso-now.ts'
+import type { CopiedIn } from '../../../engine/integrity/copy-log.ts'
 import { TargetTakenError } from '../../../ports/log-target.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
-import { checkpointsAt, copyLines, explained, Interruption, inUse } from '../copied-file.ts'
+import { checkpointsAt, explained, Interruption, inUse, takeIn } from '../copied-file.ts'
 import type { CopyTarget } from '../dependencies.ts'
 import { Failure } from '../failure.ts'
 import { fields, good, warning } from '../table.ts'
@@ -52,9 +53,9 @@ const importLog = async (
   if (kept !== undefined)
     throw new TargetTakenError(`${target.location} has checkpoints of a log of ${kept.frontier.size} events`)
   using interruption = new Interruption()
-  const draft = await target.draft({ replace: false, at: new Date(clock.now()).toISOString() })
+  const draft = await target.draft({ replace: false, at: isoNow(clock) })
   try {
-    const copied = await takeIn(invocation, draft, file, notes, interruption)
+    const copied = await takeIn(invocation, draft, file, { label: 'importing', interruption, notes })
     if (isHere) assertPinned(target, copied)
     await draft.install()
     const isSigned = await keepCheckpoint(target, copied, isHere)
@@ -62,22 +63,6 @@ const importLog = async (
   } finally {
     await draft.discard()
   }
-}
-
-const takeIn = async (
-  { signatures, clock, progress, stdin }: Invocation,
-  draft: Parameters<typeof copyInto>[0],
-  file: string,
-  notes: Awaited<ReturnType<typeof checkpointsAt>>,
-  interruption: Interruption,
-): Promise<CopiedIn> => {
-  const bar = progress('importing')
-  const checkpoints = { notes: [...notes], unreadable: 0 }
-  return await copyInto(draft, copyLines(file, stdin, bar.update, interruption), {
-    signatures,
-    clock,
-    checkpoints,
-  }).finally(bar.end)
 }
 
 const assertPinned = ({ pinned, location }: CopyTarget, { firstHash }: CopiedIn): void => {

@@ -1,7 +1,7 @@
 import { Option } from 'commander'
 import type { SignedCheckpoint } from '../../../core/log/checkpoint.ts'
 import { EMPTY_HEAD } from '../../../core/log/event.ts'
-import { acceptLoss } from '../../../engine/integrity/accept-loss.ts'
+import { isoNow } from '../../../engine/iso-now.ts'
 import type { CheckResult } from '../../../engine/integrity/findings.ts'
 import { verifyExport } from '../../../engine/integrity/offline.ts'
 import type { IntegrityReport } from '../../../engine/integrity/report.ts'
@@ -181,11 +181,13 @@ const acceptLossOf = async (invocation: Invocation, reason: string): Promise<str
       checkpoint_head: isRecorded ? recorded.hash : (newest?.head ?? ''),
     },
   })
-  await log.forgetRecordedHead?.(new Date(clock.now()).toISOString())
-  const accepted = await acceptLoss(checkpoints, clock)
+  const now = isoNow(clock)
+  await log.forgetRecordedHead?.(now)
+  // Moved aside, never deleted: new ones begin with the log as it is now.
+  const movedTo = await checkpoints.setAside(now)
   await session.pinLog()
   await recordAccess(engine, invocation, 'integrity')
-  return accepted?.movedTo ?? null
+  return movedTo
 }
 
 const answerOf = (report: IntegrityReport<string>, remarks: readonly Row[] = []): Answer => {

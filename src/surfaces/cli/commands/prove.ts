@@ -5,7 +5,7 @@ import type { CheckpointStore } from '../../../ports/checkpoints.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
 import type { StoreSession } from '../dependencies.ts'
 import { writeWholeFile } from '../exporting.ts'
-import { Failure, UsageError } from '../failure.ts'
+import { cannotRead, Failure, UsageError } from '../failure.ts'
 import { openExisting } from '../store.ts'
 
 export const define: DefineCommand = (command, run) => {
@@ -117,8 +117,7 @@ const checkpointNamed = async (
 /** A proof ends with the checkpoint it leads to; a checkpoint may also be alone in its file. */
 const checkpointIn = async (file: string): Promise<SignedTreeHead> => {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new Failure('file.unreadable', `cannot read ${file}: ${reason}`)
+    throw cannotRead(file, error)
   })
   const proof = parseProof(text)
   const treeHead =

@@ -4,14 +4,15 @@ import { noteFaultOf, type SignedCheckpoint } from '../../../core/log/checkpoint
 import { sameBytes } from '../../../core/log/bytes.ts'
 import { eventLeaf } from '../../../core/log/merkle.ts'
 import { isAccepted } from '../../../core/operations/keys.ts'
-import { copyInto, type CopiedIn } from '../../../engine/integrity/copy-log.ts'
-import { sha256 } from '../../../engine/integrity/sha256-bytes.ts'
+import { isoNow } from '../../../engine/iso-now.ts'
+import type { CopiedIn } from '../../../engine/integrity/copy-log.ts'
+import { sha256 } from '../../../engine/sha256.ts'
 import type { CheckpointStore } from '../../../ports/checkpoints.ts'
 import type { Found, LogDraft } from '../../../ports/log-target.ts'
 import type { IdentityDescription } from '../../../ports/signer.ts'
 import { parseReason } from '../arguments.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
-import { checkpointsAt, copyLines, explained, Interruption, inUse } from '../copied-file.ts'
+import { checkpointsAt, explained, Interruption, inUse, takeIn } from '../copied-file.ts'
 import type { CopyTarget } from '../dependencies.ts'
 import { Failure } from '../failure.ts'
 import { execute, recordAccess } from '../store.ts'
@@ -64,13 +65,13 @@ const restore = async (
   const { checkpoints } = target
   if (checkpoints === null) throw new Error('the store of a home has a place for checkpoints')
   const known = [...(await checkpoints.read('all')).notes, ...elsewhere]
-  const at = new Date(clock.now()).toISOString()
+  const at = isoNow(clock)
 
   // From here to the end: once the copy is complete, it is put in place and recorded without interruption.
   using interruption = new Interruption()
   const draft = await target.draft({ replace: true, at })
   try {
-    const copied = await takeIn(invocation, draft, file, interruption)
+    const copied = await takeIn(invocation, draft, file, { label: 'restoring', interruption })
     const { checkpoint: note } = copied
     if (note === null) throw noBackup(file)
     await assertOurs(invocation, target, identity, copied, note)
@@ -102,19 +103,6 @@ const usableIdentity = async ({ identity }: Invocation): Promise<IdentityDescrip
   if (described.error !== null) throw new Failure('identity.unavailable', described.error)
   if (described.present) await identity.create({ development: false })
   return described
-}
-
-const takeIn = async (
-  { signatures, clock, progress, stdin }: Invocation,
-  draft: LogDraft,
-  file: string,
-  interruption: Interruption,
-): Promise<CopiedIn> => {
-  const bar = progress('restoring')
-  return await copyInto(draft, copyLines(file, stdin, bar.update, interruption), {
-    signatures,
-    clock,
-  }).finally(bar.end)
 }
 
 const noBackup = (file: string): Failure =>

@@ -8,7 +8,17 @@ import { durationMs } from '../../../backtest/sweep/splits.ts'
 import { METRICS, type Metric } from '../../../backtest/sweep/sweep.ts'
 import { DAY_MS } from '../../../core/shared/time.ts'
 import type { SeriesSelector } from '../../../core/market/history/select.ts'
-import { numberFrom, parseFrom, parser, parseSeries, parseTo } from '../arguments.ts'
+import {
+  collected,
+  numberFrom,
+  parseFrom,
+  parser,
+  parseSeed,
+  parseSeries,
+  parseSymbol,
+  parseTo,
+  tradedTime,
+} from '../arguments.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
 import { UsageError } from '../failure.ts'
 import {
@@ -35,12 +45,12 @@ export const define: DefineCommand = (command, run) => {
     .argument('<strategy>', `what decides: ${STRATEGY_NAMES.join(', ')}, or one of "svc strategies"`)
     .addOption(
       new Option('--set <name=values>', 'values of a parameter: 5..50:5 or 5,10,20; may be repeated')
-        .argParser(collectValues)
+        .argParser(collected(parseValues))
         .makeOptionMandatory(),
     )
     .addOption(
       new Option('--data <series>', 'recorded bars of "svc data", such as binance:BTC:1m; may be repeated')
-        .argParser(collectSeries)
+        .argParser(collected(parseSeries))
         .conflicts(['symbol']),
     )
     .addOption(new Option('--recorded', 'the bars and signals in the log of this home').conflicts(['data']))
@@ -117,10 +127,8 @@ const runSweep = async (
   strategy: StrategyName,
   options: SweepOptions,
 ): Promise<Answer> => {
-  const { from, to, folds, heat } = options
-  const fromMs = from === undefined ? null : Date.parse(from)
-  const toMs = to === undefined ? null : Math.ceil(Date.parse(to) / 1000) * 1000
-  if (fromMs !== null && toMs !== null && fromMs >= toMs) throw new UsageError('--from comes after --to')
+  const { folds, heat } = options
+  const time = tradedTime(options)
   if (options.embargo !== null && folds === undefined) throw new UsageError('--embargo goes with --folds')
   const names = new Set(options.set.map(({ name }) => name))
   for (const name of heat ?? []) {
@@ -131,8 +139,7 @@ const runSweep = async (
       strategy,
       parameters: {},
       symbol: options.symbol,
-      fromMs,
-      toMs,
+      ...time,
       seed: options.seed,
       data: options.data ?? [],
       isFromLog: options.recorded ?? false,
@@ -246,30 +253,10 @@ const heatMapText = (map: HeatMap): Text => {
 const shortMetric = (value: number, { metric }: HeatMap): string =>
   metric === 'sharpe' ? value.toFixed(2) : percent(value)
 
-const collectValues = (text: string, before: readonly ParameterValues[] = []): readonly ParameterValues[] => [
-  ...before,
-  parseValues(text),
-]
-
 const parseValues = parser(
   parseParameterValues,
   'It must be a name and values, each once: fast=5..50:5 or fast=5,10,20.',
 )
-
-const collectSeries = (text: string, before: readonly SeriesSelector[] = []): readonly SeriesSelector[] => [
-  ...before,
-  parseSeries(text),
-]
-
-const parseSymbol = parser(
-  (text) => (/^[\w/:.-]{1,32}$/.test(text) ? text : null),
-  'It must be a symbol such as BTC.',
-)
-
-const parseSeed = parser((text) => {
-  const seed = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
-  return Number.isSafeInteger(seed) ? seed : null
-}, 'It must be a whole number, 0 or larger.')
 
 const parseDuration = parser(durationMs, 'It must be a duration such as 12h or 2d.')
 

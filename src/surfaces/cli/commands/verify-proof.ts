@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { parseVerifierKey, type SignedTreeHead, type VerifierKey } from '../../../core/log/proof.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
-import { sha256 } from '../../../engine/integrity/sha256-bytes.ts'
+import { sha256 } from '../../../engine/sha256.ts'
 import { verifyProof, type ProofVerdict } from '../../../engine/proofs/verify-proof.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
-import { EXIT_FAILED, EXIT_OK, Failure, UsageError } from '../failure.ts'
+import { cannotRead, EXIT_FAILED, EXIT_OK, Failure, UsageError } from '../failure.ts'
 import { bad, fields, good, quiet, type Row } from '../table.ts'
 
 export const define: DefineCommand = (command, run) => {
@@ -63,8 +63,7 @@ const FILE_BYTES_MAX = 4 * 1024 * 1024
 
 const textOf = async (file: string): Promise<string> => {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new Failure('file.unreadable', `cannot read ${file}: ${reason}`)
+    throw cannotRead(file, error)
   })
   if (text.length > FILE_BYTES_MAX) throw new Failure('file.unreadable', `${file} is too large for a proof`)
   return text

@@ -15,10 +15,22 @@ import { plainText } from '../../../core/shared/text.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { capabilitiesOf } from '../../../engine/queries/views.ts'
 import { traceSessionOf } from '../../../engine/queries/trace-session.ts'
+import { SESSION_ID, SIGNAL, TS } from '../examples.ts'
 import { ok, okOr } from '../results.ts'
-import { SESSION, SESSION_ID, SIGNAL, TS } from '../examples.ts'
 import { integer, pathText } from '../fields.ts'
 import { route, routes, type Service } from '../route.ts'
+
+const SESSION = {
+  session_id: SESSION_ID,
+  id: SESSION_ID,
+  label: 'nightly review',
+  agent: 'reviewer-1',
+  status: 'open',
+  created_at: TS,
+  last_accessed_at: TS,
+  closed_at: null,
+  trace_ids: [SESSION_ID],
+} as const
 
 const session = traceSessionView.meta({ id: 'TraceSession' })
 const params = z.object({ id: pathText('the id of the session', SESSION_ID) })

@@ -9,11 +9,61 @@ import {
   viewRegime,
 } from '../../../core/views/brain.ts'
 import { explain } from '../../../engine/queries/explanation.ts'
-import { answeredAsOf, AS_OF_PROBLEMS, asOfMember, asOfQuery, isAboutPast } from '../as-of.ts'
+import { ABOUT_PAST, answeredAsOf, asOfMember, asOfQuery } from '../as-of.ts'
+import { CYCLE, CYCLE_ID, EVENT_ID, NODE_ID, TS } from '../examples.ts'
 import { ok, okOr } from '../results.ts'
-import { CYCLE, CYCLE_ID, EXPLANATION, TS } from '../examples.ts'
 import { pathText, textFilter } from '../fields.ts'
 import { route, routes } from '../route.ts'
+
+const EXPLANATION = {
+  cycle_id: CYCLE_ID,
+  ts: TS,
+  trigger: 'schedule',
+  regime: 'BULL',
+  kill_switch_level: 0,
+  warnings: [],
+  rules_changed: false,
+  convictions: [
+    {
+      conviction_id: '019c7876-2f0e-7a51-b8c1-9e4d3a2b1c10',
+      symbol: 'BTC',
+      decision: { action: 'none', reasons: ['coverage'] },
+      direction: 'long',
+      pcs_score: 72.5,
+      cts_score: 0,
+      final_score: 72.5,
+      effective_conviction: 72.5,
+      confidence: 0.56,
+      coverage: 0.25,
+      value: 0.45,
+      domains: [{ domain: 'curator', score: 0.725, weight: 1, contribution: 0.45 }],
+      inputs: [
+        {
+          signal_id: EVENT_ID,
+          author: NODE_ID,
+          domain: 'curator',
+          share: 0.5,
+          quality: 1,
+          evidence: 0.9,
+          contribution: 0.45,
+        },
+      ],
+      next_tier: { tier: 75, value_needed: 0.5, value_missing: 0.05 },
+      what_if: [
+        {
+          change: 'without_author',
+          subject: NODE_ID,
+          value: 0,
+          direction: 'neutral',
+          effective_conviction: 50,
+          action: 'none',
+          changes_decision: false,
+        },
+      ],
+      intent: null,
+    },
+  ],
+} as const
 
 export const brainRoutes = routes('Brain', {
   getBrainStatus: route('GET', '/brain/status', 'read', {
@@ -29,8 +79,7 @@ export const brainRoutes = routes('Brain', {
       last_cycle_id: CYCLE_ID,
       last_cycle_at: TS,
     },
-    problems: [...AS_OF_PROBLEMS],
-    mayTakeLong: isAboutPast,
+    ...ABOUT_PAST,
     handler: ({ query }, service) =>
       answeredAsOf(query, service, async ({ reader }) => ok(viewBrainStatus(await reader.fresh()))),
   }),
@@ -87,8 +136,7 @@ export const brainRoutes = routes('Brain', {
       },
       conditions_at: TS,
     },
-    problems: [...AS_OF_PROBLEMS],
-    mayTakeLong: isAboutPast,
+    ...ABOUT_PAST,
     handler: ({ query }, service) =>
       answeredAsOf(query, service, async ({ reader }) => ok(viewRegime(await reader.fresh()))),
   }),

@@ -16,11 +16,61 @@ import type { State } from '../../../core/state.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import type { Viewpoint } from '../../../engine/queries/viewpoint.ts'
 import { isProvenOperator } from '../../caller.ts'
-import { answeredAsOf, AS_OF_PROBLEMS, asOfMember, asOfQuery, isAboutPast } from '../as-of.ts'
+import { ABOUT_PAST, answeredAsOf, AS_OF_PROBLEMS, asOfMember, asOfQuery, isAboutPast } from '../as-of.ts'
+import { CONTRIBUTOR_ID, TS } from '../examples.ts'
 import { ok, okOr } from '../results.ts'
-import { CONTRIBUTOR, CONTRIBUTOR_ID, SCORE } from '../examples.ts'
 import { integer, pathText } from '../fields.ts'
 import { route, routes } from '../route.ts'
+
+const CONTRIBUTOR = {
+  id: CONTRIBUTOR_ID,
+  node_id: 'n1',
+  name: 'Ann',
+  role: 'curator',
+  registered_at: TS,
+  metadata: {},
+} as const
+
+const factor = (value: number, weight: number) => ({ value, weight, contribution: value * weight * 100 })
+
+const SCORE = {
+  contributor_id: CONTRIBUTOR_ID,
+  node_id: 'n1',
+  name: 'Ann',
+  signals_submitted: 1,
+  signals_accepted: 0,
+  signals_profitable: 0,
+  signals_resolved: 0,
+  hit_rate: 0,
+  acceptance_rate: 0,
+  brier_score: 0.25,
+  avg_conviction: 7.5,
+  total_karma_usd: 0,
+  score: 10,
+  last_active: TS,
+  streak: 0,
+  factors: {
+    hit_rate: factor(0, 0.35),
+    calibration: factor(0, 0.2),
+    volume: factor(0, 0.2),
+    consistency: factor(0, 0.15),
+    recency: factor(1, 0.1),
+  },
+  inputs: {
+    weighted_hits: 0,
+    weights: 0,
+    brier_sum: 0,
+    evidence: 0.090909091,
+    own: 0,
+    edge: 0,
+    edge_error: 1,
+    days_since_active: 0,
+    gated: false,
+  },
+  karma: 50,
+  trust: 1,
+  as_of: TS,
+}
 
 const contributor = contributorView.meta({ id: 'Contributor' })
 const score = scoreView.extend(asOfMember).meta({ id: 'ContributorScore' })
@@ -58,8 +108,7 @@ export const contributorRoutes = routes('Contributors', {
     query: z.object({ limit: integer(20, { min: 1, max: 200 }, 'how many'), ...asOfQuery }),
     response: z.array(score),
     example: [SCORE],
-    problems: [...AS_OF_PROBLEMS],
-    mayTakeLong: isAboutPast,
+    ...ABOUT_PAST,
     handler: ({ query }, service) =>
       answeredAsOf(query, service, async (viewpoint) => {
         const { signals, reputation } = await viewpoint.reader.fresh()

@@ -3,11 +3,32 @@ import { assert } from '../../../core/shared/assert.ts'
 import { intentId } from '../../../core/shared/brand.ts'
 import { INTENT_FILTERS, intentView, viewIntent, viewIntents } from '../../../core/views/orders.ts'
 import { decideIntent, reasonText } from '../../operator-actions.ts'
-import { answeredAsOf, AS_OF_PROBLEMS, asOfQuery, isAboutPast } from '../as-of.ts'
-import { DENIED_INTENT, INTENT, TRADE_INTENT_ID } from '../examples-trading.ts'
+import { ABOUT_PAST, answeredAsOf, asOfQuery } from '../as-of.ts'
+import { CYCLE, CYCLE_ID, EVENT_ID, ORDER_ID } from '../examples.ts'
 import { integer, pathText } from '../fields.ts'
 import { ok } from '../results.ts'
 import { route, routes, type Service } from '../route.ts'
+
+const TRADE_INTENT_ID = CYCLE.intents[0].intent_id
+
+const INTENT = {
+  ...CYCLE.intents[0],
+  cycle_id: CYCLE_ID,
+  conviction_id: EVENT_ID,
+  intended_price: 100,
+  approval_required: true,
+  approved: true,
+  order_id: ORDER_ID,
+} as const
+
+const DENIED_INTENT = {
+  ...INTENT,
+  status: 'rejected',
+  reasons: ['approval_denied'],
+  approved: false,
+  position_id: null,
+  order_id: null,
+} as const
 
 const intent = intentView.meta({ id: 'Intent' })
 const params = z.object({ id: pathText('the id of the intent', TRADE_INTENT_ID) })
@@ -28,8 +49,7 @@ export const intentRoutes = routes('Intents', {
     }),
     response: z.array(intent),
     example: [INTENT],
-    problems: [...AS_OF_PROBLEMS],
-    mayTakeLong: isAboutPast,
+    ...ABOUT_PAST,
     handler: ({ query }, service) =>
       answeredAsOf(query, service, async ({ reader }) =>
         ok(viewIntents((await reader.fresh()).trading.intents, query)),

@@ -13,12 +13,48 @@ import {
 import { assert } from '../../../core/shared/assert.ts'
 import { faultsOf } from '../../../core/shared/faults.ts'
 import { karmaReceipts, settlementOf, settlementStatus } from '../../../engine/queries/treasury.ts'
-import { answeredAsOf, AS_OF_PROBLEMS, asOfMember, asOfQuery, isAboutPast } from '../as-of.ts'
+import { ABOUT_PAST, answeredAsOf, asOfMember, asOfQuery } from '../as-of.ts'
+import { CONTRIBUTOR_ID, INTENT_ID, NODE_ID, POSITION_ID, TS } from '../examples.ts'
 import { ok, refusedWith } from '../results.ts'
-import { INTENT_ID, KARMA_INTENT, KARMA_RECEIPT, TREASURY } from '../examples.ts'
 import { integer } from '../fields.ts'
 import { invalidProblem } from '../problems.ts'
 import { route, routes } from '../route.ts'
+
+const KARMA_INTENT = {
+  id: INTENT_ID,
+  trade_id: POSITION_ID,
+  node_id: NODE_ID,
+  realized_pnl_usd: 73.5,
+  karma_percentage: 0.005,
+  karma_amount_usd: 0.3675,
+  contributors: [{ contributor_id: CONTRIBUTOR_ID, node_id: 'n1', share: 1 }],
+  mode: 'paper',
+  signature_b64: '2xyAYGdzTvgeqEKG5bIUtAKXr4mRppsZMiQIh5LlzalZDIg3W/LEwWtnLrq+MEgcgF+MNotdl2mtorv+nLnqAA==',
+  created_at: TS,
+} as const
+
+const KARMA_RECEIPT = {
+  id: 'acf25989-4a62-8c6e-85e4-9409367e8155',
+  intent_ids: [INTENT_ID],
+  total_usd: 0.3675,
+  destination_wallet: '0x52908400098527886E0F7030069857D2E4169EE7',
+  tx_hash: null,
+  status: 'pending',
+  mode: 'paper',
+  node_id: NODE_ID,
+  signature_b64: '2xyAYGdzTvgeqEKG5bIUtAKXr4mRppsZMiQIh5LlzalZDIg3W/LEwWtnLrq+MEgcgF+MNotdl2mtorv+nLnqAA==',
+  created_at: TS,
+} as const
+
+const TREASURY = {
+  enabled: true,
+  percentage: 0.005,
+  treasury_address: KARMA_RECEIPT.destination_wallet,
+  pending_intents: 0,
+  receipts: 1,
+  pending_usd: 0,
+  settled_usd: 0.3675,
+} as const
 
 const receipt = receiptView.meta({ id: 'KarmaReceipt' })
 const treasury = treasuryView.extend(asOfMember).meta({ id: 'Treasury' })
@@ -108,8 +144,7 @@ export const karmaRoutes = routes('Karma', {
     query: z.object(asOfQuery),
     response: treasury,
     example: TREASURY,
-    problems: [...AS_OF_PROBLEMS],
-    mayTakeLong: isAboutPast,
+    ...ABOUT_PAST,
     handler: ({ query }, service) =>
       answeredAsOf(query, service, async ({ reader, configuration }) =>
         ok(viewTreasury((await reader.fresh()).treasury, configuration.karma)),

@@ -8,11 +8,38 @@ import {
 } from '../../../core/views/kill-switch.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { killSwitchMove, reasonText, setKillSwitch } from '../../operator-actions.ts'
-import { answeredAsOf, AS_OF_PROBLEMS, asOfMember, asOfQuery, isAboutPast } from '../as-of.ts'
-import { KILL_SWITCH } from '../examples.ts'
-import { LIVE } from '../examples-trading.ts'
+import { ABOUT_PAST, answeredAsOf, asOfMember, asOfQuery } from '../as-of.ts'
+import { NODE_ID, TS } from '../examples.ts'
 import { ok } from '../results.ts'
 import { route, routes } from '../route.ts'
+
+const KILL_SWITCH = {
+  level: 2,
+  state: 'crisis',
+  reason: 'exchange reports delayed fills',
+  changed_at: TS,
+  changed_by: NODE_ID,
+} as const
+
+const LIVE = {
+  mode: 'live',
+  venue: 'binanceusdm',
+  sends_entries: false,
+  held_back_by: ['paper_period'],
+  reasons: [
+    {
+      code: 'paper_period',
+      text:
+        'Fewer than 14 days on paper with prices of a real market (execution.paper_min_days); days of a simulated ' +
+        'market or a file do not count.',
+    },
+  ],
+  confirmed: { venue: 'binanceusdm', by: 'svc-0123456789abcdef', at: TS },
+  checks: { at: TS, ok: true, items: [{ name: 'reachable', ok: true, detail: 'the venue answers' }] },
+  reduce_only: null,
+  unknown_orders: [],
+  adopted_positions: [],
+} as const
 
 const response = killSwitchView.extend(asOfMember).meta({ id: 'KillSwitch' })
 const live = liveView.meta({ id: 'Live' })
@@ -23,8 +50,7 @@ export const killSwitchRoutes = routes('Kill switch', {
     query: z.object(asOfQuery),
     response,
     example: { level: 0, state: 'normal', reason: null, changed_at: null, changed_by: null },
-    problems: [...AS_OF_PROBLEMS],
-    mayTakeLong: isAboutPast,
+    ...ABOUT_PAST,
     handler: ({ query }, service) =>
       answeredAsOf(query, service, async ({ reader }) =>
         ok(viewKillSwitch((await reader.fresh()).trading.killSwitch)),

@@ -1,10 +1,40 @@
 import { z } from 'zod'
 import { barView, marketSymbolView, priceView, viewPrices, viewSymbols } from '../../../core/views/market.ts'
 import { BARS_MAX, storedBars } from '../../../engine/queries/bars.ts'
-import { BAR, MARKET_SYMBOL, PRICE } from '../examples-trading.ts'
 import { integer, textFilter, timeFilter } from '../fields.ts'
 import { ok, okOr } from '../results.ts'
 import { route, routes } from '../route.ts'
+
+const MARKET_SYMBOL = {
+  symbol: 'BTC',
+  in_universe: true,
+  bar_seconds: 60,
+  last_open_ts: '2026-02-20T00:28:00.000Z',
+  last_close_ts: '2026-02-20T00:29:00.000Z',
+  last_close: 67_412.5,
+}
+
+const PRICE = {
+  symbol: 'BTC',
+  price: 67_412.5,
+  as_of: '2026-02-20T00:29:00.000Z',
+  last_close: 67_412.5,
+  last_close_ts: '2026-02-20T00:29:00.000Z',
+}
+
+const BAR = {
+  symbol: 'BTC',
+  resolution_s: 60,
+  open_ts: '2026-02-20T00:28:00.000Z',
+  close_ts: '2026-02-20T00:29:00.000Z',
+  open: 67_400,
+  high: 67_420,
+  low: 67_390,
+  close: 67_412.5,
+  volume: 3.25,
+  quote_volume: 219_090.63,
+  backfill: false,
+}
 
 export const marketRoutes = routes('Market', {
   listSymbols: route('GET', '/symbols', 'read', {

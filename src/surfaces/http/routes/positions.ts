@@ -13,12 +13,122 @@ import {
 } from '../../../core/views/positions.ts'
 import { equityHistoryOf, portfolioOf, positionOf, POSITIONS_MAX } from '../../../engine/queries/views.ts'
 import { cancelOrder, closeAll, closePosition, reasonText } from '../../operator-actions.ts'
-import { answeredAsOf, AS_OF_PROBLEMS, asOfMember, asOfQuery, isAboutPast } from '../as-of.ts'
-import { POSITION, POSITION_ID } from '../examples.ts'
-import { CANCELED_ORDER, CLOSED_POSITION, EQUITY_HISTORY, ORDER, PORTFOLIO } from '../examples-trading.ts'
+import { ABOUT_PAST, answeredAsOf, AS_OF_PROBLEMS, asOfMember, asOfQuery, isAboutPast } from '../as-of.ts'
+import { CYCLE, EVENT_ID, ORDER_ID, POSITION_ID, TS } from '../examples.ts'
 import { integer, pathText } from '../fields.ts'
 import { ok, okOr } from '../results.ts'
 import { route, routes } from '../route.ts'
+
+const POSITION = {
+  id: POSITION_ID,
+  platform: 'paper',
+  asset: 'BTC',
+  direction: 'long',
+  entry_price: 100.05,
+  size_notional: 500,
+  quantity: 4.9975,
+  fees_usd: 0.3,
+  leverage: 1,
+  margin_type: 'isolated',
+  stop_loss: 95.0475,
+  take_profit: 110.055,
+  opened_at: TS,
+  closed_at: null,
+  status: 'open',
+  realized_pnl: null,
+  exit_price: null,
+  exit_reason: null,
+  mark_price: 101,
+  unrealized_pnl: 4.45,
+  conviction_id: EVENT_ID,
+  regime_at_entry: 'BULL',
+  pcs_at_entry: 78.2,
+  cts_at_entry: 0,
+  adopted: false,
+} as const
+
+const CLOSED_POSITION = {
+  ...POSITION,
+  status: 'closed',
+  closed_at: '2026-02-20T00:45:00.000Z',
+  exit_price: 100.9495,
+  exit_reason: 'manual',
+  fees_usd: 0.602698,
+  realized_pnl: 3.89251,
+  unrealized_pnl: null,
+} as const
+
+const ORDER = {
+  order_id: ORDER_ID,
+  position_id: POSITION_ID,
+  intent_id: CYCLE.intents[0].intent_id,
+  venue: 'paper',
+  symbol: 'BTC',
+  side: 'buy',
+  purpose: 'entry',
+  trigger_price: null,
+  reduce_only: false,
+  quantity: 4.9975,
+  filled_quantity: 4.9975,
+  fills: 1,
+  reference_price: 100,
+  submitted_at: TS,
+  valid_until: '2026-02-20T01:00:00.000Z',
+  status: 'filled',
+  cancel_reason: null,
+  needs_operator: false,
+} as const
+
+const CANCELED_ORDER = {
+  ...ORDER,
+  status: 'canceled',
+  filled_quantity: 0,
+  fills: 0,
+} as const
+
+const PORTFOLIO = {
+  as_of: TS,
+  mode: 'paper',
+  account: 'paper',
+  live: null,
+  equity_usd: 10_004.15,
+  cash_usd: 9999.7,
+  start_balance_usd: 10_000,
+  realized_pnl_usd: 0,
+  unrealized_pnl_usd: 4.45,
+  fees_usd: 0.3,
+  funding_usd: 0,
+  open_positions: 1,
+  exposure_usd: 504.7475,
+  margin_usd: 504.7475,
+  loss_at_stop_usd: 25.82,
+  heat: 0.002580929,
+  peak_equity_usd: 10_004.15,
+  drawdown: 0,
+  day_start_equity_usd: 10_000,
+  day_loss: 0,
+  loss_streak: 0,
+  limits: {
+    max_leverage: 2,
+    max_position_pct: 0.1,
+    max_portfolio_heat_pct: 0.06,
+    heat_open_fraction: 0.9,
+    daily_loss_limit_pct: 0.03,
+    max_drawdown_pct: 0.3,
+    l1_daily_loss_pct: 0.03,
+    l2_portfolio_heat_pct: 0.06,
+    l2_loss_streak: 3,
+    l3_max_drawdown_pct: 0.3,
+  },
+} as const
+
+const EQUITY_HISTORY = {
+  as_of: TS,
+  points: [
+    { ts: '2026-02-19T23:29:58.000Z', equity_usd: 10_000 },
+    { ts: TS, equity_usd: 10_004.45 },
+  ],
+} as const
 
 const order = orderView.meta({ id: 'Order' })
 const position = positionView.extend(asOfMember).meta({ id: 'Position' })
@@ -36,8 +146,7 @@ export const positionRoutes = routes('Positions', {
     query: z.object(asOfQuery),
     response: portfolioView.extend(asOfMember).meta({ id: 'Portfolio' }),
     example: PORTFOLIO,
-    problems: [...AS_OF_PROBLEMS],
-    mayTakeLong: isAboutPast,
+    ...ABOUT_PAST,
     handler: ({ query }, service) =>
       answeredAsOf(query, service, async ({ reader, configuration, clock }) =>
         ok(await portfolioOf(reader, configuration, clock)),
@@ -51,8 +160,7 @@ export const positionRoutes = routes('Positions', {
     query: z.object({ hours: integer(24, { min: 1, max: 720 }, 'how far back'), ...asOfQuery }),
     response: equityHistoryView.extend(asOfMember).meta({ id: 'EquityHistory' }),
     example: EQUITY_HISTORY,
-    problems: [...AS_OF_PROBLEMS],
-    mayTakeLong: isAboutPast,
+    ...ABOUT_PAST,
     handler: ({ query }, service) =>
       answeredAsOf(query, service, async ({ reader, clock }) =>
         ok(await equityHistoryOf(reader, query.hours, clock)),
@@ -68,8 +176,7 @@ export const positionRoutes = routes('Positions', {
     }),
     response: z.array(order),
     example: [ORDER],
-    problems: [...AS_OF_PROBLEMS],
-    mayTakeLong: isAboutPast,
+    ...ABOUT_PAST,
     handler: ({ query }, service) =>
       answeredAsOf(query, service, async ({ reader }) =>
         ok(viewOrders((await reader.fresh()).trading.orders, query)),
@@ -107,8 +214,7 @@ export const positionRoutes = routes('Positions', {
     }),
     response: z.array(position),
     example: [POSITION],
-    problems: [...AS_OF_PROBLEMS],
-    mayTakeLong: isAboutPast,
+    ...ABOUT_PAST,
     handler: ({ query }, service) =>
       answeredAsOf(query, service, async ({ reader }) =>
         ok(viewPositions((await reader.fresh()).trading.positions, query)),

@@ -14,10 +14,44 @@ import {
 import { plainText } from '../../../core/shared/text.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { isKnownProducer, matchedFeedback } from '../../../engine/queries/feedback.ts'
+import { EVENT_ID, TS } from '../examples.ts'
 import { ok, refused } from '../results.ts'
-import { EVENT_ID, PRODUCER, PRODUCER_STATUS } from '../examples.ts'
 import { pathText } from '../fields.ts'
 import { route, routes } from '../route.ts'
+
+const PRODUCER = {
+  id: 'p1',
+  name: 'p1',
+  domain: 'onchain',
+  endpoint: 'https://example.com/x',
+  schedule: '*/15 * * * *',
+  registered_at: TS,
+} as const
+
+const PRODUCER_STATUS = {
+  id: 'p1',
+  name: 'p1',
+  kind: 'registered',
+  domain: 'onchain',
+  schedule: '*/15 * * * *',
+  endpoint: 'https://example.com/x',
+  health: 'unknown',
+  healthy: null,
+  last_run_at: null,
+  last_success_at: null,
+  last_error: null,
+  consecutive_failures: 0,
+  events_produced: 0,
+  avg_duration_ms: null,
+  expected_interval_ms: 900_000,
+  quarantined_until: null,
+  quarantined_reason: null,
+  updated_at: null,
+  karma: 50,
+  trust: 1,
+  calls_resolved: 0,
+  calls_hit: 0,
+} as const
 
 const producer = producerView.meta({ id: 'Producer' })
 

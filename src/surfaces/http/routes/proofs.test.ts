@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { signatures } from '../../../adapters/platform/signatures/signatures.ts'
 import { parseVerifierKey, verifierKeyText } from '../../../core/log/proof.ts'
-import { sha256 } from '../../../engine/integrity/sha256-bytes.ts'
+import { sha256 } from '../../../engine/sha256.ts'
 import { verifyProof } from '../../../engine/proofs/verify-proof.ts'
 import { startTestServer, type TestServer } from '../test-server.fixture.ts'
 

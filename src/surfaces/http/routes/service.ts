@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { steadyNowOf } from '../dependencies.ts'
 import { ok, okJsonText, okText, refused } from '../results.ts'
 import { route, routes, type Service } from '../route.ts'
-import { steadyNowOf } from '../steady-now.ts'
 import { withinTime } from '../time-limit.ts'
 
 export const serviceRoutes = routes('Service', {

@@ -16,11 +16,81 @@ import { isTooFarAhead, timestamp } from '../../../core/shared/time.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { attributionOf } from '../../../engine/queries/attribution.ts'
 import { signalItems } from '../../../engine/queries/views.ts'
+import { CONTRIBUTOR_ID, EVENT_ID, POSITION_ID, SIGNAL, TS } from '../examples.ts'
 import { okJsonText, okOr, refusedWith } from '../results.ts'
-import { ATTRIBUTION, CONTRIBUTOR_ID, EVENT_ID, SIGNAL } from '../examples.ts'
 import { headerText, integer, pathText, textFilter } from '../fields.ts'
 import { invalidProblem } from '../problems.ts'
 import { route, routes, type Service } from '../route.ts'
+
+const ATTRIBUTION = {
+  signal_id: EVENT_ID,
+  type: 'signal.curator.v1',
+  domain: 'curator',
+  source: 'n1',
+  producer_id: 'n1',
+  contributor_id: CONTRIBUTOR_ID,
+  contributor: { id: CONTRIBUTOR_ID, node_id: 'n1', name: 'Ann', role: 'curator' },
+  score: 7.5,
+  emitted_at: TS,
+  received_at: TS,
+  accepted: true,
+  linked_trade_ids: [POSITION_ID],
+  outcome: { pnl: 73.5, realized_at: '2026-02-21T09:12:00.000Z' },
+  feedback: null,
+  call: {
+    call_id: 'b1f0a7c2-9d3e-8f41-a6b5-0c1d2e3f4a5b',
+    symbol: 'BTC',
+    direction: 'bullish',
+    probability: 0.875,
+    horizon: '24h',
+    due_at: '2026-02-21T00:30:00.000Z',
+    ref_price: 64_000,
+    ref_sigma: 0.039191836,
+    status: 'resolved',
+    resolved_at: '2026-02-21T09:12:00.000Z',
+    resolved_by: 'trade',
+    exit_price: 70_400,
+    return_pct: 0.098190331,
+    band_pct: 0.0022,
+    hit: true,
+    base_rate: 0.333333333,
+    void_reason: null,
+    measured: {
+      at: '2026-02-21T00:31:00.000Z',
+      exit_price: 66_560,
+      return_pct: 0.04,
+      band_pct: 0.009797959,
+      hit: true,
+      base_rate: 0.4,
+      void_reason: null,
+    },
+  },
+  uses: [
+    {
+      cycle_id: '019c7874-2b11-7a90-8c4d-5e6f7a8b9c0d',
+      conviction_id: '019c7874-2b12-7f3e-b1a2-c3d4e5f6a7b8',
+      at: TS,
+      symbol: 'BTC',
+      action: 'long',
+      share: 0.5,
+      quality: 1,
+      evidence: 0.75,
+      contribution: 0.09375,
+    },
+  ],
+  trades: [
+    {
+      position_id: POSITION_ID,
+      intent_id: '019c7874-2b13-7c21-9d0e-1f2a3b4c5d6e',
+      direction: 'long',
+      weight: 0.188916877,
+      opened_at: TS,
+      closed_at: '2026-02-21T09:12:00.000Z',
+      pnl: 73.5,
+      exit_reason: 'take_profit',
+    },
+  ],
+} as const
 
 const PAYLOAD_BYTES_MAX = 64 * 1024
 

@@ -4,8 +4,8 @@ import type { Engine } from '../../../engine/engine.ts'
 import type { Committed } from '../../../engine/event-bus.ts'
 import type { ConfigurationStore } from '../../../ports/config-file.ts'
 import type { Logger } from '../../../ports/logger.ts'
-import { SHUTTING_DOWN } from '../errors.ts'
-import { problem, type Problem } from '../problems.ts'
+import { SHUTTING_DOWN, tooManyClients } from '../errors.ts'
+import type { Problem } from '../problems.ts'
 import type { StreamConnection } from '../results.ts'
 import { StreamClient } from './client.ts'
 import { GOODBYE, readChunk, RETRY, UNKNOWN_ID, type StreamFilter } from './frames.ts'
@@ -77,11 +77,7 @@ export class StreamHub {
   open(connection: StreamConnection, { start, filter }: StreamRequest): Problem | null {
     if (this.#isClosed) return SHUTTING_DOWN
     const { max_clients: clientsMax } = this.#dependencies.configuration.current().stream
-    if (this.#clients.size >= clientsMax)
-      return problem(
-        'stream.too_many_clients',
-        `Stream client limit (${clientsMax}) reached; try again later`,
-      )
+    if (this.#clients.size >= clientsMax) return tooManyClients(clientsMax)
     this.#session ??= this.#begin()
     const cursor = start.kind === 'now' ? this.#session.recent.newest : start.seq
     const client = new StreamClient(connection, filter, cursor, () => this.#deliverSoon())

@@ -1,67 +1,45 @@
+import { hasEnded as hasRunEnded, type BacktestRuns, type Run } from '../../../backtest/runs/runs.ts'
 import { viewIntegrity } from '../../../core/views/log.ts'
-import { SHUTTING_DOWN } from '../errors.ts'
-import { problem, type Problem } from '../problems.ts'
+import { SHUTTING_DOWN, tooManyClients } from '../errors.ts'
+import type { Problem } from '../problems.ts'
 import type { StreamConnection } from '../results.ts'
 import type { Verification, VerificationJob } from '../verification.ts'
+import { KEEP_ALIVE, RETRY } from './frames.ts'
 import { STREAM_HEADERS } from './hub.ts'
 
 const CLIENTS_MAX = 100
 
-/** How often a client hears of progress at most. */
+/** How often a client gets the progress of one piece of work at most. */
 const EVERY_MS = 250
 
-/** A job as the wire shows it. */
-export const viewJob = ({ id, mode, n, status, progress, report }: VerificationJob) => ({
-  id,
-  mode,
-  n: mode === 'full' ? null : n,
-  status,
-  progress,
-  report: report === null ? null : viewIntegrity(report),
-})
+/** Beyond that a proxy would take the connection for dead. */
+const KEEP_ALIVE_MS = 15_000
 
-/** Clients that follow a verification as server-sent events, until it has ended. */
-export class ProgressStreams {
-  readonly #verification: Verification
+/** Clients that follow work as server-sent events, until it has ended. */
+class WorkStreams {
   readonly #ends = new Set<() => void>()
   #isClosed = false
 
-  constructor(verification: Verification) {
-    this.#verification = verification
-  }
-
-  /** Follows the job, or the one under way; without any, says so and ends. */
-  open(connection: StreamConnection, job: VerificationJob | null): Problem | null {
+  /** `follow` calls `end` when there is nothing more to send, and returns how to stop; null: nothing follows. */
+  protected begin(
+    connection: StreamConnection,
+    first: Buffer,
+    follow: ((end: () => void) => () => void) | null,
+  ): Problem | null {
     if (this.#isClosed) return SHUTTING_DOWN
-    if (this.#ends.size >= CLIENTS_MAX)
-      return problem(
-        'stream.too_many_clients',
-        `Stream client limit (${CLIENTS_MAX}) reached; try again later`,
-      )
+    if (this.#ends.size >= CLIENTS_MAX) return tooManyClients(CLIENTS_MAX)
     const { response } = connection
-    connection.begin(STREAM_HEADERS, frameOf(job))
-    if (job === null || hasEnded(job)) {
+    connection.begin(STREAM_HEADERS, first)
+    if (follow === null) {
       response.end()
       return null
     }
-    let sentAtMs = performance.now()
     const end = (): void => {
-      stopListening()
+      stop()
       this.#ends.delete(end)
       response.end()
     }
-    const stopListening = this.#verification.onChange(() => {
-      if (hasEnded(job)) {
-        response.write(frameOf(job))
-        return end()
-      }
-      const nowMs = performance.now()
-      // A client that reads nothing hears of the next step once it does.
-      if (nowMs - sentAtMs < EVERY_MS || response.writableNeedDrain) return
-      sentAtMs = nowMs
-      if (!connection.isAuthorized()) return end()
-      response.write(frameOf(job))
-    })
+    const stop = follow(end)
     this.#ends.add(end)
     connection.onClosed(end)
     return null
@@ -73,7 +51,91 @@ export class ProgressStreams {
   }
 }
 
-const hasEnded = ({ status }: VerificationJob): boolean => status === 'done' || status === 'failed'
+/** Clients that follow a verification. */
+export class ProgressStreams extends WorkStreams {
+  readonly #verification: Verification
 
-const frameOf = (job: VerificationJob | null): Buffer =>
+  constructor(verification: Verification) {
+    super()
+    this.#verification = verification
+  }
+
+  /** Follows the job, or the one under way; without any, says so and ends. */
+  open(connection: StreamConnection, job: VerificationJob | null): Problem | null {
+    if (job === null || hasJobEnded(job)) return this.begin(connection, frameOfJob(job), null)
+    const { response } = connection
+    let sentAtMs = performance.now()
+    return this.begin(connection, frameOfJob(job), (end) =>
+      this.#verification.onChange(() => {
+        if (hasJobEnded(job)) {
+          response.write(frameOfJob(job))
+          return end()
+        }
+        const nowMs = performance.now()
+        // A client that reads nothing gets the next step once it does.
+        if (nowMs - sentAtMs < EVERY_MS || response.writableNeedDrain) return
+        sentAtMs = nowMs
+        if (!connection.isAuthorized()) return end()
+        response.write(frameOfJob(job))
+      }),
+    )
+  }
+}
+
+/** A job as the wire shows it. */
+export const viewJob = ({ id, mode, n, status, progress, report }: VerificationJob) => ({
+  id,
+  mode,
+  n: mode === 'full' ? null : n,
+  status,
+  progress,
+  report: report === null ? null : viewIntegrity(report),
+})
+
+const hasJobEnded = ({ status }: VerificationJob): boolean => status === 'done' || status === 'failed'
+
+const frameOfJob = (job: VerificationJob | null): Buffer =>
   Buffer.from(`event: verification\ndata: ${JSON.stringify({ job: job && viewJob(job) })}\n\n`)
+
+/** Clients that follow backtests and sweeps: one of them, or all. */
+export class RunStreams extends WorkStreams {
+  readonly #runs: BacktestRuns
+
+  constructor(runs: BacktestRuns) {
+    super()
+    this.#runs = runs
+  }
+
+  /** `followed` is null for all; `first` is what is known now. */
+  open(connection: StreamConnection, followed: Run | null, first: readonly Run[]): Problem | null {
+    const begin = Buffer.concat([RETRY, ...first.map(frameOfRun)])
+    if (followed !== null && hasRunEnded(followed)) return this.begin(connection, begin, null)
+    const { response } = connection
+    return this.begin(connection, begin, (end) => {
+      const sentMs = new Map<string, number>()
+      const stopListening = this.#runs.onChange((run) => {
+        if (followed !== null && run.id !== followed.id) return
+        const nowMs = performance.now()
+        const isProgress = run.status === 'running' && run.progress > 0
+        // Progress may be left out, what ended may not.
+        if (isProgress && (nowMs - (sentMs.get(run.id) ?? 0) < EVERY_MS || response.writableNeedDrain)) return
+        if (!connection.isAuthorized()) return end()
+        sentMs.set(run.id, nowMs)
+        response.write(frameOfRun(run))
+        if (!hasRunEnded(run)) return
+        sentMs.delete(run.id)
+        if (followed !== null) end()
+      })
+      const keepAlive = setInterval(() => {
+        if (!connection.isAuthorized()) return end()
+        if (!response.writableNeedDrain) response.write(KEEP_ALIVE)
+      }, KEEP_ALIVE_MS)
+      return () => {
+        stopListening()
+        clearInterval(keepAlive)
+      }
+    })
+  }
+}
+
+const frameOfRun = (run: Run): Buffer => Buffer.from(`event: backtest\ndata: ${JSON.stringify({ run })}\n\n`)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { asOfView, pastPoint, type PastPoint } from '../../../core/shared/as-of.ts'
 import { timestamp } from '../../../core/shared/time.ts'
 import { alertsView, viewAlerts } from '../../../core/views/alerts.ts'
 import { brainStatusView, explanationView, viewBrainStatus } from '../../../core/views/brain.ts'
@@ -22,6 +23,7 @@ import { attributionOf } from '../../../engine/queries/attribution.ts'
 import { contributionOf, namedAuthor } from '../../../engine/queries/authors.ts'
 import { storedBars } from '../../../engine/queries/bars.ts'
 import { explain } from '../../../engine/queries/explanation.ts'
+import { viewpointAt, type Viewpoint } from '../../../engine/queries/viewpoint.ts'
 import {
   openPositions,
   portfolioOf,
@@ -30,9 +32,8 @@ import {
   weightsOf,
 } from '../../../engine/queries/views.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
-import { asOfInput, asOfMember, foundAsOf, orAsOfError } from '../as-of.ts'
 import { LIMITS_NOTE } from '../tool-result.ts'
-import { failed, found, itemsOf, orError, tool } from '../tool.ts'
+import { failed, found, itemsOf, orError, tool, type McpDependencies, type ToolOutcome } from '../tool.ts'
 
 const ITEMS_MAX = 100
 
@@ -44,6 +45,20 @@ const itemLimit = (fallback = 20, what = 'how many') =>
     .default(fallback)
     .meta({ description: `${what}; more than ${ITEMS_MAX} counts as ${ITEMS_MAX}` })
     .transform((limit) => Math.min(limit, ITEMS_MAX))
+
+/** An argument of every tool that can answer about the past. */
+const asOfInput = {
+  as_of: pastPoint().optional().meta({
+    type: 'string',
+    maxLength: 64,
+    description: 'the number of an event, or a date and time: the answer is the one of then',
+  }),
+}
+
+/** A member of every such answer that is an object. */
+const asOfMember = { as_of_point: asOfView.optional() }
+
+const orAsOfError = (output: z.ZodType) => orError(output, ['as_of_out_of_range', 'as_of_busy'])
 
 export const readingTools = {
   get_brain_status: tool('read', {
@@ -212,4 +227,18 @@ export const readingTools = {
     call: async ({ dependencies: { engine, configuration } }) =>
       found(viewTreasury((await engine.fresh()).treasury, configuration().karma)),
   }),
+}
+
+/** Answers from the present, or from the log as it was. */
+const foundAsOf = async (
+  { as_of: point }: { readonly as_of?: PastPoint | undefined },
+  { engine, configuration, clock }: McpDependencies,
+  view: (viewpoint: Viewpoint) => Promise<object>,
+): Promise<ToolOutcome> => {
+  const answer = await viewpointAt(point, engine, { clock, configuration: configuration() })
+  if (answer.status === 'busy') return failed('as_of_busy', {})
+  if (answer.status === 'out-of-range') return failed('as_of_out_of_range', { detail: answer.detail })
+  const { asOf } = answer.viewpoint
+  const body = await view(answer.viewpoint)
+  return found(asOf === null || Array.isArray(body) ? body : { ...body, as_of_point: asOf })
 }

@@ -18,6 +18,16 @@ describe('the rate limit', () => {
     expect(limit.take('a', 1, 0)).toBeGreaterThan(0)
   })
 
+  it('can be asked without counting, and forgets', () => {
+    const limit = new RateLimit()
+    expect(limit.waitSeconds('a', 1, 0)).toBeNull()
+    expect(limit.waitSeconds('a', 1, 0)).toBeNull()
+    limit.take('a', 1, 0)
+    expect(limit.waitSeconds('a', 1, 0)).toBe(60)
+    limit.forget('a')
+    expect(limit.waitSeconds('a', 1, 0)).toBeNull()
+  })
+
   it('follows a limit that changes', () => {
     const limit = new RateLimit()
     limit.take('a', 1, 0)

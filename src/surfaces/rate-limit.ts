@@ -8,20 +8,27 @@ interface Window {
   count: number
 }
 
-/** Counts requests per caller, in a minute that begins with the caller's first one. */
+/** Counts per caller, in a minute that begins with what is counted first: requests, or sign-ins that failed. */
 export class RateLimit {
   /** Oldest window first, since a new window goes to the end. */
   readonly #windows = new Map<string, Window>()
 
-  /** Counts a request. Null if it is allowed, else after how many seconds the caller may try again. */
+  /** Counts one more. Null if it is allowed, else after how many seconds the caller may try again. */
   take(caller: string, perMinuteMax: number, nowMs: number): number | null {
+    const waitSeconds = this.waitSeconds(caller, perMinuteMax, nowMs)
+    if (waitSeconds === null) this.#windowOf(caller, nowMs).count += 1
+    return waitSeconds
+  }
+
+  /** The same without counting. */
+  waitSeconds(caller: string, perMinuteMax: number, nowMs: number): number | null {
     const window = this.#windowOf(caller, nowMs)
-    if (window.count >= perMinuteMax) {
-      const waitMs = window.startedAtMs + WINDOW_MS - nowMs
-      return Math.max(1, Math.ceil(waitMs / 1000))
-    }
-    window.count += 1
-    return null
+    if (window.count < perMinuteMax) return null
+    return Math.max(1, Math.ceil((window.startedAtMs + WINDOW_MS - nowMs) / 1000))
+  }
+
+  forget(caller: string): void {
+    this.#windows.delete(caller)
   }
 
   get size(): number {
@@ -35,13 +42,13 @@ export class RateLimit {
       return current
     }
     this.#windows.delete(caller)
-    this.#forget(nowMs)
+    this.#dropOld(nowMs)
     const window = { startedAtMs: nowMs, count: 0 }
     this.#windows.set(caller, window)
     return window
   }
 
-  #forget(nowMs: number): void {
+  #dropOld(nowMs: number): void {
     for (const [caller, { startedAtMs }] of this.#windows) {
       const isOver = startedAtMs + WINDOW_MS <= nowMs
       if (!isOver && this.#windows.size < CALLERS_MAX) return
