@@ -17,14 +17,14 @@ import type { ExecuteOptions, Executor } from '../engine/plan.ts'
 import type { Outcome } from '../engine/plan.ts'
 import { sha256Hex } from '../engine/sha256.ts'
 import { DueTimes } from './due-times.ts'
-import { marketView, type MarketView } from '../core/market/readings.ts'
+import type { MarketView } from '../core/market/readings.ts'
 import type { Producer } from '../ports/producer.ts'
 import type { CycleRequest } from '../core/brain/run-cycle.ts'
 import type { ReputationFacts } from '../core/reputation/evolve.ts'
 import type { ProducerReport } from '../core/signals/producer-runs.ts'
 import type { DecisionContext } from '../core/shared/decision-context.ts'
 import { quietCycle } from './quiet-cycle.ts'
-import { NOTHING, QuietRuns, quietView, reportOf } from './quiet-producers.ts'
+import { isLaterWindow, NOTHING, QuietRuns, quietView, reportOf } from './quiet-producers.ts'
 import { QuietBars, type BarGroup } from './quiet-bars.ts'
 import { LateSignals } from './late-signals.ts'
 import { afterSettling } from './quiet-settlement.ts'
@@ -177,21 +177,29 @@ export class BacktestEngine implements Executor {
       this.#runs.add(producer.name, this.#timestamp, this.#nowMs, 0)
       return true
     }
-    const { rows } = report
-    if (rows.some(({ dedupeKey }) => this.#keys.has(dedupeKey))) return false
+    const { name, rows } = report
+    const isLater = isLaterWindow(producer, this.#lastRunMs(name), this.#nowMs)
+    if (!isLater && rows.some(({ dedupeKey }) => this.#keys.has(dedupeKey))) return false
     if (!this.#takesLate(report) && !this.#takesSignals(report)) return false
-    for (const { dedupeKey } of rows) this.#keys.add(dedupeKey)
+    this.#keys.addOfWindow(
+      name,
+      rows.map(({ dedupeKey }) => dedupeKey),
+      isLater,
+    )
     return true
   }
 
-  /** Signals that join open calls. */
+  #lastRunMs(name: string): number {
+    const { runs } = this.#state.signals.producers
+    return this.#runs.lastRunMs(name) ?? Date.parse(runs.get(name)?.lastRunAt ?? '')
+  }
+
+  /** Signals from which nothing follows at once. */
   #takesLate({ name, rows, end }: ProducerReport): boolean {
-    const overlaps = end === 'usable' ? this.#late.take(name, rows, this.#unfolded, this.#context()) : null
-    if (overlaps === null) return false
+    const after = end === 'usable' ? this.#late.take(name, rows, this.#unfolded, this.#context()) : null
+    if (after === null) return false
     const { signals, reputation } = this.#state
-    const { calls, outcomes, feedback } = reputation
-    if (overlaps !== reputation.overlaps)
-      this.#state = withSignals(this.#state, 0, signals, { calls, outcomes, overlaps, feedback })
+    if (after !== reputation) this.#state = withSignals(this.#state, 0, signals, after)
     this.#runs.add(name, this.#timestamp, this.#nowMs, rows.length)
     if (this.#late.count > LATE_MAX) this.#foldSignals()
     return true
@@ -223,7 +231,7 @@ export class BacktestEngine implements Executor {
         void this.#withBars.market.symbols
         return pricesOf(symbol)
       },
-      () => marketView(this.#withBars.market, symbols, this.#nowMs),
+      () => this.#withBars.market,
     )
   }
 
@@ -236,7 +244,8 @@ export class BacktestEngine implements Executor {
     this.moveTo(group.closeMs)
     const [first] = group.bars
     if (first !== undefined) this.#now = timestampOf(first.close_ts)
-    if (settles) this.#state = afterSettling(this.state, group.bars, this.#context())
+    // No fold of a settled call reads the signals that are late.
+    if (settles) this.#state = afterSettling(this.#withBars, group.bars, this.#context())
     return true
   }
 

@@ -3,7 +3,7 @@ import { symbolQueue, horizonQueue } from '../core/reputation/calls.ts'
 import { waitingIn, type DueQueues } from '../core/reputation/due-queues.ts'
 import type { Timestamp } from '../core/shared/brand.ts'
 import { intervalMsOf } from '../core/shared/cron.ts'
-import { HORIZONS } from '../core/shared/time.ts'
+import { HORIZONS, msOf } from '../core/shared/time.ts'
 import { builtinOf, type Producers } from '../core/signals/producers.ts'
 import type { State } from '../core/state.ts'
 
@@ -109,7 +109,7 @@ const firstDueMs = ({ reputation: { calls }, market }: State): number => {
   const look = (queue: string): void => {
     const front = waitingIn(calls.due, queue).next()
     const call = front.done === true ? undefined : calls.open.get(front.value)
-    if (call !== undefined) first = Math.min(first, Date.parse(call.dueAt))
+    if (call !== undefined) first = Math.min(first, msOf(call.dueAt))
   }
   for (const horizon of HORIZONS) {
     look(horizonQueue(horizon))

@@ -13,6 +13,23 @@ export interface LateSymbol {
 /** A day of minutes. Shorter bars are folded more often, so that memory stays small. */
 const BARS_MAX = 1440
 
+/** A class, because each object with a getter of its own would take longer than all the rest. */
+class MarketOnDemand implements Market {
+  readonly rules: Market['rules']
+  readonly quotes: Market['quotes']
+  readonly #look: () => Market['symbols']
+
+  constructor(rules: Market['rules'], quotes: Market['quotes'], look: () => Market['symbols']) {
+    this.rules = rules
+    this.quotes = quotes
+    this.#look = look
+  }
+
+  get symbols(): Market['symbols'] {
+    return this.#look()
+  }
+}
+
 /**
  * Folds the bars of a run into the market when somebody looks at its symbols. Trades are made at the open of the next
  * bar, so for most of them nobody does.
@@ -71,13 +88,7 @@ export class LateMarket {
       }
       return symbols
     }
-    const market: Market = {
-      rules,
-      quotes,
-      get symbols() {
-        return look()
-      },
-    }
+    const market = new MarketOnDemand(rules, quotes, look)
     this.#market = market
     if (backfill || late.some(({ count }) => count >= BARS_MAX)) this.fold()
     return market

@@ -1,10 +1,18 @@
-import type { StoredSignal } from '../core/events/catalogue.ts'
-import { afterJoining, type Call, type Joining } from '../core/reputation/calls.ts'
-import type { ReputationFacts, ReputationState } from '../core/reputation/evolve.ts'
-import { callJoinedBy } from '../core/reputation/open-call.ts'
-import { afterJoined, type Overlaps } from '../core/reputation/overlaps.ts'
-import { signalId, type Timestamp } from '../core/shared/brand.ts'
+import type { KnownEvent, PayloadOf, StoredSignal } from '../core/events/catalogue.ts'
+import {
+  afterJoining as callsAfterJoining,
+  SIGNALS_MAX,
+  type Call,
+  type Calls,
+  type Joining,
+} from '../core/reputation/calls.ts'
+import { evolveReputation, type ReputationFacts, type ReputationState } from '../core/reputation/evolve.ts'
+import { callJoinedBy, callsOfSignals } from '../core/reputation/open-call.ts'
+import { afterJoined } from '../core/reputation/overlaps.ts'
+import { signalId, type CallId, type SignalId, type Timestamp } from '../core/shared/brand.ts'
 import type { DecisionContext } from '../core/shared/decision-context.ts'
+import type { JsonObject } from '../core/shared/json.ts'
+import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { DAY_MS, msOf } from '../core/shared/time.ts'
 import { weightedTypeOf } from '../core/signal-types/all.ts'
 import { priceWs } from '../core/signal-types/price-ws.ts'
@@ -12,19 +20,20 @@ import type { SignalsState } from '../core/signals/evolve.ts'
 import { evolveLatestSignals, type LatestSignals } from '../core/signals/latest-signals.ts'
 import { rowFaultOf, type Row } from '../core/signals/producer-runs.ts'
 import { builtinOf } from '../core/signals/producers.ts'
+import { attributionOf, type CallOf } from '../core/signals/signals.ts'
 import { afterSeen, type SignalsSeen } from '../core/signals/trails.ts'
 import type { State } from '../core/state.ts'
 
 type GrowingSeen = { -readonly [Member in keyof SignalsSeen]: SignalsSeen[Member] } & { readonly day: number }
 
 /**
- * Signals of built-in producers that join open calls, which is what most of them do: nothing follows from them. What they
- * leave in memory is folded when somebody reads it: a cycle only the newest of each kind.
+ * Signals of built-in producers: nothing follows from them, and most of them join open calls. What they leave in memory is folded when somebody reads it: a cycle only the newest of each kind.
  */
 export class LateSignals {
   /** By type, producer and symbol: the older ones are never read. */
   readonly #newest = new Map<string, StoredSignal>()
-  #joining: Joining[] = []
+  /** By the call that they join. */
+  readonly #joining = new Map<CallId, SignalId[]>()
   #seen: GrowingSeen[] = []
   readonly #seenOf = new Map<string, GrowingSeen>()
   #count = 0
@@ -40,63 +49,76 @@ export class LateSignals {
     return this.#attributions
   }
 
-  /** Takes the signals of a run and returns who repeats whom now. Null, and nothing is changed, if more follows from them. */
+  /** Takes the signals of a run and returns reputation with them. Null, and nothing is changed, if more follows from them. */
   take(
     name: string,
     rows: readonly Row[],
     facts: ReputationFacts,
     context: DecisionContext,
-  ): Overlaps | null {
+  ): ReputationState | null {
     const domain = builtinOf(name)?.domain
     const { now, configuration } = context
     if (domain === undefined || facts.signals.latest.signals.size === 0) return null
     const rules = { now, skewSecondsMax: configuration.signals.max_future_skew_seconds, domain }
-    const calls: (Call | null)[] = []
     for (const row of rows) {
-      const { type, payload, ts } = row
+      const { type, ts } = row
       if (ts !== now || type === priceWs.type || rowFaultOf(row, rules) !== null) return null
-      const isWeighted = weightedTypeOf(type) !== undefined
-      const signal = { type, payload, contributorId: null, producerId: name, at: now }
-      const call = isWeighted ? callJoinedBy(facts, signal, configuration) : null
-      if (isWeighted && call === null) return null
-      calls.push(call)
     }
-    return this.#commit(name, rows, calls, facts, context)
+    // Near the limit of all signals the calls keep fewer of them.
+    if (facts.reputation.calls.ofSignal.size + this.#count + rows.length >= SIGNALS_MAX) return null
+    return this.#commit(name, rows, facts, context)
   }
 
   #commit(
     name: string,
     rows: readonly Row[],
-    calls: readonly (Call | null)[],
-    { reputation: { overlaps: before, outcomes } }: ReputationFacts,
-    { now, newId }: DecisionContext,
-  ): Overlaps {
-    let overlaps = before
-    rows.forEach(({ type, payload }, index) => {
+    facts: ReputationFacts,
+    context: DecisionContext,
+  ): ReputationState {
+    const { now, newId, configuration } = context
+    let { reputation } = facts
+    let opening: CallOf | null = null
+    let attributions = 0
+    for (const { type, payload } of rows) {
       const id = signalId(newId())
+      this.#count += 1
       this.#see(name, type, now)
-      const call = calls[index] ?? null
       // One without weight is counted and stands nowhere else.
-      if (call === null) return
-      this.#newest.set(`${type}|${name}|${call.symbol}`, {
-        seq: 0,
-        id,
-        type: type as StoredSignal['type'],
-        ts: now,
-        source: name,
-        traceId: null,
-        dedupeKey: null,
-        payload,
-        recordedAt: now,
-      })
-      this.#joining.push({ callId: call.id, signalId: id })
-      overlaps = afterJoined(overlaps, call, msOf(now), (author) => outcomes.edges.get(author)?.sum ?? 0)
-    })
-    // The ids of attributions come after those of all signals of the run.
-    const attributions = calls.filter((call) => call !== null).length
+      if (weightedTypeOf(type) === undefined) continue
+      attributions += 1
+      this.#keepNewest(name, type, payload, id, now)
+      const signal = { signalId: id, type, payload, contributorId: null, producerId: name, at: now }
+      const call = callJoinedBy(facts, signal, configuration)
+      if (call === null) {
+        opening ??= callsOfSignals(facts, context)
+        reputation = afterAttribution(reputation, attributionOf(signal, opening(signal), null))
+      } else {
+        const joining = this.#joining.get(call.id)
+        if (joining === undefined) this.#joining.set(call.id, [id])
+        else joining.push(id)
+        reputation = afterJoining(reputation, call, now)
+      }
+    }
+    // Their ids come after those of all signals of the run.
     this.#attributions += attributions
-    this.#count += rows.length + attributions
-    return overlaps
+    this.#count += attributions
+    return reputation
+  }
+
+  #keepNewest(source: string, type: string, payload: JsonObject, id: string, at: Timestamp): void {
+    const { symbol } = payload
+    if (typeof symbol !== 'string') return
+    this.#newest.set(`${type}|${source}|${canonicalSymbol(symbol)}`, {
+      seq: 0,
+      id,
+      type: type as StoredSignal['type'],
+      ts: at,
+      source,
+      traceId: null,
+      dedupeKey: null,
+      payload,
+      recordedAt: at,
+    })
   }
 
   #see(source: string, type: string, at: Timestamp): void {
@@ -121,15 +143,23 @@ export class LateSignals {
     return after
   }
 
+  /** Of calls that were settled meanwhile nothing is left. */
+  #joiningOf({ open }: Calls): readonly Joining[] {
+    const all: Joining[] = []
+    for (const [callId, signalIds] of this.#joining)
+      if (open.has(callId)) for (const id of signalIds) all.push({ callId, signalId: id })
+    return all
+  }
+
   /** All that is left to fold, but for the runs. */
   foldInto({ signals, reputation }: Pick<State, 'signals' | 'reputation'>): {
     readonly signals: SignalsState
     readonly reputation: ReputationState
   } {
-    const calls = afterJoining(reputation.calls, this.#joining)
+    const calls = callsAfterJoining(reputation.calls, this.#joiningOf(reputation.calls))
     const trails = afterSeen(signals.trails, this.#seen)
     const latest = this.foldLatest(signals.latest)
-    this.#joining = []
+    this.#joining.clear()
     this.#seen = []
     this.#seenOf.clear()
     this.#count = 0
@@ -142,3 +172,21 @@ export class LateSignals {
     }
   }
 }
+
+/** A call that is joined stays as it is until the signals are folded: only who repeats whom may change at once. */
+const afterJoining = (reputation: ReputationState, call: Call, now: Timestamp): ReputationState => {
+  const { calls, outcomes, feedback } = reputation
+  const overlaps = afterJoined(
+    reputation.overlaps,
+    call,
+    msOf(now),
+    (author) => outcomes.edges.get(author)?.sum ?? 0,
+  )
+  return overlaps === reputation.overlaps ? reputation : { calls, outcomes, overlaps, feedback }
+}
+
+/** No fold of reputation looks at more of the event. */
+const afterAttribution = (
+  reputation: ReputationState,
+  payload: PayloadOf<'attribution.recorded.v1'>,
+): ReputationState => evolveReputation(reputation, { type: 'attribution.recorded.v1', payload } as KnownEvent)

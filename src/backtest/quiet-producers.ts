@@ -1,7 +1,11 @@
 import type { FeedBar } from '../core/market/bar.ts'
-import type { MarketView, SymbolView } from '../core/market/readings.ts'
+import type { Market } from '../core/market/evolve.ts'
+import { marketView, symbolView, type MarketView, type SymbolView } from '../core/market/readings.ts'
+import { assert } from '../core/shared/assert.ts'
 import type { Timestamp } from '../core/shared/brand.ts'
+import { intervalMsOf } from '../core/shared/cron.ts'
 import { priceFrom } from '../core/shared/money.ts'
+import { canonicalSymbol } from '../core/shared/symbol.ts'
 import type { ProducerReport } from '../core/signals/producer-runs.ts'
 import { builtinOf, type Producers } from '../core/signals/producers.ts'
 import { keyedRows } from '../engine/market/producer-runner.ts'
@@ -91,6 +95,12 @@ export const reportOf = (
   return { name, end: 'usable', rows, rejected: [], error: null, durationMs: 0 }
 }
 
+/** Whether the keys of its rows are others than those of its last run. */
+export const isLaterWindow = ({ name }: Producer, lastRunMs: number, nowMs: number): boolean => {
+  const lengthMs = intervalMsOf(builtinOf(name)?.schedule ?? '') ?? 1
+  return Math.floor(nowMs / lengthMs) > Math.floor(lastRunMs / lengthMs)
+}
+
 const runOf = (producer: Producer, view: MarketView): ProducerRun | null => {
   try {
     return producer.run(view)
@@ -108,16 +118,13 @@ export const quietView = (
     analysisBarSeconds,
   }: Omit<MarketView, 'symbols'> & { readonly symbols: readonly string[] },
   pricesOf: (symbol: string) => PriceView | null,
-  wholeMarket: () => MarketView,
+  folded: () => Market,
 ): MarketView => {
-  let whole: MarketView | null = null
-  const wholeView = (): MarketView => (whole ??= wholeMarket())
   const views: SymbolView[] = []
   for (const symbol of symbols) {
     const prices = pricesOf(symbol)
-    if (prices === null) return wholeView()
-    const wholeOf = () => wholeView().symbols.find((view) => view.symbol === symbol) as SymbolView
-    views.push(new QuietSymbolView(symbol, prices, wholeOf))
+    if (prices === null) return marketView(folded(), symbols, asOfMs)
+    views.push(new QuietSymbolView(symbol, prices, folded))
   }
   return { asOfMs, analysisBarSeconds, symbols: views }
 }
@@ -147,9 +154,10 @@ class QuietSymbolView implements SymbolView {
   readonly analysisBars: SymbolView['analysisBars']
   readonly #close: number
   readonly #last: LastReadings
-  readonly #whole: () => SymbolView
+  readonly #folded: () => Market
+  #whole: SymbolView | null = null
 
-  constructor(symbol: string, prices: PriceView, whole: () => SymbolView) {
+  constructor(symbol: string, prices: PriceView, folded: () => Market) {
     const { close, last, return1h, variance, analysisBars } = prices
     this.symbol = symbol
     this.return1h = return1h
@@ -157,7 +165,7 @@ class QuietSymbolView implements SymbolView {
     this.analysisBars = analysisBars
     this.#close = close
     this.#last = last
-    this.#whole = whole
+    this.#folded = folded
   }
 
   get close(): SymbolView['close'] {
@@ -189,18 +197,27 @@ class QuietSymbolView implements SymbolView {
   }
 
   get return24h(): number | null {
-    return this.#whole().return24h
+    return this.#wholeView().return24h
   }
 
   get volume24hUsd(): number | null {
-    return this.#whole().volume24hUsd
+    return this.#wholeView().volume24hUsd
   }
 
   get openInterestChangePct(): number | null {
-    return this.#whole().openInterestChangePct
+    return this.#wholeView().openInterestChangePct
   }
 
   get fearGreedChange7d(): number | null {
-    return this.#whole().fearGreedChange7d
+    return this.#wholeView().fearGreedChange7d
+  }
+
+  #wholeView(): SymbolView {
+    if (this.#whole !== null) return this.#whole
+    const market = this.#folded()
+    const known = market.symbols.get(canonicalSymbol(this.symbol))
+    assert(known !== undefined, `${this.symbol} has a price but no bars`)
+    this.#whole = symbolView(this.symbol, known, market)
+    return this.#whole
   }
 }

@@ -78,7 +78,9 @@ const runOf = async (
   const commands = executing.mock.calls.map(([command]) => command)
   vi.restoreAllMocks()
   const { curve: _curve, ...risk } = state.trading.risk
-  return { result, errors, quiet, commands, state: { ...state, trading: { ...state.trading, risk } } }
+  const { rules, quotes, symbols } = state.market
+  const market = { rules, quotes, symbols }
+  return { result, errors, quiet, commands, state: { ...state, market, trading: { ...state.trading, risk } } }
 }
 
 const comparedRuns = async (given: Case, feedOf: () => MarketFeed, quietMin = 100) => {

@@ -97,7 +97,8 @@ export const runCycle = <Kept>(
     const circumstances = { regime: regime.regime, gauges: gaugesOf(fresh) }
     const conviction = convictionOf(symbol, scores, weights, circumstances, rules.brain)
     const held = { killSwitchLevel, holdings: holdings.get(key) ?? [] }
-    const decided: DecidedConviction = { ...conviction, decision: decisionOf(conviction, held, rules) }
+    // First, because a member behind a copy takes several times as long.
+    const decided: DecidedConviction = { decision: decisionOf(conviction, held, rules), ...conviction }
     convictions.push(keep(decided))
     intents.push(...intentsOf(decided, facts.mark, rules))
     anyScored ||= scores.length > 0

@@ -197,13 +197,18 @@ export interface WeighedDomain {
 }
 
 export const synthesize = (scores: readonly DomainScore[], weights: DomainWeights): Synthesis => {
-  const total = sumOf(scores.map(({ domain, quality }) => weights[domain] * quality))
-  const domains = scores.map(({ domain, value, quality }): WeighedDomain => {
+  let total = 0
+  for (const { domain, quality } of scores) total += weights[domain] * quality
+  const domains: WeighedDomain[] = []
+  let net = 0
+  let gross = 0
+  for (const { domain, value, quality } of scores) {
     const weight = total === 0 ? 0 : (weights[domain] * quality) / total
-    return { domain, value, quality, weight, contribution: weight * value }
-  })
-  const net = sumOf(domains.map(({ contribution }) => contribution))
-  const gross = sumOf(domains.map(({ contribution }) => Math.abs(contribution)))
+    const contribution = weight * value
+    domains.push({ domain, value, quality, weight, contribution })
+    net += contribution
+    gross += Math.abs(contribution)
+  }
   return {
     value: r9(net),
     coverage: clamp01(total),
@@ -211,5 +216,3 @@ export const synthesize = (scores: readonly DomainScore[], weights: DomainWeight
     domains,
   }
 }
-
-const sumOf = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)

@@ -58,12 +58,17 @@ const evolveCycles = (brain: BrainState, event: KnownEvent): BrainState => {
         signals_used: used,
         evidence,
       } = event.payload
-      const scored = Object.values(used).some((ids) => ids.length > 0)
+      const { regime, staleness, learning } = brain
+      const everScored = staleness.everScored || Object.values(used).some((ids) => ids.length > 0)
+      // Written out: copies take several times as long.
       return {
-        ...brain,
-        regime: brain.regime && evidence ? { ...brain.regime, evidence, evidenceAt: at } : brain.regime,
+        regime:
+          regime && evidence
+            ? { regime: regime.regime, changedAt: regime.changedAt, evidence, evidenceAt: at }
+            : regime,
         lastCycle: { id, at },
-        staleness: { staleCycles, everScored: brain.staleness.everScored || scored },
+        staleness: { staleCycles, everScored },
+        learning,
       }
     }
     case 'system.kill_switch.v1':

@@ -92,7 +92,11 @@ const crisisVotes = ({ funding, basis, fearGreed }: Gauges, rules: RegimeRules['
     fearGreed !== null && fearGreed < rules.fear_greed_below,
   )
 
-const count = (...votes: readonly boolean[]): number => votes.filter(Boolean).length
+const count = (...votes: readonly boolean[]): number => {
+  let sum = 0
+  for (const vote of votes) if (vote) sum += 1
+  return sum
+}
 
 /** Raw values of a symbol that decide the regime and the counter-thesis; null without a fresh signal. */
 export interface Gauges {
@@ -126,6 +130,7 @@ const gauge = (fresh: readonly FreshSignal[], type: string, member: string): num
 }
 
 const median = (values: readonly number[]): number | null => {
+  if (values.length < 2) return values[0] ?? null
   const sorted = values.toSorted((one, other) => one - other)
   const lower = sorted[Math.floor((sorted.length - 1) / 2)]
   const upper = sorted[Math.floor(sorted.length / 2)]

@@ -145,7 +145,7 @@ export const cycleInputsOf = (
   const { now, configuration } = context
   const markOf = markReader(facts, context)
   return {
-    asOfMs: Date.parse(asOf),
+    asOfMs: msOf(asOf),
     nowMs: msOf(now),
     symbols: configuration.universe.symbols,
     authors: authorsForCycle(facts, configuration),

@@ -77,7 +77,8 @@ export const markOf = (
   return newest !== null && nowMs - newest.atMs <= trust.maxAgeMs ? newest : null
 }
 
-const symbolView = (symbol: string, known: SymbolMarket, market: Market): SymbolView => {
+/** What producers see of one symbol. */
+export const symbolView = (symbol: string, known: SymbolMarket, market: Market): SymbolView => {
   const { last, analysis } = known
   const dayAgo = barADayAgo(known, market.rules.barSeconds)
   const { volume24hUsd, return24hPct } = dayFactsOf(market, canonicalSymbol(symbol))

@@ -38,6 +38,9 @@ export const NEWCOMER: Contribution = {
   group: null,
 }
 
+/** An author without outcomes. */
+const UNJUDGED = { ...NEWCOMER.edge, outcomes: 0 }
+
 /** Alone among newcomers. */
 export const weightOf = ({ influence, newcomer }: Contribution): number => influence + newcomer
 
@@ -57,8 +60,7 @@ export const contributionsOf = ({ edges, overlaps }: Evidence, rules: Contributi
     const { mean, error, evidence, sure } = estimatedEdge(edge, rules)
     known.set(author, { mean, error, evidence, sure, outcomes: edge.outcomes })
   }
-  for (const author of pairs.keys())
-    if (!known.has(author)) known.set(author, { ...NEWCOMER.edge, outcomes: 0 })
+  for (const author of pairs.keys()) if (!known.has(author)) known.set(author, UNJUDGED)
   const contributions = new Map<string, Contribution>()
   // Before caution: doubt about the original must not be to the advantage of its copies.
   const added = new Map<string, number>()
@@ -137,39 +139,36 @@ interface Pair {
 const pairsOf = (all: readonly Repeats[]): ReadonlyMap<string, readonly Pair[]> => {
   const sums = new Map<string, Map<string, PairSums>>()
   const add = (author: string, other: string, { share, variance, byLean }: Repeats, sign: 1 | -1): void => {
-    const own = sums.get(author) ?? new Map<string, PairSums>()
-    const sum = own.get(other) ?? {
-      share: 0,
-      variance: 0,
-      behind: 0,
-      byLean: Math.min(LEAN_MAX, Math.max(0, byLean)),
+    let own = sums.get(author)
+    if (own === undefined) {
+      own = new Map()
+      sums.set(author, own)
+    }
+    let sum = own.get(other)
+    if (sum === undefined) {
+      sum = { share: 0, variance: 0, behind: 0, byLean: Math.min(LEAN_MAX, Math.max(0, byLean)) }
+      own.set(other, sum)
     }
     sum.share += Math.max(0, share)
     sum.variance += variance
     sum.behind += sign * share
-    own.set(other, sum)
-    sums.set(author, own)
   }
   for (const one of all) {
     add(one.later, one.earlier, one, 1)
     add(one.earlier, one.later, one, -1)
   }
   const pairs = new Map<string, readonly Pair[]>()
-  for (const [author, own] of sums)
-    pairs.set(
-      author,
-      [...own]
-        .map(([other, { share, variance, behind, byLean }]) => ({
-          author: other,
-          share,
-          behind,
-          error: Math.sqrt(variance),
-          byLean,
-        }))
-        .toSorted((one, other) => (one.author < other.author ? -1 : 1)),
-    )
+  for (const [author, own] of sums) {
+    const others: Pair[] = []
+    for (const [other, { share, variance, behind, byLean }] of own)
+      others.push({ author: other, share, behind, error: Math.sqrt(variance), byLean })
+    pairs.set(author, inOrderOfNames(others))
+  }
   return pairs
 }
+
+const inOrderOfNames = (pairs: Pair[]): readonly Pair[] =>
+  pairs.sort((one, other) => (one.author < other.author ? -1 : 1))
 
 interface PairSums {
   share: number
@@ -206,7 +205,8 @@ const inOrder = (
 
 /** A leader belongs to the group that bears its name. */
 const withLeaders = (contributions: Map<string, Contribution>): Contributions => {
-  const leaders = new Set([...contributions.values()].flatMap(({ group }) => group ?? []))
+  const leaders = new Set<string>()
+  for (const { group } of contributions.values()) if (group !== null) leaders.add(group)
   for (const leader of leaders) {
     const own = contributions.get(leader)
     if (own !== undefined && own.group === null) contributions.set(leader, { ...own, group: leader })

@@ -49,7 +49,7 @@ const joinedCall = (calls: Calls, { author, symbol, direction }: CallClaim, now:
   // A due call takes no more signals, traded on or not: a new signal is about a later time.
   if (call === undefined || call.dueAt <= now) return null
   // Nor does one that a wrong clock opened: it would be due long after any horizon.
-  return isFromFuture(Date.parse(call.dueAt), msOf(now) + HORIZON_MS[call.horizon]) ? null : call
+  return isFromFuture(msOf(call.dueAt), msOf(now) + HORIZON_MS[call.horizon]) ? null : call
 }
 
 /** Null if the limit of open calls is reached. */
@@ -64,7 +64,7 @@ const openedCall = (
   return {
     id,
     horizon,
-    dueAt: timestampAt(Date.parse(now) + HORIZON_MS[horizon]),
+    dueAt: timestampAt(msOf(now) + HORIZON_MS[horizon]),
     refPrice: price,
     refSigma: sigma === null ? null : r9(sigma * Math.sqrt(HORIZON_MS[horizon] / (barSeconds * 1000))),
   }

@@ -201,10 +201,31 @@ const agreementOf = (one: CallDirection, other: CallDirection): number => {
 /** No registered name contains it, and others have no vote. */
 const SEPARATOR = '\n'
 const keyOf = (later: string, earlier: string): string => `${later}${SEPARATOR}${earlier}`
-const authorsIn = (key: string): readonly [later: string, earlier: string] => {
+const authorsIn = (key: string): Authors => {
+  const known = split.get(key)
+  if (known !== undefined) return known
   const at = key.indexOf(SEPARATOR)
-  return at === -1 ? [key, ''] : [key.slice(0, at), key.slice(at + 1)]
+  const authors: Authors = at === -1 ? [key, ''] : [nameOf(key.slice(0, at)), nameOf(key.slice(at + 1))]
+  if (split.size >= SPLIT_MAX) split.clear()
+  split.set(key, authors)
+  return authors
 }
+
+type Authors = readonly [later: string, earlier: string]
+
+/** Every cycle asks for the same pairs. Each name is one text, because equal texts are compared letter by letter. */
+const nameOf = (text: string): string => {
+  const known = names.get(text)
+  if (known !== undefined) return known
+  if (names.size >= SPLIT_MAX) names.clear()
+  names.set(text, text)
+  return text
+}
+
+/** As many as there may be pairs. */
+const SPLIT_MAX = REPETITIONS_MAX
+const split = new Map<string, Authors>()
+const names = new Map<string, string>()
 
 /** Once a day: drops ended stances, pairs that did not meet for long, and rare ones if there are too many. */
 const swept = (overlaps: Overlaps, now: Timestamp, worthOf: WorthOf): Overlaps => {
@@ -249,9 +270,16 @@ export interface Repeats {
 
 export const repeatsOf = ({ counts, repetitions }: Overlaps): readonly Repeats[] => {
   const all: Repeats[] = []
+  // Each author stands in many pairs.
+  const known = new Map<string, CallCount | undefined>()
+  const countOf = (author: string): CallCount | undefined => {
+    const count = known.get(author) ?? counts.get(author)
+    known.set(author, count)
+    return count
+  }
   repetitions.forEach(({ agreed, squares, asOfCall }, key) => {
     const [later, earlier] = authorsIn(key)
-    const count = counts.get(later)
+    const count = countOf(later)
     if (count === undefined) return
     const kept = powerOfTwo((asOfCall - count.calls) / HALF_LIFE_CALLS)
     all.push({
@@ -259,7 +287,7 @@ export const repeatsOf = ({ counts, repetitions }: Overlaps): readonly Repeats[]
       earlier,
       share: (kept * agreed) / count.weight,
       variance: (kept * squares) / (count.weight * count.weight),
-      byLean: leanOf(count) * leanOf(counts.get(earlier)),
+      byLean: leanOf(count) * leanOf(countOf(earlier)),
     })
   })
   return all

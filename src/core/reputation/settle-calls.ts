@@ -8,7 +8,7 @@ import type { CanonicalSymbol, PositionId, Timestamp } from '../shared/brand.ts'
 import { priceNumber, priceNumberOrNull, ratioOf, returnOf, sumOf, type Price } from '../shared/money.ts'
 import type { ReputationFacts } from './evolve.ts'
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
-import { type Horizon, HORIZON_MS, HORIZONS, timestampAt } from '../shared/time.ts'
+import { type Horizon, HORIZON_MS, HORIZONS, msOf, timestampAt } from '../shared/time.ts'
 import { r9 } from '../shared/numbers.ts'
 import { waitingIn } from './due-queues.ts'
 
@@ -100,7 +100,7 @@ const exitPrices = (
   market: ReputationFacts['market'],
   { symbol, close, closeTs }: Pick<DecidingBar, 'symbol' | 'close' | 'closeTs'>,
 ): ((horizon: Horizon) => Price) => {
-  const endMs = Date.parse(closeTs)
+  const endMs = msOf(closeTs)
   const lengthMs = market.rules.barSeconds * 1000
   const bars = market.symbols.get(symbol)?.analysis.bars ?? []
   return (horizon) => {
@@ -128,13 +128,13 @@ const settledByBar = (
   rules: SettlementRules,
   exitPriceOf: (horizon: Horizon) => Price,
 ): readonly NewEvent[] => {
-  const tooLateMs = Date.parse(closeTs) - rules.grace_seconds * 1000
+  const tooLateMs = msOf(closeTs) - rules.grace_seconds * 1000
   const due = HORIZONS.flatMap((horizon) =>
     dueIn(calls, symbolQueue(horizon, symbol), ({ dueAt }) => dueAt <= closeTs),
   )
   return due.slice(0, SETTLED_AT_ONCE_MAX).map((call) => {
     if (call.refPrice === null) return settledByMove(call, unknownMove('no_price'))
-    return Date.parse(call.dueAt) < tooLateMs
+    return msOf(call.dueAt) < tooLateMs
       ? settledByMove(call, unknownMove('no_bar'))
       : settledByMove(
           call,
@@ -266,8 +266,16 @@ type Resolution = PriceMove & Pick<PayloadOf<'attribution.resolved.v1'>, 'resolv
 const resolvedEvent = (call: Call, resolution: Resolution): NewEvent => ({
   type: 'attribution.resolved.v1',
   source: 'learning',
+  // Written out: a copy with more members takes several times as long.
   payload: {
-    ...resolution,
+    resolved_by: resolution.resolved_by,
+    position_id: resolution.position_id,
+    exit_price: resolution.exit_price,
+    return_pct: resolution.return_pct,
+    band_pct: resolution.band_pct,
+    hit: resolution.hit,
+    base_rate: resolution.base_rate,
+    void_reason: resolution.void_reason,
     call_id: call.id,
     signal_ids: [...call.signalIds],
     producer_id: call.producerId,

@@ -12,30 +12,50 @@ export const timestampAt = (ms: number): Timestamp => {
   return written.text
 }
 
-/** Most times are whole minutes of the day of the last one: their text need not be computed again. */
+/** Most times are whole minutes of a few days: their texts need not be computed again. */
 const textAt = (ms: number): string => {
   if (ms % MINUTE_MS !== 0 || ms < FIRST_MS || ms > LAST_MS) return new Date(ms).toISOString()
   const midnightMs = ms - (ms % DAY_MS)
-  if (midnightMs !== writtenDay.midnightMs) {
-    writtenDay = { midnightMs, text: new Date(midnightMs).toISOString().slice(0, DAY_LENGTH) }
-  }
   const minute = (ms - midnightMs) / MINUTE_MS
   minutes[minute] ??= new Date(ms).toISOString().slice(DAY_LENGTH)
-  return writtenDay.text + minutes[minute]
+  return dayTextAt(midnightMs) + minutes[minute]
+}
+
+const dayTextAt = (midnightMs: number): string => {
+  const known = dayTexts.get(midnightMs)
+  if (known !== undefined) return known
+  if (dayTexts.size >= DAYS_MAX) dayTexts.clear()
+  const text = new Date(midnightMs).toISOString().slice(0, DAY_LENGTH)
+  dayTexts.set(midnightMs, text)
+  return text
 }
 
 const MINUTE_MS = 60_000
 /** Of `2026-02-20T`. */
 const DAY_LENGTH = 11
-let writtenDay = { midnightMs: 0, text: '1970-01-01T' }
+const DAYS_MAX = 100
+const dayTexts = new Map<number, string>()
 /** The rest of the text, for each minute of a day. */
 const minutes: string[] = []
 
 /** And back: when a timestamp was, in milliseconds since 1970. */
 export const msOf = (ts: Timestamp): number => {
-  if (ts !== read.text) read = { ms: Date.parse(ts), text: ts }
+  if (ts !== read.text) read = { ms: parsedMs(ts), text: ts }
   return read.ms
 }
+
+const parsedMs = (ts: Timestamp): number => {
+  const known = times.get(ts)
+  if (known !== undefined) return known
+  if (times.size >= TIMES_MAX) times.clear()
+  const ms = Date.parse(ts)
+  times.set(ts, ms)
+  return ms
+}
+
+/** Times of few decisions: whoever makes one asks for the same ones again and again. */
+const TIMES_MAX = 1000
+const times = new Map<Timestamp, number>()
 
 let written = { ms: 0, text: timestampOf(new Date(0).toISOString()) }
 let read = written

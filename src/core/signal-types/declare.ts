@@ -78,6 +78,9 @@ export const DIRECTIONS = ['bullish', 'bearish', 'neutral'] as const
 export const symbol = z.string().min(1).max(32)
 export const optionalNumber = z.number().optional()
 export const optionalCount = z.int().optional()
+/** From 0 to 100. */
+export const optionalIndex = z.number().min(0).max(100).optional()
+export const optionalDirection = z.enum(DIRECTIONS).optional()
 
 export const numberIn = (payload: JsonObject, member: string): number | null => {
   const value = payload[member]

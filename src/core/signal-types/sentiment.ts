@@ -3,6 +3,7 @@ import {
   below,
   neutral,
   numberIn,
+  optionalIndex,
   optionalNumber,
   scale,
   settingsOf,
@@ -17,7 +18,7 @@ export const sentiment = weightedType({
   producer: { name: 'market-sentiment', schedule: '0 * * * *' },
   payload: z.looseObject({
     symbol,
-    fear_greed: z.number().min(0).max(100).optional(),
+    fear_greed: optionalIndex,
     fear_greed_change_7d: optionalNumber,
     ct_sentiment: z.string().max(2000).optional(),
   }),

@@ -1,6 +1,12 @@
 import { z } from 'zod'
 import type { JsonObject, Json } from '../shared/json.ts'
-import { optionalNumber, symbol } from '../signal-types/declare.ts'
+import {
+  DIRECTIONS,
+  optionalDirection,
+  optionalIndex,
+  optionalNumber,
+  symbol,
+} from '../signal-types/declare.ts'
 
 type Check = (value: Json) => boolean
 
@@ -43,6 +49,8 @@ const checksOf = (schema: z.ZodObject): Checks | null => {
 
 const checkOf = (type: z.ZodType): Check => {
   if (type === optionalNumber) return (value) => typeof value === 'number' && Number.isFinite(value)
+  if (type === optionalIndex) return (value) => typeof value === 'number' && value >= 0 && value <= 100
   if (type === symbol) return (value) => typeof value === 'string' && value.length > 0 && value.length <= 32
+  if (type === optionalDirection) return (value) => DIRECTIONS.some((direction) => direction === value)
   return (value) => type.safeParse(value).success
 }

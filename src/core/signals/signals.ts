@@ -192,32 +192,41 @@ const attributed = (
 ): Decision => {
   const id = signalId(newId())
   const { type, payload } = signal
-  const { symbol } = payload
   const contributorId = contributor?.contributorId ?? null
-  const signature = contributor?.signature
-  const call = callOf({ signalId: id, type, payload, contributorId, producerId, at: now })
+  const made = { signalId: id, type, payload, contributorId, producerId, at: now }
   return accept(eventOf(signal, id), {
     type: 'attribution.recorded.v1',
     source: signal.source,
-    // Members in canonical order serialise several times faster.
-    payload: {
-      call_id: call.call_id,
-      contributor_id: contributorId,
-      direction: call.direction,
-      due_at: call.due_at,
-      horizon: call.horizon,
-      node_id: contributor?.nodeId ?? null,
-      probability: call.probability,
-      producer_id: producerId,
-      received_at: now,
-      ref_price: call.ref_price,
-      ref_sigma: call.ref_sigma,
-      score: scoreOf(payload),
-      signal_id: id,
-      ...(signature === undefined ? {} : { signature }),
-      symbol: typeof symbol === 'string' ? canonicalSymbol(symbol) : null,
-    },
+    payload: attributionOf(made, callOf(made), contributor),
   })
+}
+
+/** Whose signal it is, and the call that it makes. */
+export const attributionOf = (
+  { signalId: signal_id, payload, contributorId, producerId, at }: NewSignal,
+  call: CallMade,
+  contributor: { readonly nodeId: NodeId; readonly signature: string | undefined } | null,
+): PayloadOf<'attribution.recorded.v1'> => {
+  const { symbol } = payload
+  const signature = contributor?.signature
+  // Members in canonical order serialise several times faster.
+  return {
+    call_id: call.call_id,
+    contributor_id: contributorId,
+    direction: call.direction,
+    due_at: call.due_at,
+    horizon: call.horizon,
+    node_id: contributor?.nodeId ?? null,
+    probability: call.probability,
+    producer_id: producerId,
+    received_at: at,
+    ref_price: call.ref_price,
+    ref_sigma: call.ref_sigma,
+    score: scoreOf(payload),
+    signal_id,
+    ...(signature === undefined ? {} : { signature }),
+    symbol: typeof symbol === 'string' ? canonicalSymbol(symbol) : null,
+  }
 }
 
 const eventOf = ({ type, source, ts, payload, dedupeKey }: SignalFields, id: string) => ({

@@ -2,6 +2,7 @@ import { priceNumber } from '../../../core/shared/money.ts'
 import type { SymbolView } from '../../../core/market/readings.ts'
 import { r9 } from '../../../core/shared/numbers.ts'
 import type { ProducedRow, Producer } from '../../../ports/producer.ts'
+import { rowsOfEach } from '../rows.ts'
 
 const SIGMAS = 6
 
@@ -9,23 +10,24 @@ const SIGMAS = 6
 export const priceAlerts: Producer = {
   name: 'price-alerts',
   run: ({ symbols }) => {
-    const watched = symbols.filter(({ return1h, variance }) => return1h !== null && variance !== null)
-    if (watched.length > 0) return { status: 'ran', rows: watched.flatMap(rowsOf) }
+    const isAnyWatched = symbols.some(({ return1h, variance }) => return1h !== null && variance !== null)
+    if (isAnyWatched) return { status: 'ran', rows: rowsOfEach(symbols, rowOf) }
     return { status: 'degraded', reason: 'no symbol has an hour of prices and a volatility yet' }
   },
 }
 
-const rowsOf = ({ symbol, close, return1h, variance }: SymbolView): readonly ProducedRow[] => {
-  if (return1h === null || variance === null) return []
+const rowOf = (view: SymbolView): ProducedRow | null => {
+  const { symbol, return1h, variance } = view
+  if (return1h === null || variance === null) return null
   const threshold = SIGMAS * Math.sqrt(variance)
-  if (!(Math.abs(return1h) > threshold)) return []
+  if (!(Math.abs(return1h) > threshold)) return null
   const direction = return1h > 0 ? 'bullish' : 'bearish'
   const payload = {
     symbol,
     direction,
-    price: priceNumber(close),
+    price: priceNumber(view.close),
     return_1h: r9(return1h),
     threshold: r9(threshold),
   }
-  return [{ type: 'signal.price_alert.v1', payload }]
+  return { type: 'signal.price_alert.v1', payload }
 }

@@ -5,6 +5,7 @@ import type { MarketView, SymbolView } from '../../../core/market/readings.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
 import { clamp, r9 } from '../../../core/shared/numbers.ts'
 import type { Producer } from '../../../ports/producer.ts'
+import { rowsOfEach } from '../rows.ts'
 import { bandPositionOf, exponentialAverageOf, ratioToMeanOf, relativeStrengthOf } from './indicators.ts'
 
 const TYPE = 'signal.ta.v1'
@@ -22,9 +23,9 @@ const AGE_BARS_MAX = 2
 export const technicalAnalysis: Producer = {
   name: 'technical-analysis',
   run: (view) => {
-    const rows = view.symbols.flatMap((symbol) => {
-      const members = isRecent(symbol, view) ? membersOf(symbol) : null
-      return members === null ? [] : [{ type: TYPE, payload: { symbol: symbol.symbol, ...members } }]
+    const rows = rowsOfEach(view.symbols, (symbol) => {
+      const payload = isRecent(symbol, view) ? payloadOf(symbol) : null
+      return payload === null ? null : { type: TYPE, payload }
     })
     if (rows.length > 0) return { status: 'ran', rows }
     return { status: 'degraded', reason: `no symbol has ${RSI_PERIOD + 1} analysis bars up to now` }
@@ -38,7 +39,7 @@ const isRecent = ({ analysisBars }: SymbolView, { asOfMs, analysisBarSeconds }: 
 }
 
 /** Null before the indicator that needs the least history can speak. */
-const membersOf = ({ analysisBars, variance }: SymbolView): JsonObject | null => {
+const payloadOf = ({ symbol, analysisBars, variance }: SymbolView): JsonObject | null => {
   const closes = closesOf(analysisBars)
   const close = closes.at(-1)
   const rsi = relativeStrengthOf(closes, RSI_PERIOD)
@@ -48,6 +49,7 @@ const membersOf = ({ analysisBars, variance }: SymbolView): JsonObject | null =>
   const volumes = analysisBars.slice(-VOLUME_PERIOD).map((bar) => bar.volume)
   const trendStrength = trendStrengthOf({ ema20, ema50, close, variance })
   return known({
+    symbol,
     rsi_14: r9(rsi),
     ema_20: asPrice(ema20),
     ema_50: asPrice(ema50),
