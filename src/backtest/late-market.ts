@@ -13,6 +13,29 @@ export interface LateSymbol {
 /** A day of minutes. Shorter bars are folded more often, so that memory stays small. */
 const BARS_MAX = 1440
 
+/** A market whose symbols are looked up when they are read. */
+class LateView implements Omit<Market, 'symbols'> {
+  readonly rules: Market['rules']
+  readonly quotes: Market['quotes']
+  readonly #look: () => Market['symbols']
+
+  constructor(rules: Market['rules'], quotes: Market['quotes'], look: () => Market['symbols']) {
+    this.rules = rules
+    this.quotes = quotes
+    this.#look = look
+    // A member of its own, which copies have, too. With one reader for all of them they keep one shape, and stay fast.
+    Object.defineProperty(this, 'symbols', LateView.#symbols)
+  }
+
+  static readonly #symbols: PropertyDescriptor = {
+    enumerable: true,
+    configurable: true,
+    get(this: LateView) {
+      return this.#look()
+    },
+  }
+}
+
 /**
  * Folds the bars of a run into the market when somebody looks at its symbols. Trades are made at the open of the next
  * bar, so for most of them nobody does.
@@ -71,13 +94,7 @@ export class LateMarket {
       }
       return symbols
     }
-    const market: Market = {
-      rules,
-      quotes,
-      get symbols() {
-        return look()
-      },
-    }
+    const market: Market = new LateView(rules, quotes, look) as unknown as Market
     this.#market = market
     if (backfill || late.some(({ count }) => count >= BARS_MAX)) this.fold()
     return market
