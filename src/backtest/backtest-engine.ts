@@ -28,6 +28,7 @@ import { isLaterWindow, NOTHING, QuietRuns, quietView, reportOf } from './quiet-
 import { QuietBars, type BarGroup } from './quiet-bars.ts'
 import { LateSignals } from './late-signals.ts'
 import { afterSettling } from './quiet-settlement.ts'
+import { tradedAtOnce, type TradedAtOnce } from './trades-at-once.ts'
 import { RecentKeys } from './recent-keys.ts'
 import { afterSignals, unfolded, withSignals } from './quiet-signals.ts'
 
@@ -36,7 +37,10 @@ export interface BacktestEngineDependencies {
   readonly version: string
   /** All events of a command, in order. Quiet bars have none. */
   readonly onEvents: (events: readonly Stamped[]) => void
-  /** Why a cycle trades a symbol not, if it has no events because nothing follows from it; without it all have theirs. */
+  /**
+   * Why a cycle trades a symbol not, if it has no events because nothing follows from it. Without it all have theirs, and
+   * every trade is folded event by event.
+   */
   readonly onHeldBack?: ((reasons: readonly string[]) => void) | undefined
 }
 
@@ -276,7 +280,7 @@ export class BacktestEngine implements Executor {
   execute(command: Command, { traceId = null }: ExecuteOptions = {}): Promise<Outcome> {
     const context = this.#context(traceId)
     if (command.kind === 'run-cycle' && this.#isQuietCycle(command, context)) return NO_EVENTS
-    const result = run(this.state, command, context)
+    const result = this.#tradedAtOnce(command, context) ?? run(this.state, command, context)
     if (result.status === 'refused') return Promise.resolve(result)
     this.#state = this.#withoutClosed(result.state)
     for (const { dedupeKey, type } of result.events) {
@@ -306,6 +310,15 @@ export class BacktestEngine implements Executor {
       elapsedMs: () => 0,
       prices: this.#prices ?? undefined,
     }
+  }
+
+  #tradedAtOnce(command: Command, context: DecisionContext): TradedAtOnce | null {
+    if (command.kind !== 'propose-trade' || this.#dependencies.onHeldBack === undefined) return null
+    const { state } = this
+    const ids = this.#ids
+    const traded = tradedAtOnce(state, command.proposal, context)
+    if (traded === null) this.#ids = ids
+    return traded
   }
 
   #isQuietCycle(request: CycleRequest, context: DecisionContext): boolean {

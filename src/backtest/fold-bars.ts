@@ -1,7 +1,7 @@
 import type { FeedBar, StoredBar } from '../core/market/bar.ts'
 import { ANALYSIS_BARS_MAX, type AnalysisBar, type Market, type SymbolMarket } from '../core/market/evolve.ts'
 import { timestampOf } from '../core/shared/brand.ts'
-import { priceFrom, priceNumber } from '../core/shared/money.ts'
+import { priceFrom, priceNumber, priceNumberOrNull } from '../core/shared/money.ts'
 import type { Quote } from '../core/shared/quote.ts'
 import { dayOf } from '../core/shared/time.ts'
 
@@ -21,14 +21,85 @@ export const afterBars = (known: SymbolMarket, run: BarRun, rules: Market['rules
   const lastOpenMs = openMs.at(-1)
   if (last === undefined || lastOpenMs === undefined) return known
   const close: Quote = { price: priceFrom(last.close), atMs: lastOpenMs + last.resolution_s * 1000 }
+  return new FoldedSymbol(
+    {
+      last: storedLast(last, backfill),
+      mark: backfill ? known.mark : close,
+      closes: [...hourBefore(known, run, close.atMs), close],
+      fearGreedByDay: withFearGreed(known.fearGreedByDay, bars),
+    },
+    unreadAfter(known, run, rules),
+  ) as unknown as SymbolMarket
+}
+
+/** Analysis bars before some bars, and those bars. */
+interface Unread {
+  readonly before: SymbolMarket['analysis']
+  readonly bars: readonly FeedBar[]
+  readonly openMs: readonly number[]
+  readonly rules: Market['rules']
+}
+
+/** A day of minutes: so that memory stays small. */
+const UNREAD_MAX = 1440
+
+/** Only the newest analysis bars are kept, and few ask for them: what nobody has read is computed once, for all bars. */
+const unreadAfter = (known: SymbolMarket, { bars, openMs }: BarRun, rules: Market['rules']): Unread => {
+  const unread = FoldedSymbol.unreadIn(known)
+  if (unread === null || unread.rules !== rules || unread.bars.length + bars.length > UNREAD_MAX)
+    return { before: known.analysis, bars, openMs, rules }
   return {
-    last: storedLast(last, backfill),
-    held: null,
-    repeatedUntil: null,
-    mark: backfill ? known.mark : close,
-    closes: [...hourBefore(known, run, close.atMs), close],
-    analysis: analysed(known.analysis, run, rules),
-    fearGreedByDay: withFearGreed(known.fearGreedByDay, bars),
+    before: unread.before,
+    bars: [...unread.bars, ...bars],
+    openMs: [...unread.openMs, ...openMs],
+    rules,
+  }
+}
+
+/** What the market knows of a symbol, with analysis bars that are made when they are read. */
+class FoldedSymbol implements Omit<SymbolMarket, 'analysis'> {
+  readonly last: SymbolMarket['last']
+  readonly held = null
+  readonly repeatedUntil = null
+  readonly mark: SymbolMarket['mark']
+  readonly closes: SymbolMarket['closes']
+  readonly fearGreedByDay: SymbolMarket['fearGreedByDay']
+  #unread: Unread | null
+  #analysis: SymbolMarket['analysis'] | null = null
+
+  constructor(
+    { last, mark, closes, fearGreedByDay }: Omit<SymbolMarket, 'analysis' | 'held' | 'repeatedUntil'>,
+    unread: Unread,
+  ) {
+    this.last = last
+    this.mark = mark
+    this.closes = closes
+    this.fearGreedByDay = fearGreedByDay
+    this.#unread = unread
+    // A member of its own, which copies have, too; with one reader for all of them they keep one shape.
+    Object.defineProperty(this, 'analysis', FoldedSymbol.#reader)
+  }
+
+  static readonly #reader: PropertyDescriptor = {
+    enumerable: true,
+    configurable: true,
+    get(this: FoldedSymbol) {
+      return this.#read()
+    },
+  }
+
+  /** Null if it was read. */
+  static unreadIn(known: SymbolMarket): Unread | null {
+    return known instanceof FoldedSymbol ? known.#unread : null
+  }
+
+  #read(): SymbolMarket['analysis'] {
+    if (this.#unread !== null) {
+      const { before, rules } = this.#unread
+      this.#analysis = analysed(before, this.#unread, rules)
+      this.#unread = null
+    }
+    return this.#analysis as SymbolMarket['analysis']
   }
 }
 
@@ -128,44 +199,56 @@ interface Forming {
   openInterestUsd: number | null
 }
 
-/** In plain numbers: rounding to whole units keeps the order of prices, so the extremes can be rounded at the end. */
+/**
+ * In plain numbers: rounding to whole units keeps the order of prices, so the extremes can be rounded at the end. Of most
+ * analysis bars only the close counts, for the variance: no more than the newest are made.
+ */
 const analysed = (
   { bars: before, forming: unfinished, variance: known }: SymbolMarket['analysis'],
-  { bars, openMs: opened }: BarRun,
+  { bars, openMs: opened }: Pick<BarRun, 'bars' | 'openMs'>,
   { barSeconds, varianceDecay }: Market['rules'],
 ): SymbolMarket['analysis'] => {
   const lengthMs = barSeconds * 1000
-  const closed: Forming[] = []
-  let forming: Forming | null = unfinished === null ? null : inNumbers(unfinished)
+  const begunMs = (index: number): number => Math.floor((opened[index] ?? 0) / lengthMs) * lengthMs
+  // Behind the last bar of each analysis bar that closed: the next one begins there.
+  const ends: number[] = []
+  let from = 0
+  let formingMs = unfinished?.openMs ?? null
   let variance = known
   const newest = before.at(-1)
   let lastClose = newest === undefined ? null : priceNumber(newest.close)
-  const close = (bar: Forming): void => {
-    const price = rounded(bar.close)
+  const close = (end: number): void => {
+    const last = end > from ? bars[end - 1]?.close : priceNumberOrNull(unfinished?.close ?? null)
+    const price = rounded(last ?? Number.NaN)
     variance = lastClose === null ? null : decayed(variance, price / lastClose - 1, varianceDecay)
     lastClose = price
-    closed.push(bar)
-    forming = null
+    ends.push(end)
+    from = end
+    formingMs = null
   }
   for (let index = 0; index < bars.length; index += 1) {
-    const bar = bars[index] as FeedBar
-    const barOpenMs = opened[index] ?? 0
-    const openMs = Math.floor(barOpenMs / lengthMs) * lengthMs
-    if (forming !== null && forming.openMs < openMs) close(forming)
-    forming = forming === null ? begun(bar, openMs) : joined(forming, bar)
-    if (barOpenMs + bar.resolution_s * 1000 >= openMs + lengthMs) close(forming)
+    const openMs = begunMs(index)
+    if (formingMs !== null && formingMs < openMs) close(index)
+    formingMs ??= openMs
+    if (closedMs(bars, opened, index) >= openMs + lengthMs) close(index + 1)
   }
+  const made = (nth: number, end: number): AnalysisBar => {
+    let forming = nth === 0 && unfinished !== null ? inNumbers(unfinished) : null
+    for (let index = ends[nth - 1] ?? 0; index < end; index += 1) {
+      const bar = bars[index] as FeedBar
+      forming = forming === null ? begun(bar, begunMs(index)) : joined(forming, bar)
+    }
+    return inUnits(forming as Forming)
+  }
+  const kept = before.slice(Math.max(0, before.length + ends.length - ANALYSIS_BARS_MAX))
+  for (let nth = Math.max(0, ends.length - ANALYSIS_BARS_MAX); nth < ends.length; nth += 1)
+    kept.push(made(nth, ends[nth] ?? 0))
   return {
-    bars: closed.length === 0 ? before : newestOf(before, closed),
-    forming: forming === null ? null : inUnits(forming),
+    bars: ends.length === 0 ? before : kept,
+    forming: formingMs === null ? null : made(ends.length, bars.length),
     variance,
   }
 }
-
-const newestOf = (before: readonly AnalysisBar[], closed: readonly Forming[]): readonly AnalysisBar[] => [
-  ...before.slice(Math.max(0, before.length + closed.length - ANALYSIS_BARS_MAX)),
-  ...closed.slice(-ANALYSIS_BARS_MAX).map(inUnits),
-]
 
 const decayed = (variance: number | null, change: number, decay: number): number =>
   variance === null ? change * change : decay * variance + (1 - decay) * change * change

@@ -13,8 +13,8 @@ export interface LateSymbol {
 /** A day of minutes. Shorter bars are folded more often, so that memory stays small. */
 const BARS_MAX = 1440
 
-/** A class, because each object with a getter of its own would take longer than all the rest. */
-class MarketOnDemand implements Market {
+/** A market whose symbols are looked up when they are read. */
+class LateView implements Omit<Market, 'symbols'> {
   readonly rules: Market['rules']
   readonly quotes: Market['quotes']
   readonly #look: () => Market['symbols']
@@ -23,10 +23,16 @@ class MarketOnDemand implements Market {
     this.rules = rules
     this.quotes = quotes
     this.#look = look
+    // A member of its own, which copies have, too. With one reader for all of them they keep one shape, and stay fast.
+    Object.defineProperty(this, 'symbols', LateView.#symbols)
   }
 
-  get symbols(): Market['symbols'] {
-    return this.#look()
+  static readonly #symbols: PropertyDescriptor = {
+    enumerable: true,
+    configurable: true,
+    get(this: LateView) {
+      return this.#look()
+    },
   }
 }
 
@@ -88,7 +94,7 @@ export class LateMarket {
       }
       return symbols
     }
-    const market = new MarketOnDemand(rules, quotes, look)
+    const market: Market = new LateView(rules, quotes, look) as unknown as Market
     this.#market = market
     if (backfill || late.some(({ count }) => count >= BARS_MAX)) this.fold()
     return market

@@ -25,7 +25,7 @@ export const canBeQuiet = (state: State, now: Timestamp, configuration: Configur
 }
 
 /** Whether the kill switch would move as things are, without a new price. */
-const isRiskNews = (trading: TradingState, now: Timestamp, rules: RiskRules): boolean => {
+export const isRiskNews = (trading: TradingState, now: Timestamp, rules: RiskRules): boolean => {
   const conditions = trueConditions(riskFactsOf(trading, now), rules.kill_switch, rules.risk)
   const decision = assessRisk(trading.killSwitch, conditions)
   return decision.status === 'refused' || decision.events.length > 0

@@ -106,6 +106,7 @@ class Run {
       engine: this.#engine,
       stateOfCycles: () => this.#engine.stateOfCycles,
       configuration,
+      times: this.#times,
       parameters: dependencies.parameters ?? {},
       own: dependencies.own,
     })

@@ -1,5 +1,6 @@
 import type { Configuration } from '../core/config/schema.ts'
 import type { FeedBar } from '../core/market/bar.ts'
+import type { BarTimes } from '../core/market/bar-times.ts'
 import { nearest } from '../core/config/keys.ts'
 import type { Direction } from '../core/shared/money.ts'
 import { timestampAt } from '../core/shared/time.ts'
@@ -40,6 +41,8 @@ export interface StrategyDependencies {
   readonly configuration: () => Configuration
   /** As far as cycles read it; by default all of it. */
   readonly stateOfCycles?: () => State
+  /** Of whoever reads the times of the same bars. */
+  readonly times?: BarTimes
   /** Of a built-in rule; the brain has its settings. */
   readonly parameters?: ParameterValues
   /** A strategy of the user, if the name is not that of a built-in one. */
@@ -47,13 +50,13 @@ export interface StrategyDependencies {
 }
 
 export const strategyOf = (name: string, dependencies: StrategyDependencies): Strategy => {
-  const { configuration, parameters = {}, own } = dependencies
+  const { configuration, parameters = {}, own, times } = dependencies
   checkParameters(name, parameters)
   if (name === BRAIN) return brain(dependencies)
   if (own !== undefined) return traded(own, dependencies)
   const definition = builtInStrategy(name)
   if (definition === undefined) throw new StrategyError(unknownStrategy(name, STRATEGY_NAMES))
-  const options = { analysisSeconds: () => configuration().ta.bar_seconds, tradesPast: true }
+  const options = { analysisSeconds: () => configuration().ta.bar_seconds, tradesPast: true, times }
   return traded(openDirectly(definition, parameters, options), dependencies)
 }
 

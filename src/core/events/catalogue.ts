@@ -60,9 +60,10 @@ export type KnownEvent = { [Type in EventType]: Stamped<Type, PayloadOf<Type>> }
 
 /** Unknown types are kept in the log and change nothing. */
 export const asKnown = (event: Stamped): KnownEvent | null =>
-  Object.hasOwn(CATALOGUE, event.type) || event.type.startsWith('signal.')
-    ? (event as unknown as KnownEvent)
-    : null
+  TYPES.has(event.type) || event.type.startsWith('signal.') ? (event as unknown as KnownEvent) : null
+
+/** Asked several times for each event: a set answers faster than the catalogue. */
+const TYPES: ReadonlySet<string> = new Set(Object.keys(CATALOGUE))
 
 export const isSignal = (event: KnownEvent): event is StoredSignal => event.type.startsWith('signal.')
 

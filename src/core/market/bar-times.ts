@@ -9,11 +9,16 @@ export class BarTimes {
   #midnightMs = Number.NaN
   #last = ''
   #lastMs = Number.NaN
+  #before = ''
+  #beforeMs = Number.NaN
 
   msOf(ts: string): number {
-    // A bar mostly opens when the last one closed.
+    // A bar mostly opens when the last one closed, and several readers ask for both times of a bar.
     if (ts === this.#last) return this.#lastMs
+    if (ts === this.#before) return this.#beforeMs
     const ms = this.#read(ts)
+    this.#before = this.#last
+    this.#beforeMs = this.#lastMs
     this.#last = ts
     this.#lastMs = ms
     return ms

@@ -51,7 +51,10 @@ export class BarSeries {
     const cut = isCut ? [this.#close(before)] : NONE
     const forming = before === null || isCut ? begun(bar, openMs, lengthMs) : extended(before, bar)
     this.#forming = forming
-    return bar.closeMs >= openMs + lengthMs ? [...cut, this.#close(forming)] : cut
+    if (bar.closeMs < openMs + lengthMs) return cut
+    const closed = this.#close(forming)
+    // An array that grows takes room for many more.
+    return isCut ? [...cut, closed] : [closed]
   }
 
   /** A copy: what its caller does to it changes nothing here. */

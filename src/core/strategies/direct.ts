@@ -36,11 +36,10 @@ export const checkedParameters = (
 export const openDirectly = (
   definition: StrategyDefinition,
   given: ParameterValues,
-  options: StrategyRunOptions,
+  { times = new BarTimes(), ...options }: StrategyRunOptions & { readonly times?: BarTimes | undefined },
 ) => {
   const parameters = checkedParameters(definition, given)
   const run = new StrategyRun(definition, parameters, options)
-  const times = new BarTimes()
   const msOf = (ts: string): number => times.parse(ts)
   return {
     name: definition.name,

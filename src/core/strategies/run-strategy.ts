@@ -87,7 +87,9 @@ export class StrategyRun {
       }
       of.barsSeen += 1
       of.pending = { of, bar: closed, isPast: this.#isPast(bar) || of.barsSeen < this.#warmUpBars }
-      this.#due.push(of.pending)
+      // Mostly it is the only one: an array that grows takes room for many more.
+      if (this.#due.length === 0) this.#due = [of.pending]
+      else this.#due.push(of.pending)
     }
   }
 
@@ -101,7 +103,7 @@ export class StrategyRun {
     if (due.length === 0) return NOTHING
     this.#due = []
     for (const { of } of due) of.pending = null
-    const [only] = due
+    const only = due[0]
     if (only !== undefined && due.length === 1) return this.#ask(only, facts)
     return due.flatMap((pending) => this.#ask(pending, facts))
   }
@@ -249,7 +251,8 @@ const sideAlone = (wanted: unknown): TargetPosition['side'] | null => {
   if (typeof wanted !== 'object' || wanted === null || !Object.hasOwn(wanted, 'side')) return null
   const { side } = wanted as { readonly side: unknown }
   if (side !== 'long' && side !== 'short' && side !== 'flat') return null
-  return Object.keys(wanted).length === 1 ? side : null
+  for (const key in wanted) if (key !== 'side') return null
+  return side
 }
 
 const secondsOf = (timeframe: string): number => {

@@ -25,6 +25,7 @@ export const reservedBy = (
   destination: Destination,
   { execution }: Pick<EntryRules, 'execution'>,
 ): Reserved => {
+  if (orders.open.size === 0) return NOTHING
   const costs = planningCosts(destination, execution)
   return [...orders.open.values()].filter(isEntry).reduce((sum, order): Reserved => {
     const id = intentOf(order)

@@ -36,7 +36,11 @@ import { type EntryFacts, type EntryRules, type OrderPlan, type SizeLimits, plan
 /** A ready intent becomes an order, or is rejected with every reason. */
 export const enterIntent = (facts: TradingFacts, intentId: IntentId, context: DecisionContext): Decision => {
   const known = facts.trading.intents.get(intentId)
-  if (known === undefined) return accept()
+  return known === undefined ? accept() : enterKnown(facts, known, context)
+}
+
+/** The same for an intent that was just decided, whether it is folded or not. */
+export const enterKnown = (facts: TradingFacts, known: Intent, context: DecisionContext): Decision => {
   const symbol = canonicalSymbol(known.intent.symbol)
   const { now, configuration, sha256Hex } = context
   const mark = markNow(facts, symbol, context)
@@ -58,13 +62,13 @@ export const enterIntent = (facts: TradingFacts, intentId: IntentId, context: De
 }
 
 /** All checks on the final order; it is sent only if none fails, and every failing one is listed. */
-const enter = (known: Intent | undefined, facts: EntryFacts): Decision => {
+const enter = (known: Intent, facts: EntryFacts): Decision => {
   if (
-    known?.status === 'awaiting_approval' &&
+    known.status === 'awaiting_approval' &&
     isListed(known.intent.symbol, facts.rules.execution.dcg_symbols)
   )
     return accept(...rejected(known, ['dcg_symbol'], null, facts))
-  if (known?.status !== 'ready') return accept()
+  if (known.status !== 'ready') return accept()
   const plan = planned(known, facts)
   const reasons = failedReasons(known, plan, facts)
   if (plan === null || reasons.length > 0) return accept(...rejected(known, reasons, plan, facts))

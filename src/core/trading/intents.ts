@@ -128,22 +128,14 @@ const withLiveIds = (before: Intents, after: Intents, { id, status }: Intent): I
 export const evolveIntents = (intents: Intents, event: KnownEvent): Intents => {
   switch (event.type) {
     case 'execution.trade_intent.v1':
-      return added(intents, {
-        id: intentId(event.id),
-        intent: event.payload,
-        status: event.payload.status,
-        reasons: [],
-        isApproved: false,
-        orderId: null,
-        positionId: null,
-      })
+      return withIntent(intents, newIntent(intentId(event.id), event.payload))
     case 'execution.intent_approved.v1':
       return changed(intents, event.payload.intent_id, { status: 'ready', isApproved: true })
     case 'execution.order_submitted.v1':
       return changed(intents, event.payload.intent_id, {
         status: 'executing',
         orderId: event.payload.order_id,
-        reasons: event.payload.sizing?.probation === true ? [PROBATION] : [],
+        reasons: reasonsOf(event.payload),
       })
     case 'execution.order_filled.v1': {
       const { intent_id: id, remaining_size: rest } = event.payload
@@ -180,8 +172,35 @@ const changed = (intents: Intents, id: IntentId | null, change: Partial<Intent>)
   return withLiveIds(intents, intents.set(known.id, next), next)
 }
 
+export const newIntent = (id: IntentId, intent: Intent['intent']): Intent => ({
+  id,
+  intent,
+  status: intent.status,
+  reasons: [],
+  isApproved: false,
+  orderId: null,
+  positionId: null,
+})
+
+/** An intent whose order was filled in whole as soon as it was submitted. */
+export const filledIntent = (
+  { id, intent, isApproved }: Intent,
+  order: PayloadOf<'execution.order_submitted.v1'>,
+): Intent => ({
+  id,
+  intent,
+  status: 'filled',
+  reasons: reasonsOf(order),
+  isApproved,
+  orderId: order.order_id,
+  positionId: order.position_id,
+})
+
+const reasonsOf = ({ sizing }: PayloadOf<'execution.order_submitted.v1'>): readonly string[] =>
+  sizing?.probation === true ? [PROBATION] : []
+
 /** Only ended ones are dropped to make room. */
-const added = (intents: Intents, intent: Intent): Intents =>
+export const withIntent = (intents: Intents, intent: Intent): Intents =>
   withLiveIds(intents, trimmed(intents).set(intent.id, intent), intent)
 
 const failedEvent = (

@@ -83,29 +83,40 @@ const memoryOf = (
   const wins = { weight: 0, sum: 0 }
   const losses = { weight: 0, sum: 0 }
   for (let index = Math.max(0, closes.length - rules.trades); index < closes.length; index += 1) {
-    const close = closes[index] as ClosedTrade
-    const { net, netReturn } = close
-    const days = Math.max(0, nowMs - closedMs(close)) / DAY_MS
-    if (days > rules.days || net === 0n) continue
+    const { closedMs, sign, size } = resultOf(closes[index] as ClosedTrade)
+    const days = Math.max(0, nowMs - closedMs) / DAY_MS
+    if (days > rules.days || sign === 0) continue
     const later = closes.length - 1 - index
     const weight = powerOfTwo(-(later / rules.half_life_trades + days / rules.half_life_days))
     if (weight < FORGOTTEN) continue
-    const side = net > 0n ? wins : losses
+    const side = sign > 0 ? wins : losses
     side.weight += weight
-    side.sum += weight * Math.max(SMALLEST_RETURN, Math.abs(netReturn))
+    side.sum += weight * size
   }
   return { wins, losses }
 }
 
-/** The same closes are read for every entry. */
-const closedMs = (close: ClosedTrade): number => {
-  const known = timesMs.get(close)
-  if (known !== undefined) return known
-  const ms = Date.parse(close.at)
-  timesMs.set(close, ms)
-  return ms
+interface Result {
+  readonly closedMs: number
+  /** Of what it brought. */
+  readonly sign: number
+  readonly size: number
 }
 
-const timesMs = new WeakMap<ClosedTrade, number>()
+/** The same closes are read for every entry. */
+const resultOf = (close: ClosedTrade): Result => {
+  const known = results.get(close)
+  if (known !== undefined) return known
+  const { at, net, netReturn } = close
+  const result = {
+    closedMs: Date.parse(at),
+    sign: net === 0n ? 0 : net > 0n ? 1 : -1,
+    size: Math.max(SMALLEST_RETURN, Math.abs(netReturn)),
+  }
+  results.set(close, result)
+  return result
+}
+
+const results = new WeakMap<ClosedTrade, Result>()
 
 const meanOf = ({ weight, sum }: Side): number => sum / weight

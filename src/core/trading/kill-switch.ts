@@ -273,72 +273,27 @@ export const trueConditions = (
   { max_drawdown_pct: entryLimit }: { readonly max_drawdown_pct: number },
 ): readonly Condition[] => {
   const share = rules.rearm_step
-  const checks: readonly (Condition & { readonly holds: boolean })[] = [
-    {
-      name: 'crisis_conditions',
-      value: facts.crisisVotes,
-      threshold: rules.l3_crisis_threshold,
-      to: 3,
-      step: 1,
-      holds: facts.crisisVotes >= rules.l3_crisis_threshold,
-    },
-    {
-      name: 'max_drawdown_pct',
-      value: facts.drawdown,
-      threshold: rules.l3_max_drawdown_pct,
-      to: 3,
-      step: share,
-      holds: facts.drawdown >= rules.l3_max_drawdown_pct,
-    },
-    {
-      // Entries are refused for good from here on: that must not happen in silence.
-      name: 'drawdown_limit',
-      value: facts.drawdown,
-      threshold: entryLimit,
-      to: 2,
-      step: share,
-      holds: facts.isFlat && facts.drawdown > 0 && facts.drawdown >= entryLimit,
-    },
-    {
-      name: 'portfolio_heat_pct',
-      value: facts.heat,
-      threshold: rules.l2_portfolio_heat_pct,
-      to: 2,
-      step: share,
-      holds: facts.heat >= rules.l2_portfolio_heat_pct,
-    },
-    {
-      name: 'loss_streak',
-      value: facts.lossStreak,
-      threshold: rules.l2_loss_streak,
-      to: 2,
-      step: 1,
-      holds: rules.l2_loss_streak > 0 && facts.lossStreak >= rules.l2_loss_streak,
-    },
-    {
-      name: 'daily_loss_pct',
-      value: facts.dayLoss,
-      threshold: rules.l1_daily_loss_pct,
-      to: 1,
-      step: share,
-      holds: facts.dayLoss >= rules.l1_daily_loss_pct,
-    },
-    {
-      name: 'stale_cycles',
-      value: facts.staleCycles,
-      threshold: rules.l1_stale_cycles,
-      to: 1,
-      step: 1,
-      holds: facts.staleCycles >= rules.l1_stale_cycles,
-    },
-    {
-      name: 'fill_divergence_pct',
-      value: facts.fillDivergence,
-      threshold: rules.l1_fill_divergence_pct,
-      to: 1,
-      step: share,
-      holds: facts.fillDivergence > rules.l1_fill_divergence_pct,
-    },
-  ]
-  return checks.filter(({ holds }) => holds)
+  const conditions: Condition[] = []
+  // Asked for every bar, while mostly none holds: only those that do are made.
+  const add = (name: string, value: number, threshold: number, to: KillSwitchLevel, step: number): void => {
+    conditions.push({ name, value, threshold, to, step })
+  }
+  if (facts.crisisVotes >= rules.l3_crisis_threshold)
+    add('crisis_conditions', facts.crisisVotes, rules.l3_crisis_threshold, 3, 1)
+  if (facts.drawdown >= rules.l3_max_drawdown_pct)
+    add('max_drawdown_pct', facts.drawdown, rules.l3_max_drawdown_pct, 3, share)
+  // Entries are refused for good from here on: that must not happen in silence.
+  if (facts.isFlat && facts.drawdown > 0 && facts.drawdown >= entryLimit)
+    add('drawdown_limit', facts.drawdown, entryLimit, 2, share)
+  if (facts.heat >= rules.l2_portfolio_heat_pct)
+    add('portfolio_heat_pct', facts.heat, rules.l2_portfolio_heat_pct, 2, share)
+  if (rules.l2_loss_streak > 0 && facts.lossStreak >= rules.l2_loss_streak)
+    add('loss_streak', facts.lossStreak, rules.l2_loss_streak, 2, 1)
+  if (facts.dayLoss >= rules.l1_daily_loss_pct)
+    add('daily_loss_pct', facts.dayLoss, rules.l1_daily_loss_pct, 1, share)
+  if (facts.staleCycles >= rules.l1_stale_cycles)
+    add('stale_cycles', facts.staleCycles, rules.l1_stale_cycles, 1, 1)
+  if (facts.fillDivergence > rules.l1_fill_divergence_pct)
+    add('fill_divergence_pct', facts.fillDivergence, rules.l1_fill_divergence_pct, 1, share)
+  return conditions
 }

@@ -233,19 +233,40 @@ const filled = (orders: Orders, payload: PayloadOf<'execution.order_filled.v1'>,
   // A liquidation is filled under a name of its own: no order of ours stands behind it.
   if (isLiquidation(payload.order_id)) return orders
   const order = openOrder(orders, payload.order_id)
+  const after = afterFill(order, payload)
+  const counted = { ...orders, lastDivergence: divergenceOf(order, payload) }
+  if (payload.remaining_size === 0) return withEnded(counted, after, 'filled', at)
+  // What is unknown stays so until it was looked up.
+  return withOpen(counted, isUnknown(after) ? after : { ...after, status: 'partial' })
+}
+
+/** After an order that is filled in whole as soon as it is submitted: the same as the two events one by one. */
+export const withFilledOrder = (
+  orders: Orders,
+  submission: PayloadOf<'execution.order_submitted.v1'>,
+  fill: PayloadOf<'execution.order_filled.v1'>,
+  at: Timestamp,
+): Orders => {
+  const order = submitted(submission, at)
+  assertFold(!orders.open.has(order.id), `order ${order.id} is submitted twice`)
+  const counted = { ...orders, lastDivergence: divergenceOf(order, fill) }
+  return withEnded(counted, afterFill(order, fill), 'filled', at)
+}
+
+const afterFill = (order: OpenOrder, payload: PayloadOf<'execution.order_filled.v1'>): OpenOrder => {
   const tradeId = payload.venue_trade_id
-  const after: OpenOrder = {
+  return {
     ...order,
     filled: plus(order.filled, quantityFrom(payload.fill_size)),
     fills: order.fills + 1,
     tradeIds: tradeId === null ? order.tradeIds : [...order.tradeIds, tradeId],
   }
-  const divergence = Math.abs(ratioOf(priceFrom(payload.fill_price), order.referencePrice) - 1)
-  const counted = { ...orders, lastDivergence: r9(divergence) }
-  if (payload.remaining_size === 0) return withEnded(counted, after, 'filled', at)
-  // What is unknown stays so until it was looked up.
-  return withOpen(counted, isUnknown(after) ? after : { ...after, status: 'partial' })
 }
+
+const divergenceOf = (
+  { referencePrice }: OpenOrder,
+  { fill_price: price }: PayloadOf<'execution.order_filled.v1'>,
+): number => r9(Math.abs(ratioOf(priceFrom(price), referencePrice) - 1))
 
 /** The fill of a position that the venue closed by force, by the venue's trade. */
 export const liquidationOrderId = (venueTradeId: string): OrderId =>

@@ -213,32 +213,19 @@ const filled = (portfolio: Portfolio, payload: PayloadOf<'execution.order_filled
   const position = portfolio.positions.get(payload.position_id)
   // The first fill of an entry comes before the position that it opens.
   if (position === undefined || !isOpen(position)) return portfolio
-  const { holding } = position
-  const quantity = quantityFrom(payload.fill_size)
-  const notional = usdFrom(payload.notional_usd)
-  const cost = costOf(priceFrom(payload.fill_price), quantity)
-  const fees = plus(holding.fees, usdFrom(payload.fee_usd))
   if (isLiquidation(payload.order_id)) return portfolio
   if (payload.order_id !== entryOrderOf(position)) {
     assertFold(
       position.status === 'closing',
       `order ${payload.order_id} sells of position ${position.id}, which is held`,
     )
-    const { exit } = position
-    return withPosition(
-      portfolio,
-      valued({
-        ...position,
-        holding: { ...holding, fees },
-        exit: {
-          ...exit,
-          quantity: plus(exit.quantity, quantity),
-          notional: plus(exit.notional, notional),
-          costBasis: plus(exit.costBasis, cost),
-        },
-      }),
-    )
+    return withPosition(portfolio, sold(position, payload))
   }
+  const { holding } = position
+  const quantity = quantityFrom(payload.fill_size)
+  const notional = usdFrom(payload.notional_usd)
+  const cost = costOf(priceFrom(payload.fill_price), quantity)
+  const fees = plus(holding.fees, usdFrom(payload.fee_usd))
   const whole = { quantity: plus(holding.quantity, quantity), costBasis: plus(holding.costBasis, cost) }
   return withPosition(
     portfolio,
@@ -251,6 +238,37 @@ const filled = (portfolio: Portfolio, payload: PayloadOf<'execution.order_filled
     }),
   )
 }
+
+const sold = (
+  position: ClosingPosition,
+  payload: PayloadOf<'execution.order_filled.v1'>,
+): ClosingPosition => {
+  const { holding, exit } = position
+  const quantity = quantityFrom(payload.fill_size)
+  const cost = costOf(priceFrom(payload.fill_price), quantity)
+  return valued({
+    ...position,
+    holding: { ...holding, fees: plus(holding.fees, usdFrom(payload.fee_usd)) },
+    exit: {
+      ...exit,
+      quantity: plus(exit.quantity, quantity),
+      notional: plus(exit.notional, usdFrom(payload.notional_usd)),
+      costBasis: plus(exit.costBasis, cost),
+    },
+  })
+}
+
+/** After an exit whose order is filled in whole as soon as it is submitted: the same as its events one by one. */
+export const withExitDone = (
+  portfolio: Portfolio,
+  submission: PayloadOf<'execution.order_submitted.v1'>,
+  fill: PayloadOf<'execution.order_filled.v1'>,
+  close: PayloadOf<'execution.position_closed.v1'>,
+  at: Timestamp,
+): Portfolio =>
+  changed(portfolio, close.position_id, (position) =>
+    closed(sold(exitOrdered(position, submission), fill), close, at),
+  )
 
 const entryEnded = (
   portfolio: Portfolio,
