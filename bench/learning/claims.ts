@@ -25,6 +25,7 @@ export interface SkillPoint {
 export const claimsOf = (reports: readonly LifeReport[]): readonly ClaimRow[] => [
   ...ranking(reports),
   ...influence(reports),
+  ...changes(reports),
   ...money(reports),
   ...newcomers(reports),
   ...turning(reports),
@@ -160,45 +161,63 @@ const ratioInterval = (pairs: readonly (readonly [number, number])[]): Interval 
 
 const influence = (reports: readonly LifeReport[]): readonly ClaimRow[] =>
   GROUPS.flatMap(({ attack, source, members, isCopied }) => {
-    const rows = (
-      [
-        ['vote', shareMeasure],
-        ['money', moneyMeasure],
-      ] as const
-    ).map(([what, of]) => {
-      const ratio = ratioOf(reports, members, source, of)
-      const whose = isCopied ? 'original and copy together' : 'five names for one opinion'
-      return row(
-        2,
-        `${attack}: ${what} of ${whose}, over that of the source alone`,
-        shown(ratio),
-        '≤ 1.1',
-        ratio.mean <= 1.1,
-      )
-    })
-    if (!isCopied) return rows
+    const whose = isCopied ? 'original and copy together' : 'five names for one opinion'
+    const vote = ratioOf(reports, members, source, shareMeasure)
+    const inOtherLife = ratioOf(reports, members, source, moneyMeasure)
+    const votes = row(
+      2,
+      `${attack}: vote of ${whose}, over that of the source alone`,
+      shown(vote),
+      '≤ 1.1',
+      vote.mean <= 1.1,
+    )
+    const otherLife = `${attack}: money of ${whose}, over that of the source alone in another life`
+    if (!isCopied) return [votes, row(2, otherLife, shown(inOtherLife), '≤ 1.1', inOtherLife.mean <= 1.1)]
     const kept = ratioOf(reports, [source], source, shareMeasure)
+    const together = sameProfits(reports, members, source)
     return [
-      ...rows,
+      votes,
       row(2, `${attack}: what the original keeps of its vote`, shown(kept), '≥ 0.9', kept.mean >= 0.9),
       row(
         2,
-        `${attack}: money of the copy, of that of both in the same life`,
-        shown(copyOfBoth(reports, members, source)),
+        `${attack}: money of ${whose}, over that of the original without copycats, from the same profits`,
+        shown(together),
+        '≤ 1.1',
+        together.mean <= 1.1,
+      ),
+      row(
+        2,
+        `${attack}: money that the original keeps of it`,
+        shown(sameProfits(reports, [source], source)),
         'for comparison',
         true,
       ),
+      row(2, otherLife, shown(inOtherLife), 'for comparison', true),
     ]
   })
 
-/** Two lives have different trades, whatever the copy does; this compares within one. */
-const copyOfBoth = (reports: readonly LifeReport[], members: readonly string[], source: string): Interval =>
+/**
+ * Two lives trade differently, whatever the copycats do: another luck, and other names among whom the vote of newcomers is
+ * divided. So each profit of one life is shared once as it was, and once as if the copycats had never spoken.
+ */
+const sameProfits = (reports: readonly LifeReport[], members: readonly string[], source: string): Interval =>
   ratioInterval(
     livesOf(reports, { market: 'default', learning: true, population: 'all' }).map((life) => {
-      const copies = members.filter((name) => name !== source)
-      return [partOf(life, copies, moneyMeasure), partOf(life, members, moneyMeasure)] as const
+      const all = sumOf(life.authors.map(moneyMeasure))
+      const without = life.paidWithoutCopycats?.[source] ?? 0
+      return [sumOf(members.map((name) => moneyMeasure(authorIn(life, name)))) / all, without / all] as const
     }),
   )
+
+/** How little of what is traded copycats change. */
+const changes = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
+  const changed = intervalOf(
+    livesOf(reports, { market: 'default', learning: true, population: 'all' }).map(
+      ({ changedByCopycats }) => changedByCopycats,
+    ),
+  )
+  return [row(2, 'decisions of the brain that copycats change', percent(changed), 'for comparison', true)]
+}
 
 const paid = (life: LifeReport, name: string): number => partOf(life, [name], moneyMeasure)
 

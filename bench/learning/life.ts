@@ -12,6 +12,7 @@ import type { Domain } from '../../src/core/shared/domains.ts'
 import { equityOf } from '../../src/core/trading/account.ts'
 import { usdNumber } from '../../src/core/shared/money.ts'
 import { sha256Hex } from '../../src/engine/sha256.ts'
+import { createPaymaster, withoutCopycats } from './copies.ts'
 import { BEGIN_MS, courseOf, type Course } from './course.ts'
 import { createObserver, type Observed } from './observer.ts'
 import {
@@ -39,6 +40,10 @@ export interface LifeReport extends Observed {
   readonly netReturn: number
   /** What learning added to the weights of domains in which somebody knows something, less what it added elsewhere. */
   readonly weightMoved: number
+  /** What each author would have been paid of the same profits if nobody copied; null without copycats. */
+  readonly paidWithoutCopycats: Readonly<Record<string, number>> | null
+  /** The part of the decisions that copycats changed. */
+  readonly changedByCopycats: number
 }
 
 const POPULATIONS = { all: POPULATION, alone: ORIGINALS, few: FEW } as const
@@ -57,6 +62,7 @@ export const live = (plan: LifePlan): LifeReport => {
   const authors = authorsOf(plans, course, { seed: plan.seed, blind: plan.market === 'walk', barCount })
   const driver = createDriver(configuration)
   const observer = createObserver(plans, configuration)
+  const paymaster = createPaymaster(plans)
   const turnBar = Math.floor(barCount / 2)
   driver.at(BEGIN_MS)
   driver.do({ kind: 'start', started: startedWith(configuration) })
@@ -65,7 +71,9 @@ export const live = (plan: LifePlan): LifeReport => {
     const closeMs = BEGIN_MS + (bar + 1) * configuration.market.bar_seconds * 1000
     driver.at(closeMs)
     const bars = course.bars[bar] ?? []
-    observer.see(driver.do({ kind: 'observe-bars', observation: { feed: 'simulated', bars } }), driver.state)
+    const observed = driver.do({ kind: 'observe-bars', observation: { feed: 'simulated', bars } })
+    observer.see(observed, driver.state)
+    paymaster.see(observed)
     if (bar === turnBar) observer.turn(driver.state)
     speak(authors, course, { bar, turned: bar >= turnBar, closeMs }, driver, observer.seen)
     driver.at(closeMs + QUIET_MS)
@@ -74,8 +82,13 @@ export const live = (plan: LifePlan): LifeReport => {
       driver.do({ kind: 'apply-funding', at: timestampAt(closeMs) })
     }
     if (isNext(CYCLE_BARS)) {
-      const events = driver.do({ kind: 'run-cycle', cycleId: `cycle-${bar}`, trigger: 'schedule' })
+      const cycle = { kind: 'run-cycle', cycleId: `cycle-${bar}`, trigger: 'schedule' } as const
+      const reduced = withoutCopycats(driver.state)
+      const otherwise = reduced === null ? null : driver.imagine(reduced, cycle)
+      const events = driver.do(cycle)
+      if (otherwise !== null) paymaster.cycle(events, otherwise)
       observer.see(events, driver.state)
+      paymaster.see(events)
       observer.convictions(events, (symbol) =>
         course.moveSign(bar, course.symbols.indexOf(symbol), AHEAD_BARS),
       )
@@ -92,6 +105,8 @@ export const live = (plan: LifePlan): LifeReport => {
     plan,
     netReturn: usdNumber(equityOf(driver.state.trading)) / start - 1,
     weightMoved: weightMovedIn(driver.state, configuration),
+    paidWithoutCopycats: withoutCopycats(driver.state) === null ? null : Object.fromEntries(paymaster.paid),
+    changedByCopycats: paymaster.changedDecisions(),
     ...observer.observed(driver.state, timestampAt(driver.nowMs())),
   }
 }
@@ -208,6 +223,8 @@ interface Driver {
   nowMs(): number
   at(ms: number): void
   do(command: Command): readonly Stamped[]
+  /** What a command would do in another state, which it leaves as it is. */
+  imagine(other: State, command: Command): readonly Stamped[]
 }
 
 /** The core itself, on recorded time. */
@@ -216,7 +233,6 @@ const createDriver = (configuration: Configuration): Driver => {
   let nowMs = 0
   let ids = 0
   const context = {
-    newId: () => `id-${(ids += 1)}`,
     traceId: null,
     configuration,
     version: 'bench',
@@ -225,6 +241,11 @@ const createDriver = (configuration: Configuration): Driver => {
     sign: () => '',
     isSigned: () => false,
     elapsedMs: () => 0,
+  }
+  const decided = (from: State, command: Command, newId: () => string) => {
+    const result = run(from, command, { ...context, newId, now: timestampAt(nowMs) })
+    if (result.status === 'refused') throw new Error(`${command.kind}: ${result.refusal.detail}`)
+    return result
   }
   return {
     get state() {
@@ -235,10 +256,13 @@ const createDriver = (configuration: Configuration): Driver => {
       nowMs = ms
     },
     do: (command) => {
-      const result = run(state, command, { ...context, now: timestampAt(nowMs) })
-      if (result.status === 'refused') throw new Error(`${command.kind}: ${result.refusal.detail}`)
+      const result = decided(state, command, () => `id-${(ids += 1)}`)
       state = result.state
       return result.events
+    },
+    imagine: (other, command) => {
+      let imagined = 0
+      return decided(other, command, () => `imagined-${(imagined += 1)}`).events
     },
   }
 }

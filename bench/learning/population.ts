@@ -116,6 +116,13 @@ export const GROUPS = Object.entries(ATTACKS).map(([attack, plans]) => {
   return { attack, source: source.name, members, isCopied: source.silent !== true }
 })
 
+/** Those who repeat somebody who speaks as well. */
+export const COPYCATS: ReadonlySet<string> = new Set(
+  GROUPS.flatMap(({ isCopied, source, members }) =>
+    isCopied ? members.filter((name) => name !== source) : [],
+  ),
+)
+
 /** Which symbol is driven up, and how far; when its price has come back they speak again. */
 export const PUMP = { symbol: 0, wordPhase: 2, pricePhase: 0, everyBars: DAILY + 2, factor: 1.02 }
 

@@ -75,15 +75,15 @@ const edgeOf = (days: number, callsADay: number, right: number): Edge =>
     NO_EDGE,
   )
 
-/** 200 calls of the first, up and down in turns, which the second repeats. */
-const overlapsAfter = (hours: number) =>
+/** 200 calls of the first, up and down in turns, of which the second repeats so many of ten. */
+const overlapsAfter = (hours: number, repeated = 10) =>
   Array.from({ length: 200 }, (_, index) =>
     [FIRST, SECOND].map((author, nth) =>
       event('attribution.recorded.v1', {
         contributor_id: null,
         producer_id: author.slice('producer:'.length),
         symbol: 'BTC',
-        direction: index % 2 === 0 ? 'bullish' : 'bearish',
+        direction: (index % 2 === 0) === (nth === 0 || index % 10 < repeated) ? 'bullish' : 'bearish',
         call_id: `${author} ${index}`,
         horizon: '24h',
         received_at: timestampAt(Date.parse(AS_OF) + (48 * index + nth * hours) * 3_600_000),
@@ -182,6 +182,22 @@ describe('docs/karma.md', () => {
       expect(repeatsOf(overlaps)[0]?.share, row.join(' ')).toBeCloseTo(nearness, 8)
       expect(copy?.repeats[0]?.overlap ?? 0, row.join(' ')).toBeCloseTo(overlap, 8)
       expect(copy?.own, row.join(' ')).toBeCloseTo(own, 8)
+    }
+  })
+
+  it('says what who follows has', () => {
+    const edge = edgeOf(200, 1, 4)
+    for (const row of rowsOf('Repeated of ten')) {
+      const [repeated = 0, steady = 0, part = 0, influence = 0] = row.map(Number)
+      const overlaps = overlapsAfter(20, repeated)
+      const edges = [
+        [FIRST, edge],
+        [SECOND, edge],
+      ] as const
+      const copy = contributionsOf({ edges, overlaps }, rules.influence).get(SECOND)
+      expect(repeatsOf(overlaps)[0]?.steady, row.join(' ')).toBeCloseTo(steady, 8)
+      expect(copy?.follows[0]?.part ?? 0, row.join(' ')).toBeCloseTo(part, 8)
+      expect(copy?.influence, row.join(' ')).toBeCloseTo(influence, 8)
     }
   })
 

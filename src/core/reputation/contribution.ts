@@ -16,6 +16,8 @@ export interface Contribution {
   readonly edge: EstimatedEdge
   /** Those whose calls it repeats, and how far: 1 says nothing new. The most repeated first. */
   readonly repeats: readonly { readonly author: string; readonly overlap: number }[]
+  /** Those whose calls it repeats at any delay, and how far. What they have in the vote it does not have again. */
+  readonly follows: readonly Following[]
   /** The part of its sure edge that is its own. */
   readonly own: number
   /** What this gives it in the vote. */
@@ -26,12 +28,20 @@ export interface Contribution {
   readonly group: string | null
 }
 
+interface Following {
+  readonly author: string
+  readonly part: number
+  /** What of it chance does not explain; below 1. */
+  readonly sure: number
+}
+
 export type Contributions = ReadonlyMap<string, Contribution>
 
 /** Before its first call. */
 export const NEWCOMER: Contribution = {
   edge: { mean: 0, error: 1, evidence: 0, sure: 0 },
   repeats: [],
+  follows: [],
   own: 0,
   influence: 0,
   newcomer: 1,
@@ -61,10 +71,11 @@ export const contributionsOf = ({ edges, overlaps }: Evidence, rules: Contributi
     known.set(author, { mean, error, evidence, sure, outcomes: edge.outcomes })
   }
   for (const author of pairs.keys()) if (!known.has(author)) known.set(author, UNJUDGED)
+  const followings = followingsOf(known, pairs)
   const contributions = new Map<string, Contribution>()
   // Before caution: doubt about the original must not be to the advantage of its copies.
   const added = new Map<string, number>()
-  for (const author of inOrder(known, pairs)) {
+  for (const author of inOrder(known, pairs, followings)) {
     const edge = known.get(author)
     if (edge === undefined) continue
     const repeats: { readonly author: string; readonly overlap: number }[] = []
@@ -74,8 +85,7 @@ export const contributionsOf = ({ edges, overlaps }: Evidence, rules: Contributi
       const before = contributions.get(other)
       if (before === undefined) continue
       suspected = Math.max(suspected, significant(share, SUSPICION * error))
-      const bySkill = Math.max(0, edge.mean) * Math.max(0, before.edge.mean)
-      const overlap = beyond(bySkill + (1 - bySkill) * byLean, share, error)
+      const overlap = beyond(expectedOf(edge, before.edge, byLean), share, error)
       if (!(overlap > 0)) continue
       repeats.push({ author: other, overlap })
       repeated += overlap * (added.get(other) ?? 0)
@@ -85,16 +95,19 @@ export const contributionsOf = ({ edges, overlaps }: Evidence, rules: Contributi
     }
     added.set(author, Math.max(0, edge.mean - repeated))
     const own = Math.max(0, edge.mean - repeated - rules.caution * edge.error)
+    const follows = followings.get(author) ?? NOBODY
+    for (const { sure } of follows) suspected = Math.max(suspected, sure)
     contributions.set(author, {
       edge,
       repeats: repeats.sort((one, other) => other.overlap - one.overlap),
+      follows,
       own,
       influence: (rules.scale * own * own) / (own + rules.half_edge),
       newcomer: (1 - suspected) * (rules.newcomer_calls / (rules.newcomer_calls + edge.outcomes)),
       group,
     })
   }
-  return withLeaders(contributions)
+  return withLeaders(withoutFollowed(contributions))
 }
 
 /** Standard errors that an overlap must exceed to count at all. */
@@ -122,12 +135,64 @@ const beyond = (expected: number, share: number, error: number): number =>
     ? 0
     : significant((share - expected) / (1 - expected), (OVERLAP_ERRORS * error) / (1 - expected))
 
+/** The share at which two authors agree by what they know and by their leanings. */
+const expectedOf = (one: EstimatedEdge, other: EstimatedEdge, byLean: number): number => {
+  const bySkill = Math.max(0, one.mean) * Math.max(0, other.mean)
+  return bySkill + (1 - bySkill) * byLean
+}
+
+/**
+ * Late copies repeat little of what is still ahead, but always: they are found by how steadily they agree, beyond how steadily
+ * the other agrees with them. Squared, because that is the part of the calls for who repeats only some.
+ */
+const followingsOf = (
+  known: ReadonlyMap<string, EstimatedEdge>,
+  pairs: ReadonlyMap<string, readonly Pair[]>,
+): ReadonlyMap<string, readonly Following[]> => {
+  const followings = new Map<string, readonly Following[]>()
+  for (const [author, own] of pairs) {
+    const follows = own.flatMap(({ author: other, after, before, doubt, byLean }) => {
+      if (!(after >= SAME)) return []
+      const edges = [known.get(author) ?? NEWCOMER.edge, known.get(other) ?? NEWCOMER.edge] as const
+      const expected = Math.max(expectedOf(...edges, byLean), before)
+      const sure = beyond(expected, after, doubt)
+      if (!(sure >= SAME)) return []
+      const part = clamp01((after - expected) / (1 - expected))
+      return [{ author: other, part: part * part, sure: sure * sure }]
+    })
+    if (follows.length > 0) followings.set(author, follows)
+  }
+  return followings
+}
+
+const NOBODY: readonly Following[] = []
+
+const mostOf = (follows: readonly Following[]): number =>
+  follows.reduce((most, { part }) => Math.max(most, part), 0)
+
+/** An original and all who follow it have together what the best of them has; the original keeps its own. */
+const withoutFollowed = (contributions: Map<string, Contribution>): Map<string, Contribution> => {
+  const followers = [...contributions].filter(([, { follows }]) => follows.length > 0)
+  const reduced = followers.map(([author, own]) => {
+    const had = own.follows.map(
+      ({ author: other, part }) => part * (contributions.get(other)?.influence ?? 0),
+    )
+    return [author, { ...own, influence: Math.max(0, own.influence - Math.max(...had)) }] as const
+  })
+  for (const [author, own] of reduced) contributions.set(author, own)
+  return contributions
+}
+
 interface Pair {
   readonly author: string
   readonly share: number
   /** Above 0 for the one of the two who mostly speaks after the other. */
   readonly behind: number
   readonly error: number
+  /** How steadily it agrees with the other's open calls at any delay, and the other with its own. */
+  readonly after: number
+  readonly before: number
+  readonly doubt: number
   /** What the leanings of the two explain of the share. */
   readonly byLean: number
 }
@@ -138,7 +203,8 @@ interface Pair {
  */
 const pairsOf = (all: readonly Repeats[]): ReadonlyMap<string, readonly Pair[]> => {
   const sums = new Map<string, Map<string, PairSums>>()
-  const add = (author: string, other: string, { share, variance, byLean }: Repeats, sign: 1 | -1): void => {
+  const add = (author: string, other: string, repeats: Repeats, sign: 1 | -1): void => {
+    const { share, variance, steady, steadyVariance, byLean } = repeats
     let own = sums.get(author)
     if (own === undefined) {
       own = new Map()
@@ -146,12 +212,23 @@ const pairsOf = (all: readonly Repeats[]): ReadonlyMap<string, readonly Pair[]> 
     }
     let sum = own.get(other)
     if (sum === undefined) {
-      sum = { share: 0, variance: 0, behind: 0, byLean: Math.min(LEAN_MAX, Math.max(0, byLean)) }
+      sum = {
+        share: 0,
+        variance: 0,
+        behind: 0,
+        after: 0,
+        before: 0,
+        steadyVariance: 0,
+        byLean: Math.min(LEAN_MAX, Math.max(0, byLean)),
+      }
       own.set(other, sum)
     }
     sum.share += Math.max(0, share)
     sum.variance += variance
     sum.behind += sign * share
+    if (sign === 1) sum.after = steady
+    else sum.before = steady
+    sum.steadyVariance += steadyVariance
   }
   for (const one of all) {
     add(one.later, one.earlier, one, 1)
@@ -160,8 +237,17 @@ const pairsOf = (all: readonly Repeats[]): ReadonlyMap<string, readonly Pair[]> 
   const pairs = new Map<string, readonly Pair[]>()
   for (const [author, own] of sums) {
     const others: Pair[] = []
-    for (const [other, { share, variance, behind, byLean }] of own)
-      others.push({ author: other, share, behind, error: Math.sqrt(variance), byLean })
+    for (const [other, { share, variance, behind, after, before, steadyVariance, byLean }] of own)
+      others.push({
+        author: other,
+        share,
+        behind,
+        error: Math.sqrt(variance),
+        after,
+        before,
+        doubt: Math.sqrt(steadyVariance),
+        byLean,
+      })
     pairs.set(author, inOrderOfNames(others))
   }
   return pairs
@@ -174,21 +260,27 @@ interface PairSums {
   share: number
   variance: number
   behind: number
+  after: number
+  before: number
+  steadyVariance: number
   readonly byLean: number
 }
 
 /**
  * Who borrows least speaks first. Followers of one's own do not help, and nobody can be made to follow: only what an author
- * says after others counts, by the edge of those it repeats.
+ * says after others counts, by the edge of those it repeats. The edge of a follower is not its own: otherwise a rival who
+ * agrees with a copy by chance would seem to borrow, and the original would gain by being copied.
  */
 const inOrder = (
   known: ReadonlyMap<string, EstimatedEdge>,
   pairs: ReadonlyMap<string, readonly Pair[]>,
+  followings: ReadonlyMap<string, readonly Following[]>,
 ): readonly string[] => {
   const rankOf = (author: string): readonly [borrowed: number, behind: number] => {
     let [borrowed, most] = [0, 0]
     for (const { author: other, behind, error } of pairs.get(author) ?? []) {
-      const surely = significant(behind, OVERLAP_ERRORS * error)
+      const ofItsOwn = 1 - mostOf(followings.get(other) ?? NOBODY)
+      const surely = ofItsOwn * significant(behind, OVERLAP_ERRORS * error)
       borrowed = Math.max(borrowed, surely * (known.get(other)?.sure ?? 0))
       most = Math.max(most, surely)
     }

@@ -264,6 +264,10 @@ export interface Repeats {
   readonly share: number
   /** What chance adds to the share, one standard deviation, squared. */
   readonly variance: number
+  /** The same agreement whatever the delay: 1 if all its calls repeat an open one of the other. */
+  readonly steady: number
+  /** What chance adds to that, squared. */
+  readonly steadyVariance: number
   /** The share at which two authors agree who call one direction as often as these two, whatever the other says. */
   readonly byLean: number
 }
@@ -287,6 +291,8 @@ export const repeatsOf = ({ counts, repetitions }: Overlaps): readonly Repeats[]
       earlier,
       share: (kept * agreed) / count.weight,
       variance: (kept * squares) / (count.weight * count.weight),
+      steady: squares > 0 ? (Math.sqrt(kept) * agreed) / Math.sqrt(squares * count.weight) : 0,
+      steadyVariance: 1 / count.weight,
       byLean: leanOf(count) * leanOf(countOf(earlier)),
     })
   })

@@ -198,17 +198,26 @@ export const refOf = (state: KnownAuthors, author: string): AuthorRef => {
   return { author, kind: 'contributor', id, name: contributorOf(state, author)?.name ?? id }
 }
 
+/** Whom an author repeats, and how far: by what is still ahead of their calls, or by following them at any delay. */
+const repeatedBy = ({ repeats, follows }: Contribution): ReadonlyMap<string, number> => {
+  const overlaps = new Map(repeats.map(({ author, overlap }) => [author, overlap]))
+  for (const { author, part } of follows) overlaps.set(author, Math.max(part, overlaps.get(author) ?? 0))
+  return overlaps
+}
+
 /** Those whom it repeats, and those who repeat it. */
 const companionsOf = (
   state: KnownAuthors,
   author: string,
   contributions: Contributions,
 ): ContributionView['moves_with'] => {
-  const { repeats, group } = contributions.get(author) ?? NEWCOMER
-  const found: { readonly other: string; readonly overlap: number; readonly speaks: 'before' | 'after' }[] =
-    repeats.map(({ author: other, overlap }) => ({ other, overlap, speaks: 'before' }))
-  for (const [other, { repeats: theirs }] of contributions) {
-    const overlap = theirs.find((one) => one.author === author)?.overlap
+  const own = contributions.get(author) ?? NEWCOMER
+  const { group } = own
+  const found: { readonly other: string; readonly overlap: number; readonly speaks: 'before' | 'after' }[] = [
+    ...repeatedBy(own),
+  ].map(([other, overlap]) => ({ other, overlap, speaks: 'before' }))
+  for (const [other, theirs] of contributions) {
+    const overlap = repeatedBy(theirs).get(author)
     if (overlap !== undefined) found.push({ other, overlap, speaks: 'after' })
   }
   return found

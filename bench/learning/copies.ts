@@ -1,0 +1,101 @@
+import { asKnown, type NewPayload } from '../../src/core/events/catalogue.ts'
+import type { Stamped } from '../../src/core/log/event.ts'
+import { authorKey } from '../../src/core/shared/author-key.ts'
+import { nodeId } from '../../src/core/shared/brand.ts'
+import type { State } from '../../src/core/state.ts'
+import { COPYCATS, type AuthorPlan } from './population.ts'
+
+/**
+ * The same state as if the copycats had never spoken: without their signals, their records and their pairs with others.
+ * Null if there are none. What they changed through trades stays.
+ */
+export const withoutCopycats = (state: State): State | null => {
+  const ids = [...COPYCATS].flatMap((name) => state.signals.contributors.idOfNode.get(nodeId(name)) ?? [])
+  if (ids.length === 0) return null
+  const removed = new Set(ids)
+  const keys = new Set(ids.map((id) => authorKey(id, '')))
+  const { signals, reputation } = state
+  const { outcomes, overlaps } = reputation
+  return {
+    ...state,
+    signals: {
+      ...signals,
+      latest: {
+        ...signals.latest,
+        signals: signals.latest.signals.filter(
+          ({ contributorId }) => contributorId === null || !removed.has(contributorId),
+        ),
+      },
+    },
+    reputation: {
+      ...reputation,
+      outcomes: { ...outcomes, edges: outcomes.edges.filter((_edge, author) => !keys.has(author)) },
+      overlaps: {
+        ...overlaps,
+        repetitions: overlaps.repetitions.filter(
+          (_repetition, pair) => !pair.split('\n').some((author) => keys.has(author)),
+        ),
+      },
+    },
+  }
+}
+
+/** Follows each trade to its profit, and pays it a second time: as if the copycats had never spoken. */
+export const createPaymaster = (plans: readonly AuthorPlan[]) => {
+  const contributors = new Set(plans.flatMap(({ name, role }) => (role === 'contributor' ? name : [])))
+  const wanted = new Map<string, Parts>()
+  const held = new Map<string, Parts>()
+  const paid = new Map<string, number>()
+  let decisions = 0
+  let changed = 0
+
+  const partsOf = ({ inputs }: Conviction, side: 1 | -1): Parts => {
+    const supporters = inputs.filter(
+      ({ author, contribution }) => contributors.has(author) && contribution * side > 0,
+    )
+    const all = supporters.reduce((sum, { contribution }) => sum + contribution, 0)
+    return supporters.map(({ author, contribution }) => ({ name: author, part: contribution / all }))
+  }
+
+  return {
+    paid,
+    /** Of all decisions about a symbol, those that would have been others. */
+    changedDecisions: (): number => (decisions === 0 ? 0 : changed / decisions),
+    /** A cycle, and the same cycle without them. */
+    cycle: (events: readonly Stamped[], others: readonly Stamped[]): void => {
+      const otherwise = convictionsIn(others)
+      for (const [symbol, { decision }] of convictionsIn(events)) {
+        decisions += 1
+        if (decision.action !== otherwise.get(symbol)?.decision.action) changed += 1
+      }
+      for (const event of events) {
+        const known = asKnown(event)
+        if (known?.type !== 'execution.trade_intent.v1') continue
+        const conviction = otherwise.get(known.payload.symbol)
+        if (conviction === undefined) throw new Error(`no conviction on ${known.payload.symbol}`)
+        wanted.set(known.id, partsOf(conviction, known.payload.direction === 'long' ? 1 : -1))
+      }
+    },
+    see: (events: readonly Stamped[]): void => {
+      for (const event of events) {
+        const known = asKnown(event)
+        if (known?.type === 'execution.position_opened.v1')
+          held.set(known.payload.position_id, wanted.get(known.payload.intent_id) ?? [])
+        if (known?.type !== 'karma.intent.v1') continue
+        for (const { name, part } of held.get(known.payload.trade_id) ?? [])
+          paid.set(name, (paid.get(name) ?? 0) + part * known.payload.karma_amount_usd)
+      }
+    },
+  }
+}
+
+type Parts = readonly { readonly name: string; readonly part: number }[]
+type Conviction = NewPayload<'brain.conviction.v1'>
+
+const convictionsIn = (events: readonly Stamped[]): ReadonlyMap<string, Conviction> =>
+  new Map(
+    events.flatMap((event) => {
+      const known = asKnown(event)
+      return known?.type === 'brain.conviction.v1' ? [[known.payload.symbol, known.payload] as const] : []
+    }),
+  )
