@@ -1,7 +1,7 @@
 import type { Configuration } from '../core/config/schema.ts'
 import type { FeedBar } from '../core/market/bar.ts'
 import type { BarTimes } from '../core/market/bar-times.ts'
-import { nearest } from '../core/config/keys.ts'
+import { nearest } from '../core/shared/nearest.ts'
 import type { Direction } from '../core/shared/money.ts'
 import { timestampAt } from '../core/shared/time.ts'
 import { BRAIN, BUILT_IN_STRATEGIES, builtInStrategy } from '../core/strategies/built-in.ts'

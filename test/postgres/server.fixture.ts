@@ -50,8 +50,8 @@ export const sharedPostgres = (): Promise<PostgresServer> => (shared ??= startPo
 
 let shared: Promise<PostgresServer> | undefined
 
-// It comes to hold many databases, and would visit them all the time.
-const SHARED_SETTINGS = { autovacuum_naptime: '1h' }
+// It comes to hold many databases, and would visit them all the time. What it holds ends with it: no disk is waited for.
+const SHARED_SETTINGS = { autovacuum_naptime: '1h', fsync: 'off' }
 
 // PostgreSQL refuses to run as root, so root lends it the identity of nobody.
 const IDENTITY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : null

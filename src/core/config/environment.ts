@@ -1,5 +1,6 @@
 import type { Json } from '../shared/json.ts'
-import { CONFIGURATION_KEYS, type Key, type KeyKind, nearest } from './keys.ts'
+import { nearest } from '../shared/nearest.ts'
+import { CONFIGURATION_KEYS, type Key, type KeyKind } from './keys.ts'
 import type { Layer } from './layers.ts'
 import { isList, isObject, type KeyPath, withValue } from './values.ts'
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CONFIGURATION_KEYS, hintFor, namesIn, nearest } from './keys.ts'
+import { nearest } from '../shared/nearest.ts'
+import { CONFIGURATION_KEYS, hintFor, namesIn } from './keys.ts'
 
 describe('hintFor', () => {
   it.each([

@@ -10,12 +10,15 @@ type Validation =
   | { readonly status: 'valid'; readonly configuration: Configuration }
   | { readonly status: 'invalid'; readonly faults: readonly Fault[] }
 
+/** Code that checks quicker is written for nothing: a command reads the settings once. */
+const ONCE = { jitless: true }
+
 /** The built-in defaults, complete. */
-export const DEFAULT_CONFIGURATION: Configuration = frozen(configurationSchema.parse({}))
+export const DEFAULT_CONFIGURATION: Configuration = frozen(configurationSchema.parse({}, ONCE))
 
 /** All faults of complete values: of each key, and of keys that do not go together. No prefix in `loc`. */
 export const validateValues = (values: JsonObject): Validation => {
-  const parsed = configurationSchema.safeParse(values)
+  const parsed = configurationSchema.safeParse(values, ONCE)
   if (parsed.success) {
     const faults = faultsOfRules(parsed.data, [])
     return faults.length === 0
@@ -24,7 +27,7 @@ export const validateValues = (values: JsonObject): Validation => {
   }
   const faults = faultsOfKeys(values)
   if (faults.length >= FAULTS_MAX) return { status: 'invalid', faults }
-  const rest = configurationSchema.safeParse(withoutFaulty(values, faults))
+  const rest = configurationSchema.safeParse(withoutFaulty(values, faults), ONCE)
   return {
     status: 'invalid',
     faults: rest.success ? [...faults, ...faultsOfRules(rest.data, faults)] : faults,
@@ -33,7 +36,7 @@ export const validateValues = (values: JsonObject): Validation => {
 
 /** Faults of single keys only: what is wrong whatever stronger layers say. */
 export const faultsOfKeys = (values: JsonObject): readonly Fault[] => {
-  const parsed = configurationSchema.safeParse(values)
+  const parsed = configurationSchema.safeParse(values, ONCE)
   return parsed.success ? [] : faultsOf(parsed.error, [], { input: values, hintFor })
 }
 

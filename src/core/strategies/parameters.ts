@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { nearest } from '../config/keys.ts'
+import { nearest } from '../shared/nearest.ts'
 import type { ParameterValue, ParameterValues } from './strategy.ts'
 
 /** A parameter as people see it. */

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { nearest } from '../../core/shared/nearest.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
 import type { DefineCommand, Run } from './command.ts'
 import { UsageError } from './failure.ts'
@@ -157,10 +158,8 @@ export const buildProgram = async (
 }
 
 /** A word after a command without arguments is a misspelt subcommand. */
-const refuseUnknownWord = async ({ args: [word], registeredArguments, parent }: Command): Promise<void> => {
+const refuseUnknownWord = ({ args: [word], registeredArguments, parent }: Command): void => {
   if (word === undefined || registeredArguments.length > 0) return
-  // With all settings behind it, which help and version do without.
-  const { nearest } = await import('../../core/config/keys.ts')
   const meant = nearest(word, parent?.commands.map((command) => command.name()) ?? [])
   throw new UsageError(`unknown command '${word}'${meant === null ? '' : ` (Did you mean ${meant}?)`}`)
 }

@@ -185,7 +185,7 @@ const seedOf = (operationId: string): number => parseInt(sha256Hex(operationId).
 const sharesInAll = (): number => endpoints.reduce((sum, endpoint) => sum + shareOf(endpoint), 0)
 
 describe('whatever is made of the document', () => {
-  it('is answered as the document says', { timeout: 30_000 + REQUESTS * 40 }, async () => {
+  it('is answered as the document says', { timeout: 60_000 + REQUESTS * 150 }, async () => {
     const seen = new Map<string, Set<number>>()
     let sent = 0
     for (const endpoint of endpoints.toSorted(makersFirst)) {

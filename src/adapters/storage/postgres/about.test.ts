@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   postgresMissing,
-  startPostgres,
+  sharedPostgres,
   type PostgresServer,
 } from '../../../../test/postgres/server.fixture.ts'
 import { appendTo, type Said } from '../../../../test/records.fixture.ts'
@@ -16,13 +16,12 @@ describe.skipIf(postgresMissing !== null)(`what is about an id (${postgresMissin
   let log: EventLog
   const stored: LogRecord[] = []
   beforeAll(async () => {
-    server = await startPostgres({ fsync: 'off' })
+    server = await sharedPostgres()
     log = await openPostgresLog({ url: await server.freshDatabase() })
     for (const size of [1, 1, 40, 3, 250, 2, 1, 90, 1, 12]) stored.push(...(await appendTo(log, size, say)))
   })
   afterAll(async () => {
     await log.close()
-    await server.stop()
   })
 
   it.each([

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openLine } from '../../../../test/postgres/line.fixture.ts'
 import {
   postgresMissing,
-  startPostgres,
+  sharedPostgres,
   type PostgresServer,
 } from '../../../../test/postgres/server.fixture.ts'
 import { leadershipContract, REPLACED_WITHIN_MS } from '../../../ports/leadership.contract.ts'
@@ -14,12 +14,11 @@ describe.skipIf(postgresMissing !== null)('leading on a PostgreSQL log', () => {
   let server: PostgresServer
   let url = ''
   beforeAll(async () => {
-    server = await startPostgres({ fsync: 'off' })
+    server = await sharedPostgres()
   })
   beforeEach(async () => {
     url = await server.freshDatabase()
   })
-  afterAll(() => server?.stop())
 
   leadershipContract('a lease in the database', async (timer) => ({
     log: await openPostgresLog({ url }),

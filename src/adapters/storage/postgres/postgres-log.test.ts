@@ -1,9 +1,9 @@
 import { Client } from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { everything } from '../../../../test/postgres/records.fixture.ts'
 import {
   postgresMissing,
-  startPostgres,
+  sharedPostgres,
   type PostgresServer,
 } from '../../../../test/postgres/server.fixture.ts'
 import { appendTo, headAfter, recordsAfter } from '../../../../test/records.fixture.ts'
@@ -17,9 +17,8 @@ import { queryThrough } from './records.ts'
 describe.skipIf(postgresMissing !== null)(`the PostgreSQL log (${postgresMissing ?? 'real server'})`, () => {
   let server: PostgresServer
   beforeAll(async () => {
-    server = await startPostgres({ fsync: 'off' })
+    server = await sharedPostgres()
   })
-  afterAll(() => server?.stop())
 
   describe('as a log', () => {
     const urls = new WeakMap<EventLog, string>()

@@ -3,7 +3,7 @@ import { Client, type Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   postgresMissing,
-  startPostgres,
+  sharedPostgres,
   type PostgresServer,
 } from '../../../../test/postgres/server.fixture.ts'
 import { appendTo, sha256Hex } from '../../../../test/records.fixture.ts'
@@ -25,7 +25,7 @@ describe.skipIf(postgresMissing !== null)(
     let pool: Pool
     let query: Query
     beforeAll(async () => {
-      server = await startPostgres({ fsync: 'off' })
+      server = await sharedPostgres()
       const url = await server.freshDatabase()
       log = await openPostgresLog({ url })
       pool = connectionPool({ url, statementTimeoutMs: 10_000 }, 2)
@@ -41,7 +41,6 @@ describe.skipIf(postgresMissing !== null)(
     })
     afterAll(async () => {
       await Promise.all([client.end(), pool.end(), log.close()])
-      await server.stop()
     })
 
     it('tells how far it is', async () => {

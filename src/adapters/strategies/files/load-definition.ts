@@ -15,13 +15,20 @@ import * as strategyModule from './strategy-module.ts'
  * Loads a module of the user, in TypeScript or JavaScript, without a build step on any version of Node. The packages that
  * it may need come from here: a home has no node_modules.
  */
-export const importOwn = async (file: string): Promise<unknown> => {
+export const importOwn = async (file: string, translations = new Map<string, string>()): Promise<unknown> => {
   // Only here: most commands load no file of the user.
   const { createJiti } = await import('jiti')
+  const options = { fsCache: false, moduleCache: false, interopDefault: false }
+  const compiler = createJiti(file, options)
   const jiti = createJiti(file, {
-    fsCache: false,
-    moduleCache: false,
-    interopDefault: false,
+    ...options,
+    transform: (asked) => {
+      const key = JSON.stringify(asked)
+      // The first translation loads the compiler, which takes longer than all the rest.
+      const code = translations.get(key) ?? compiler.transform(asked)
+      translations.set(key, code)
+      return { code }
+    },
     virtualModules: {
       'signal-engine/strategy': strategyModule,
       'signal-engine/producer': producerModule,
@@ -32,11 +39,18 @@ export const importOwn = async (file: string): Promise<unknown> => {
   return jiti.import(file)
 }
 
-export const loadStrategy = async (file: string, name: string): Promise<StrategyDefinition> =>
-  soundStrategy(defaultOf(await importOwn(file)), name)
+/** Adds how the files were translated to what is known of it. */
+export const loadStrategy = async (
+  file: string,
+  name: string,
+  translations: Map<string, string>,
+): Promise<StrategyDefinition> => soundStrategy(defaultOf(await importOwn(file, translations)), name)
 
-export const loadProducer = async (file: string, name: string): Promise<OwnProducerDefinition> =>
-  soundProducer(defaultOf(await importOwn(file)), name)
+export const loadProducer = async (
+  file: string,
+  name: string,
+  translations: Map<string, string>,
+): Promise<OwnProducerDefinition> => soundProducer(defaultOf(await importOwn(file, translations)), name)
 
 const defaultOf = (module: unknown): Readonly<Record<string, unknown>> => {
   const exported = isRecord(module) ? module['default'] : undefined

@@ -28,7 +28,12 @@ export interface Messages {
   ]
   readonly 'describe-producer': [request: object, answer: ProducerDescription]
   readonly produce: [request: { readonly view: MarketView }, answer: ProducerRun]
+  /** How the files were translated that were loaded so far. */
+  readonly translations: [request: object, answer: Translations]
 }
+
+/** JavaScript by what it was made of, so that the next thread of the same file need not load a compiler. */
+export type Translations = ReadonlyMap<string, string>
 
 export interface ProducerDescription {
   readonly name: string
@@ -54,6 +59,7 @@ export interface ThreadData {
   readonly file: string
   /** The name that its object must have: that of the file. */
   readonly name: string
+  readonly translations: Translations
   /** Requests come in here, and answers go out. */
   readonly port: MessagePort
   /** Counts answers, so that an owner may block until there is one. */

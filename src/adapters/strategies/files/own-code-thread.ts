@@ -9,14 +9,16 @@ import type { OwnProducerDefinition } from './producer-module.ts'
 import type { AnswerOf, Kind, RequestOf, ThreadAnswer, ThreadData, ThreadRequest } from './messages.ts'
 
 /** Runs a file of the user: whatever it does, it does to this thread. */
-const { file, name, port, answered } = workerData as ThreadData
+const { file, name, port, answered, ...given } = workerData as ThreadData
 const counter = new Int32Array(answered)
+const translations = new Map(given.translations)
 
 let definition: StrategyDefinition | null = null
 let producer: OwnProducerDefinition | null = null
 let run: StrategyRun | null = null
 
-const strategy = async (): Promise<StrategyDefinition> => (definition ??= await loadStrategy(file, name))
+const strategy = async (): Promise<StrategyDefinition> =>
+  (definition ??= await loadStrategy(file, name, translations))
 
 const HANDLERS: { readonly [Of in Kind]: (request: RequestOf<Of>) => AnswerOf<Of> | Promise<AnswerOf<Of>> } =
   {
@@ -40,14 +42,15 @@ const HANDLERS: { readonly [Of in Kind]: (request: RequestOf<Of>) => AnswerOf<Of
       return opened.decide(() => known)
     },
     'describe-producer': async () => {
-      producer ??= await loadProducer(file, name)
+      producer ??= await loadProducer(file, name, translations)
       const { domain, schedule } = producer
       return { name, domain, schedule }
     },
     produce: async ({ view }) => {
-      producer ??= await loadProducer(file, name)
+      producer ??= await loadProducer(file, name, translations)
       return producer.run(view)
     },
+    translations: () => translations,
   }
 
 const openedRun = (): StrategyRun => {

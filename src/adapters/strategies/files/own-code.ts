@@ -1,7 +1,7 @@
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { StrategyError } from '../../../core/strategies/strategy.ts'
 import { harmlessEnvironment } from '../../harmless-environment.ts'
-import type { AnswerOf, Kind, RequestOf, ThreadAnswer, ThreadData } from './messages.ts'
+import type { AnswerOf, Kind, RequestOf, ThreadAnswer, ThreadData, Translations } from './messages.ts'
 
 export interface OwnCodeOptions {
   /** For loading the file, and for each answer after that. */
@@ -28,10 +28,10 @@ export class OwnCode {
   #queue: Promise<unknown> = Promise.resolve()
   #isLoaded = false
 
-  constructor(file: string, name: string, options: OwnCodeOptions) {
+  constructor(file: string, name: string, options: OwnCodeOptions, translations: Translations = new Map()) {
     this.#options = options
     const { port1, port2 } = this.#channel
-    const data: ThreadData = { file, name, port: port2, answered: this.#answered.buffer }
+    const data: ThreadData = { file, name, translations, port: port2, answered: this.#answered.buffer }
     this.#worker = new Worker(new URL('./own-code-thread.ts', import.meta.url), {
       workerData: data,
       transferList: [port2],

@@ -9,6 +9,7 @@ import { marketView } from '../../../core/market/readings.ts'
 import { NO_FACTS } from '../../../core/strategies/direct.ts'
 import type { ParameterValues, StrategyProposal } from '../../../core/strategies/strategy.ts'
 import { findOwnFiles } from './find-files.ts'
+import { loadStrategy } from './load-definition.ts'
 import { openOwnProducer } from './own-producers.ts'
 import { describeOwnStrategy } from './own-strategies.ts'
 import { writeOwnFiles } from './templates.ts'
@@ -163,6 +164,39 @@ describe('a file of a strategy', () => {
     await expect(described('endless', { blocks: false, loadMsMax: 500 })).rejects.toThrow(
       'endless: no answer',
     )
+  })
+
+  it('is translated once, and again when it has changed', async () => {
+    const file = await strategyFile('edited', `return { side: 'long', sizePct: 0.1 }`)
+    const translations = new Map<string, string>()
+    const sizeOf = async (): Promise<number> => {
+      const { create } = await loadStrategy(file, 'edited', translations)
+      const size = /sizePct: ([\d.]+)/.exec(String(create({ n: 1 }, { symbols: [] } as never).onBar))?.[1]
+      return Number(size)
+    }
+    expect(await sizeOf()).toBe(0.1)
+    for (const [key, code] of translations)
+      translations.set(key, code.replace('sizePct: 0.1', 'sizePct: 0.2'))
+    expect(await sizeOf()).toBe(0.2)
+    await strategyFile('edited', `return { side: 'long', sizePct: 0.3 }`)
+    expect(await sizeOf()).toBe(0.3)
+  })
+
+  it('is opened as it is then, not as it was described', async () => {
+    await strategyFile('renewed', `return { side: 'long' }`)
+    const source = await described('renewed', { blocks: false })
+    const sideOf = async (): Promise<string | undefined> => {
+      const opened = await source.open({}, { analysisSeconds: () => 900 })
+      try {
+        opened.add(MINUTES)
+        return (await opened.decide(NO_FACTS))[0]?.side
+      } finally {
+        await opened.close()
+      }
+    }
+    expect(await sideOf()).toBe('long')
+    await strategyFile('renewed', `return { side: 'short' }`)
+    expect(await sideOf()).toBe('short')
   })
 
   it('is refused with wrong parameters', async () => {

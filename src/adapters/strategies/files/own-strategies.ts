@@ -3,6 +3,7 @@ import { seriesBar, type SeriesBar } from '../../../core/strategies/bar-series.t
 import type { AccountFacts } from '../../../core/strategies/run-strategy.ts'
 import { StrategyError, type StrategyProposal } from '../../../core/strategies/strategy.ts'
 import type { OpenedStrategy, StrategyDescription, StrategySource } from '../../../ports/strategy.ts'
+import type { Translations } from './messages.ts'
 import { OwnCode, type OwnCodeOptions } from './own-code.ts'
 
 export interface OwnStrategyOptions extends OwnCodeOptions {
@@ -15,10 +16,11 @@ export const describeOwnStrategy = async (
   { name, path }: { readonly name: string; readonly path: string },
   options: OwnStrategyOptions,
 ): Promise<StrategySource> => {
+  const { description, translations } = await descriptionIn({ name, path }, options)
   return {
-    ...(await descriptionIn({ name, path }, options)),
+    ...description,
     open: async (parameters, { analysisSeconds, tradesPast = false }) => {
-      const opened = new OwnCode(path, name, options)
+      const opened = new OwnCode(path, name, options, translations)
       try {
         const seconds = analysisSeconds()
         const answer = await named(
@@ -37,10 +39,11 @@ export const describeOwnStrategy = async (
 const descriptionIn = async (
   { name, path }: { readonly name: string; readonly path: string },
   options: OwnCodeOptions,
-): Promise<StrategyDescription> => {
+): Promise<{ readonly description: StrategyDescription; readonly translations: Translations }> => {
   const code = new OwnCode(path, name, options)
   try {
-    return await named(name, code.ask('describe-strategy', {}))
+    const description = await named(name, code.ask('describe-strategy', {}))
+    return { description, translations: await named(name, code.ask('translations', {})) }
   } finally {
     await code.close()
   }

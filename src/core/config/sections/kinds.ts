@@ -9,18 +9,33 @@ interface NumberRange {
   readonly max?: number
 }
 
+/**
+ * As `describe`, without a copy of the schema. Every command builds the several hundred schemas of the settings when it
+ * starts: for the same reason all checks of a key are added at once.
+ */
+export const described = <Schema extends z.ZodType>(schema: Schema, description: string): Schema => {
+  z.globalRegistry.add(schema, { description })
+  return schema
+}
+
 /** A section or nested group: unknown keys are faults, a missing group is its defaults. */
 export const group = <Shape extends z.core.$ZodLooseShape>(description: string, shape: Shape) => {
   const schema = z.strictObject(shape)
   // Every key has a default, so the empty object is always a complete group.
-  return schema.prefault({} as z.input<typeof schema>).describe(description)
+  return described(schema.prefault({} as z.input<typeof schema>), description)
 }
 
 export const number = (fallback: number, range: NumberRange, description: string) =>
-  ranged(z.number(), range).default(fallback).describe(description)
+  described(
+    z
+      .number()
+      .check(...boundsOf(range))
+      .default(fallback),
+    description,
+  )
 
 export const whole = (fallback: number, min: number, max: number, description: string) =>
-  z.int().min(min).max(max).default(fallback).describe(description)
+  described(z.int().check(z.gte(min), z.lte(max)).default(fallback), description)
 
 /** 0 to 1. */
 export const share = (fallback: number, description: string) =>
@@ -31,36 +46,30 @@ export const positiveShare = (fallback: number, description: string) =>
   number(fallback, { above: 0, max: 1 }, description)
 
 export const flag = (fallback: boolean, description: string) =>
-  z.boolean().default(fallback).describe(description)
+  described(z.boolean().default(fallback), description)
 
 export const choice = <const Words extends readonly [string, ...string[]]>(
   fallback: Words[number],
   words: Words,
   description: string,
-) =>
-  z
-    .enum(words)
-    .default(fallback as never)
-    .describe(description)
+) => described(z.enum(words).default(fallback as never), description)
 
 /** Text that has one canonical form: the configuration is hashed. */
 export const plainText = (lengthMin: number, lengthMax: number) =>
-  z
-    .string()
-    .min(lengthMin)
-    .max(lengthMax)
-    .refine((text) => text.isWellFormed(), faultOf('unicode_invalid', 'must be well-formed Unicode'))
+  z.string().check(
+    z.minLength(lengthMin),
+    z.maxLength(lengthMax),
+    z.refine((text) => text.isWellFormed(), faultOf('unicode_invalid', 'must be well-formed Unicode')),
+  )
 
 export const text = (fallback: string, lengthMax: number, description: string) =>
-  plainText(0, lengthMax).default(fallback).describe(description)
+  described(plainText(0, lengthMax).default(fallback), description)
 
 export const symbol = () => plainText(1, 32).regex(/\S/, { error: 'must not be blank' })
 
-const ranged = (schema: z.ZodNumber, { min, above, below, max }: NumberRange): z.ZodNumber => {
-  let bounded = schema
-  if (min !== undefined) bounded = bounded.min(min)
-  if (above !== undefined) bounded = bounded.gt(above)
-  if (below !== undefined) bounded = bounded.lt(below)
-  if (max !== undefined) bounded = bounded.max(max)
-  return bounded
-}
+const boundsOf = ({ min, above, below, max }: NumberRange) => [
+  ...(min === undefined ? [] : [z.gte(min)]),
+  ...(above === undefined ? [] : [z.gt(above)]),
+  ...(below === undefined ? [] : [z.lt(below)]),
+  ...(max === undefined ? [] : [z.lte(max)]),
+]
