@@ -5,7 +5,7 @@ import { runCommandLine } from './surfaces/cli/run.ts'
 const currentFolder = process.cwd()
 const at = (home: string) => environmentOf(home, process.env, VERSION)
 
-process.exitCode = await keepAwake(() =>
+const exitCode = await keepAwake(() =>
   runCommandLine(process.argv.slice(2), {
     stdin: process.stdin,
     stdout: process.stdout,
@@ -19,3 +19,5 @@ process.exitCode = await keepAwake(() =>
       (await import('./compose/command-dependencies.ts')).createCommandDependencies(at(home)),
   }),
 )
+// Tests of strategies set it themselves when one fails.
+if (exitCode !== 0) process.exitCode = exitCode

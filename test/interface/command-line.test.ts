@@ -47,6 +47,17 @@ describe('svc backtest', () => {
   })
 })
 
+describe('svc strategies test', () => {
+  it('fails when a test of a strategy does', async () => {
+    const home = await newHome()
+    expect(svc(home, ['new', 'strategy', 'cross'])).toMatchObject({ exitCode: 0 })
+    expect(svc(home, ['strategies', 'test', 'cross'])).toMatchObject({ exitCode: 0 })
+    const path = join(home, 'strategies', 'cross.test.ts')
+    writeFileSync(path, readFileSync(path, 'utf8').replace("'long')", "'short')"))
+    expect(svc(home, ['strategies', 'test', 'cross'])).toMatchObject({ exitCode: 1 })
+  })
+})
+
 describe('the identity', () => {
   interface IdentityFile {
     readonly node_id: string

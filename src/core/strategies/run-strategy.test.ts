@@ -181,6 +181,8 @@ describe('a strategy that does what it must not', () => {
     ['answers an unknown side', { side: 'up' } as never, 'side'],
     ['misspells a member', { side: 'long', stopp: { percent: 2 } } as never, 'stopp'],
     ['answers no number', { side: 'long', conviction: Number.NaN }, 'conviction'],
+    ['cuts a character', { side: 'long', reason: '😀'.slice(0, 1) }, 'reason: must be well-formed Unicode'],
+    ['answers a promise', Promise.resolve({ side: 'long' }) as never, 'it must not be async'],
     ['names a symbol without bars', { side: 'long', symbol: 'DOGE' }, 'DOGE, which has no bars here'],
     ['places a stop on the wrong side', { side: 'long', stop: { price: 101 } }, 'is not below the price 100'],
     ['places a target on the wrong side', { side: 'short', target: { price: 101 } }, 'is not below'],

@@ -106,7 +106,12 @@ export const targetPositionSchema = z.strictObject({
   /** Null for none; the stop of the settings without it. */
   stop: stopSchema.nullable().optional(),
   target: targetSchema.nullable().optional(),
-  reason: z.string().max(500).optional(),
+  /** Half a character, as a cut through an emoji leaves it, cannot be stored: a backtest must not take it either. */
+  reason: z
+    .string()
+    .max(500)
+    .refine((text) => text.isWellFormed(), { error: 'must be well-formed Unicode' })
+    .optional(),
 })
 
 export type TargetPosition = z.infer<typeof targetPositionSchema>

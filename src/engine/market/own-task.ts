@@ -131,7 +131,8 @@ export class OwnTask<Opened extends { close(): Promise<void> }> {
       schedule,
       rows: [],
       end: 'error',
-      error: (error instanceof Error ? error.message : String(error)).slice(0, 1000),
+      // Half a character cannot be stored: then no failure would count.
+      error: (error instanceof Error ? error.message : String(error)).slice(0, 1000).toWellFormed(),
       rejected: [],
       durationMs: clock.now() - startedMs,
     })

@@ -26,7 +26,7 @@ class Service {
   readonly #runner: StrategyRunner
   readonly #stored: FeedBar[] = []
 
-  constructor(strategies: Readonly<Record<string, OnBar | OpenedStrategy>>) {
+  constructor(strategies: Readonly<Record<string, OnBar | OpenedStrategy>>, timeframe = '1m') {
     this.settings = {
       ...DEFAULT_CONFIGURATION,
       producers: { ...DEFAULT_CONFIGURATION.producers, quarantine_after: 2, quarantine_seconds: 300 },
@@ -50,7 +50,7 @@ class Service {
         this.opened.push(name)
         const code = strategies[name]
         if (code === undefined) return Promise.reject(new Error(`no strategy is named ${name}`))
-        return Promise.resolve(typeof code === 'function' ? opened(name, code) : code)
+        return Promise.resolve(typeof code === 'function' ? opened(name, code, timeframe) : code)
       },
       pastBars: (untilMs) =>
         Promise.resolve(this.#stored.filter(({ close_ts: closeTs }) => Date.parse(closeTs) <= untilMs)),
@@ -84,11 +84,11 @@ class Service {
   }
 }
 
-const opened = (name: string, onBar: OnBar): OpenedStrategy => {
+const opened = (name: string, onBar: OnBar, timeframe: string): OpenedStrategy => {
   const definition = defineStrategy({
     name,
     parameters: z.object({}),
-    timeframes: ['1m'],
+    timeframes: [timeframe],
     warmUpBars: 0,
     create: () => ({ onBar }),
   })
@@ -189,6 +189,29 @@ describe('a strategy that fails', () => {
     expect(service.errors).toHaveLength(2)
     expect(service.state.signals.producers.runs.get('good')).toMatchObject({ health: 'ok' })
     expect(service.payloadsOf('execution.position_opened.v1')).toHaveLength(1)
+  })
+
+  it('is set aside whatever its error says', async () => {
+    const broken: OnBar = () => {
+      throw new Error('😀'.slice(0, 1))
+    }
+    const service = new Service({ broken })
+    await service.bars(minutes([100, 100]))
+    expect(service.payloadsOf('producer.run.v1').map(({ error }) => error)).toEqual(['\ufffd', '\ufffd'])
+  })
+
+  it('does not look sound between two bars that it fails on', async () => {
+    const broken: OnBar = ({ isWarmUp }) => {
+      if (isWarmUp) return null
+      throw new Error('oops')
+    }
+    const service = new Service({ broken }, '5m')
+    // Minutes: it begins anew with the first one after each failure, and sees the past.
+    await service.bars(minutes(Array.from({ length: 12 }, () => 100)))
+    expect(service.payloadsOf('producer.run.v1')).toMatchObject([
+      { health: 'error', consecutive_failures: 1 },
+      { health: 'quarantined', consecutive_failures: 2 },
+    ])
   })
 
   it('is tried again when its time is over', async () => {

@@ -7,6 +7,7 @@ import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import { timestampAt } from '../../core/shared/time.ts'
 import { STRATEGY_TYPE } from '../../core/signal-types/strategy.ts'
 import { accountFacts } from '../../core/strategies/facts.ts'
+import type { AccountFacts } from '../../core/strategies/run-strategy.ts'
 import type { ParameterValues, StrategyProposal } from '../../core/strategies/strategy.ts'
 import type { OpenedStrategy } from '../../ports/strategy.ts'
 import { OwnTask, type OwnTaskDependencies } from './own-task.ts'
@@ -141,18 +142,18 @@ class StrategyTask {
   }
 
   async #runOn(bars: readonly FeedBar[], startedMs: number): Promise<void> {
-    const { engine } = this.#dependencies
     if (!this.#task.mayRun()) return
-    const opened = this.#task.opened ?? (await this.#open(bars))
+    const facts = (): AccountFacts =>
+      accountFacts(this.#dependencies.engine.state.trading, timestampAt(startedMs), this.#name)
+    const opened = this.#task.opened ?? (await this.#open(bars, facts))
     opened.add(bars)
     if (!opened.isDue) return
-    const now = timestampAt(startedMs)
-    const proposals = await opened.decide(() => accountFacts(engine.state.trading, now, this.#name))
+    const proposals = await opened.decide(facts)
     if (!this.#task.isClosed) await this.#propose(proposals, startedMs)
   }
 
   /** With the past that it needs: that of these bars it gets by itself. */
-  async #open(bars: readonly FeedBar[]): Promise<OpenedStrategy> {
+  async #open(bars: readonly FeedBar[], facts: () => AccountFacts): Promise<OpenedStrategy> {
     const opened = await this.#task.open()
     const firstMs = Math.min(...bars.map(({ open_ts: openTs }) => Date.parse(openTs)))
     const { bars: count, seconds } = opened.warmUp
@@ -163,6 +164,8 @@ class StrategyTask {
         .filter(({ symbol }) => symbols === null || symbols.has(canonicalSymbol(symbol)))
         .map((bar) => ({ ...bar, backfill: true })),
     )
+    // No run of its own: one that failed a minute ago, and will again with its next bar, would look sound until then.
+    if (opened.isDue) await opened.decide(facts)
     return opened
   }
 

@@ -1,5 +1,5 @@
 import { createOwnFiles, testStrategies } from '../../compose/new-files.ts'
-import { listStrategies, openStrategy } from '../../compose/strategies.ts'
+import { checkTradable, listStrategies } from '../../compose/strategies.ts'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
@@ -200,12 +200,7 @@ export const openTestHome = async () => {
         },
         strategies: {
           list: () => listStrategies({ home, blocks: false, onOutput: () => undefined }),
-          check: async (name, parameters) => {
-            const settings = { home, blocks: false, onOutput: () => undefined }
-            const strategy = await openStrategy(name, parameters, settings)
-            await strategy.close()
-            return strategy.parameters
-          },
+          check: (name, parameters) => checkTradable(name, parameters, home),
           create: (name, kind) => createOwnFiles(home, name, kind),
           test: (name) => testStrategies(home, name),
         },

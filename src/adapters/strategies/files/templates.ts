@@ -19,7 +19,10 @@ export const writeOwnFiles = async (
     text,
   }))
   // The name is taken whatever the language is.
-  const taken = (await readdir(folder)).find((file) => file.replace(/\.[^.]+$/, '') === name)
+  const written = new Set(Object.keys(filesOf(name, kind)))
+  const taken = (await readdir(folder)).find(
+    (file) => file.replace(/\.[^.]+$/, '') === name || written.has(file),
+  )
   if (taken !== undefined) return { status: 'refused', reason: `${join(folder, taken)} exists already` }
   for (const { path, text } of files) await writeFile(path, text, { flag: 'wx', mode: 0o600 })
   return { status: 'written', files: files.map(({ path }) => path) }

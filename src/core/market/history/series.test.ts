@@ -16,6 +16,7 @@ describe('names of series', () => {
       Array.from({ length: 4 }, () => 'BTC-USDT'),
     )
     expect(seriesSymbol('BTC/USDT:USDT')).toBe('BTC-USDT-USDT')
+    expect(['BTC/FDUSD', 'BTCFDUSD'].map(seriesSymbol)).toEqual(['BTC-FDUSD', 'BTC-FDUSD'])
     expect(['BTC', 'W', '1000PEPE/USDT'].map(seriesSymbol)).toEqual(['BTC', 'W', '1000PEPE-USDT'])
     expect(['BTC-USDT', 'BTC-USDT-USDT'].map(seriesSymbol)).toEqual(['BTC-USDT', 'BTC-USDT-USDT'])
   })

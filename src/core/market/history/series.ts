@@ -59,7 +59,7 @@ export const venueName = (text: string): string | null => {
 export const seriesSymbol = (text: string): string | null => {
   const name = text.trim().toUpperCase().replaceAll(/[/:_]/g, '-')
   if (!/^[A-Z0-9]+(?:[-.][A-Z0-9]+)*$/.test(name) || name.length > SYMBOL_LENGTH_MAX) return null
-  const [, base, quote] = /^([A-Z0-9]{2,})(USDT|USDC|FDUSD|USD|EUR)$/.exec(name) ?? []
+  const [, base, quote] = /^([A-Z0-9]{2,}?)(USDT|USDC|FDUSD|USD|EUR)$/.exec(name) ?? []
   return base === undefined || quote === undefined ? name : `${base}-${quote}`
 }
 

@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openTestHome, type TestHome } from '../test-home.fixture.ts'
@@ -149,6 +149,12 @@ describe('svc new', () => {
     expect(tried.exitCode).toBe(0)
     expect(tried.document).toMatchObject({ strategy: 'cross', bars: 288 })
     expect((await run('new', 'strategy', 'cross')).document).toMatchObject({ code: 'file.exists' })
+  })
+
+  it('writes nothing where only the test is left of a strategy', async () => {
+    await write('cross.test.ts', 'mine')
+    expect((await run('new', 'strategy', 'cross')).document).toMatchObject({ code: 'file.exists' })
+    expect(await readdir(join(home.folder, 'strategies'))).toEqual(['cross.test.ts'])
   })
 
   it('writes a producer', async () => {
