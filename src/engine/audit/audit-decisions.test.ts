@@ -51,6 +51,9 @@ const STRATEGY_SETTINGS = {
   kill_switch: { l2_loss_streak: 0 },
   // A small move is a profit.
   execution: { paper_fee_bps: 0, paper_slippage_bps: 0 },
+  // No decision reads these, and the log does not hold them; the hash of the settings is of these, too.
+  api: { auth_token: 'a-token-of-somebody-who-runs-it', port: 5757 },
+  strategies: { mine: { enabled: true } },
 }
 
 const tradeByStrategy = async (hour: number, { engine, clock }: Day): Promise<void> => {
@@ -248,6 +251,7 @@ describe('the audit of decisions', () => {
     expect(exits.filter((reason) => reason === 'bias_flip').length).toBeGreaterThanOrEqual(2)
     expect(ofType('karma.intent.v1').length).toBeGreaterThan(0)
     expect(ofType('karma.settlement.v1')).toHaveLength(1)
+    expect(ofType('brain.cycle.v1').length).toBeGreaterThan(10)
     const auditOf = (log: EventLog) => audit(log, { trust: traded.trust })
     const report = await auditOf(traded.log)
     expect(report.findings).toEqual([])
