@@ -41,11 +41,13 @@ interface TradeGiven {
   readonly fees?: number
   readonly reason?: string
   readonly by?: string
+  readonly rule?: string
 }
 
 /** A long in BTC that is bought at 100 and sold at 110 an hour later, unless told otherwise. */
 const trade = (given: TradeGiven = {}): readonly Said[] => {
   const { at = 1, entry = 100, quantity = 2, ordered = quantity, until = 61, exit = 110, fees = 1 } = given
+  const conviction_id = given.rule === undefined ? `c${at}` : `${given.rule}:2026-02-20T10:00:00.000Z`
   const ids = { order_id: `o${at}`, position_id: `p${at}`, intent_id: `i${at}` }
   const opened: readonly Said[] = [
     [at, 'brain.cycle.v1', {}],
@@ -62,7 +64,7 @@ const trade = (given: TradeGiven = {}): readonly Said[] => {
     [
       at,
       'execution.position_opened.v1',
-      { ...ids, asset: 'BTC', direction: 'long', entry_price: entry, quantity, fees_usd: 0.5 },
+      { ...ids, conviction_id, asset: 'BTC', direction: 'long', entry_price: entry, quantity, fees_usd: 0.5 },
     ],
   ]
   if (until === null) return opened
@@ -93,6 +95,12 @@ const level = (minute: number, to: number): Said => [
   minute,
   'system.kill_switch.v1',
   { level: to, prev_level: 0, reason: 'x' },
+]
+
+const started = (minute: number, configuration: JsonObject): Said => [
+  minute,
+  'system.started.v1',
+  { configuration },
 ]
 
 const compared = (live: readonly Said[], replayed: readonly Said[]) =>
@@ -139,6 +147,8 @@ describe('the divergence of what happened from its replay', () => {
     ['price_checks', [...cycles, failed(1, 'price_moved')]],
     ['limits', [...cycles, failed(1, 'heat_limit')]],
     ['configuration', [...cycles, [0, 'system.config_changed.v1', { changed: [], config_hash: 'h' }]]],
+    ['configuration', [...cycles, started(-60, {}), started(0, { brain: { min_domains: 2 } })]],
+    ['unexplained', [...cycles, started(-60, {}), started(0, {})]],
     ['missed', [bar(1, 100), bar(60, 110)]],
     ['unexplained', cycles],
   ]
@@ -159,6 +169,12 @@ describe('the divergence of what happened from its replay', () => {
     const report = compared(trade(), replayed)
     expect(report.rows).toMatchObject([{ replayed: null, difference_usd: 19 }])
     expect(report.by_reason).toEqual({ [reason]: 19 })
+  })
+
+  it('is that of a strategy where one traded, beside what the brain did at the same time', () => {
+    const report = compared([...trade({ rule: 'mine', exit: 90 }), ...trade({ at: 2 })], trade())
+    expect(report.by_reason).toEqual({ strategy: -21 })
+    expect(report.rows).toMatchObject([{ replayed: null }, { difference_usd: 0 }])
   })
 
   it('is an earlier difference where a position of before stood in the way', () => {

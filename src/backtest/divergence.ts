@@ -17,6 +17,7 @@ const DIVERGENCE_REASONS = [
   'price_checks',
   'size',
   'slippage',
+  'strategy',
   'unexplained',
 ] as const
 
@@ -146,7 +147,7 @@ const pairsOf = (
   const near = live
     .flatMap((one) =>
       replayed
-        .filter(({ symbol, direction }) => symbol === one.symbol && direction === one.direction)
+        .filter((other) => isAlike(one, other))
         .map((other) => ({ one, other, apartMs: Math.abs(one.openedMs - other.openedMs) })),
     )
     .filter(({ apartMs }) => apartMs <= toleranceMs)
@@ -163,6 +164,9 @@ const pairsOf = (
   for (const other of replayed) if (!taken.has(other)) pairs.push([null, other])
   return pairs
 }
+
+const isAlike = (one: Trade, other: Trade): boolean =>
+  one.rule === other.rule && one.symbol === other.symbol && one.direction === other.direction
 
 const rowOf = (live: Trade | null, replayed: Trade | null, compared: Compared): DivergenceRow => {
   const parts = partsOf(live, replayed, compared)
@@ -242,7 +246,9 @@ const whyNotLive = (replayed: Trade, { live, toleranceMs }: Compared): Divergenc
 }
 
 const whyNotReplayed = (trade: Trade, { live, replayed, toleranceMs }: Compared): DivergenceReason => {
-  const { symbol, openedMs } = trade
+  const { rule, symbol, openedMs } = trade
+  // The replay is one of the brain.
+  if (rule !== null) return 'strategy'
   const refused = reasonsNear(replayed, symbol, openedMs, toleranceMs)
   if (refused.includes('kill_switch') || replayed.isStopped(openedMs)) return 'kill_switch'
   if (isReconfigured({ live }, openedMs)) return 'configuration'

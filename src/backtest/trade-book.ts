@@ -1,9 +1,14 @@
 import { asKnown } from '../core/events/catalogue.ts'
 import type { Stamped } from '../core/log/event.ts'
+import { canonicalJson } from '../core/log/canonical-json.ts'
+import type { Json } from '../core/shared/json.ts'
 import { canonicalSymbol } from '../core/shared/symbol.ts'
+import { ruleIn } from '../core/trading/positions.ts'
 
 /** A trade from its intent to its end, or to the last price where it is still open. */
 export interface Trade {
+  /** The strategy that proposed it; null for the brain. */
+  readonly rule: string | null
   readonly symbol: string
   readonly direction: 'long' | 'short'
   readonly openedMs: number
@@ -30,6 +35,7 @@ interface Refusal {
 }
 
 interface Holding {
+  readonly rule: string | null
   readonly symbol: string
   readonly direction: 'long' | 'short'
   readonly openedMs: number
@@ -55,6 +61,8 @@ export class TradeBook {
   readonly #open = new Map<string, Holding>()
   readonly #prices = new Map<string, number>()
   #lastMs = 0
+  /** As the log holds them; null before it does. */
+  #settings: string | null = null
 
   take(event: Stamped): void {
     const known = asKnown(event)
@@ -69,7 +77,12 @@ export class TradeBook {
         this.cyclesMs.push(atMs)
         return
       case 'system.config_changed.v1':
+        this.#configure(known.payload.configuration)
         this.configChangesMs.push(atMs)
+        return
+      // Settings are changed in a file, too, and count from the next start.
+      case 'system.started.v1':
+        if (this.#configure(known.payload.configuration)) this.configChangesMs.push(atMs)
         return
       case 'system.kill_switch.v1':
         this.#stop(known.payload.level >= 2, atMs)
@@ -87,6 +100,7 @@ export class TradeBook {
       case 'execution.position_opened.v1': {
         const { position_id, asset, direction, order_id, entry_price, quantity, fees_usd } = known.payload
         this.#open.set(position_id, {
+          rule: ruleIn(known.payload.conviction_id),
           symbol: asset,
           direction,
           openedMs: atMs,
@@ -141,6 +155,14 @@ export class TradeBook {
     return this.stops.some(({ fromMs, toMs }) => fromMs <= atMs && atMs <= toMs)
   }
 
+  /** Whether they are others than before. */
+  #configure(recorded: unknown): boolean {
+    if (recorded === undefined) return false
+    const before = this.#settings
+    this.#settings = canonicalJson(recorded as Json)
+    return before !== null && before !== this.#settings
+  }
+
   #fill(fill: {
     readonly order_id: string
     readonly position_id: string
@@ -171,7 +193,8 @@ export class TradeBook {
   }
 }
 
-const entryOf = ({ symbol, direction, openedMs, orderedQuantity, bought, boughtFor }: Holding) => ({
+const entryOf = ({ rule, symbol, direction, openedMs, orderedQuantity, bought, boughtFor }: Holding) => ({
+  rule,
   symbol,
   direction,
   openedMs,

@@ -109,4 +109,5 @@ const LIVE_TYPES = [
   'market.bar',
   'system.config_changed',
   'system.kill_switch',
+  'system.started',
 ] as const

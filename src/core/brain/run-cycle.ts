@@ -93,7 +93,7 @@ export const runBrainCycle = (
         trigger,
         startedAt: now,
         weightsVersion: weightsInForce(facts.brain.learning, configuration).version,
-        configHash: configurationHash(configuration, sha256Hex),
+        configHash: context.configHash ?? configurationHash(configuration, sha256Hex),
         engineVersion: version,
         durationMs: elapsedMs(),
         asOf,

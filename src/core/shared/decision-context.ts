@@ -19,6 +19,8 @@ export interface DecisionContext {
   /** Ties the events of one request together. */
   readonly traceId: string | null
   readonly configuration: Configuration
+  /** Of settings that were read from the log, which holds a part of them: the hash of the whole. */
+  readonly configHash?: string | undefined
   /** The release that decides. */
   readonly version: string
   readonly sha256Hex: Sha256Hex

@@ -80,7 +80,7 @@ const commandsAt = (
     case 'karma.settlement.v1':
       return [{ kind: 'settle-due-shares' }, ...settlement(payload)]
     case 'execution.funding_applied.v1':
-      return [{ kind: 'apply-funding', at: first.ts }]
+      return funding(state, first)
     default:
       return type.startsWith('execution.') || type.startsWith('alert.') ? tradingCommands(state, rest) : []
   }
@@ -225,6 +225,15 @@ const settlement = (payload: JsonObject): readonly Command[] => {
       status: { isRepeated: false, settledIds },
     },
   ]
+}
+
+/** When it was due stands in the key: the clock comes to it a little later. A venue may say itself what it charged. */
+const funding = ({ trading }: State, { dedupeKey }: Stamped): readonly Command[] => {
+  const due = keyAfter(dedupeKey, 'funding:')
+  if (due === null) return []
+  const at = timestampOf(due.slice(0, Math.max(0, due.lastIndexOf(':'))))
+  const venues = new Set([...trading.positions.values()].map(({ terms }) => terms.platform))
+  return [undefined, ...venues].map((reportedBy): Command => ({ kind: 'apply-funding', at, reportedBy }))
 }
 
 /** Of a strategy, the clock, an operator, or a price between two bars. */

@@ -50,7 +50,10 @@ const STRATEGY_SETTINGS = {
   brain: { min_domains: 6 },
   kill_switch: { l2_loss_streak: 0 },
   // A small move is a profit.
-  execution: { paper_fee_bps: 0, paper_slippage_bps: 0 },
+  execution: { paper_fee_bps: 0, paper_slippage_bps: 0, paper_funding_bps: 1 },
+  // No decision reads these, and the log does not hold them; the hash of the settings is of these, too.
+  api: { auth_token: 'a-token-of-somebody-who-runs-it', port: 5757 },
+  strategies: { mine: { enabled: true } },
 }
 
 const tradeByStrategy = async (hour: number, { engine, clock }: Day): Promise<void> => {
@@ -88,6 +91,8 @@ const tradeByStrategy = async (hour: number, { engine, clock }: Day): Promise<vo
     await propose({ symbol: 'SOL', direction: 'long', signalId: signalId(call?.id ?? '') })
   }
   if (hour === 2) {
+    // A second after it was due, as the clock of a service comes to it.
+    await engine.execute({ kind: 'apply-funding', at: timestampAt(clock.now() - 1000) })
     await propose({ symbol: 'BTC', direction: 'flat' })
     // The other side: first the exit.
     await propose({ symbol: 'ETH', direction: 'long' })
@@ -248,6 +253,8 @@ describe('the audit of decisions', () => {
     expect(exits.filter((reason) => reason === 'bias_flip').length).toBeGreaterThanOrEqual(2)
     expect(ofType('karma.intent.v1').length).toBeGreaterThan(0)
     expect(ofType('karma.settlement.v1')).toHaveLength(1)
+    expect(ofType('execution.funding_applied.v1').length).toBeGreaterThan(0)
+    expect(ofType('brain.cycle.v1').length).toBeGreaterThan(10)
     const auditOf = (log: EventLog) => audit(log, { trust: traded.trust })
     const report = await auditOf(traded.log)
     expect(report.findings).toEqual([])

@@ -225,10 +225,11 @@ class DecisionAudit {
     return this.#settings.candidates(typeof hash === 'string' ? hash : null)
   }
 
-  #circumstances({ configuration }: Settings, signer: string): Circumstances {
+  #circumstances({ configuration, hash: configHash }: Settings, signer: string): Circumstances {
     const { signatures } = this.#options.trust
     const version = this.#settings.version
-    return { configuration, version, nodeId: nodeId(signer), isSigned: (claim) => signatures.isSigned(claim) }
+    const isSigned: Circumstances['isSigned'] = (claim) => signatures.isSigned(claim)
+    return { configuration, configHash, version, nodeId: nodeId(signer), isSigned }
   }
 }
 

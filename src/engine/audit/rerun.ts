@@ -13,6 +13,7 @@ import type { Attempt } from './attempts.ts'
 /** What a decision had beside the state, as far as the log holds it. */
 export interface Circumstances {
   readonly configuration: Configuration
+  readonly configHash: string
   readonly version: string
   readonly nodeId: NodeId
   readonly isSigned: (claim: SignedClaim) => boolean
