@@ -19,7 +19,7 @@ import type {
 import type { Timer } from '../../../ports/timer.ts'
 import { textMemberOf } from '../../ccxt.ts'
 import { createAccountReader, type ReadAccount } from './account.ts'
-import { amountOf, type Contract } from './contracts.ts'
+import { amountOf, withinMax, type Contract } from './contracts.ts'
 import { cutQuantity, safeLimit, textOf } from './decimals.ts'
 import { openExchange, type Exchange } from './exchange.ts'
 import { agreeMargin } from './margin.ts'
@@ -250,15 +250,15 @@ const requestOf = (order: BrokerOrder, contract: Contract, clientOrderIds: RegEx
   const quantity = cutQuantity(order.quantity, quantityStep)
   if (quantity <= 0n || quantity < (quantityMin ?? 0n))
     return `the quantity is below the minimum of ${textOf(quantityMin ?? quantityStep)}`
-  const amount = amountOf(quantity, contract)
-  if (order.kind === 'market') return { amount, price: undefined }
+  if (order.kind === 'market')
+    return { amount: amountOf(withinMax(quantity, contract), contract), price: undefined }
   if (order.limitPrice === null) return 'a limit order needs a price'
   const price = safeLimit(order.limitPrice, priceStep, order.side)
   if (price <= 0n) return 'the price is below the smallest step of the exchange'
   // Orders that reduce a position are accepted at any size.
   const isTooSmall = notionalMin !== null && notionalOf(price, quantity) < notionalMin
   if (isTooSmall && !order.reduceOnly) return 'the value is below the minimum of the exchange'
-  return { amount, price: textOf(price) }
+  return { amount: amountOf(quantity, contract), price: textOf(price) }
 }
 
 /** The id is taken by an open order: it is the same order, sent before. */

@@ -2,7 +2,7 @@ import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import type { CanonicalSymbol } from '../../../core/shared/brand.ts'
 import type { OrderSteps } from '../../../ports/broker.ts'
 import { DOLLARS, memberOf, textMemberOf } from '../../ccxt.ts'
-import type { Price, Quantity } from '../../../core/shared/money.ts'
+import { floored, lesser, type Price, type Quantity } from '../../../core/shared/money.ts'
 import { priceOf, quantityOf, scaledOf, textOf, usdOf } from './decimals.ts'
 
 /** A perpetual that is settled in dollars; orders are sent to these. */
@@ -16,6 +16,8 @@ export interface Contract {
   /** Coins in the exchange's unit of quantity: 1, or the size of a contract. */
   readonly unitSize: Quantity
   readonly steps: OrderSteps & { readonly quantityStep: Quantity; readonly priceStep: Price }
+  /** The most that one market order may have, on the steps; null where the exchange states none. */
+  readonly marketMax: Quantity | null
   /** What a taker pays, as a share in millionths. */
   readonly takerMillionths: bigint
 }
@@ -69,8 +71,21 @@ const contractIn = (
       quantityMin: coinsOf(memberOf(amount, 'min'), { unitSize }),
       notionalMin: usdOf(memberOf(cost, 'min'), 'up'),
     },
+    marketMax: marketMaxIn(entry, unitSize, quantityStep),
     takerMillionths: scaledOf(memberOf(entry, 'taker'), 6, 'up') ?? TAKER_MILLIONTHS,
   }
+}
+
+/** The library reads it for Binance alone. */
+const marketMaxIn = (entry: unknown, unitSize: Quantity, step: Quantity): Quantity | null => {
+  const info = memberOf(entry, 'info')
+  const stated = [
+    memberOf(memberOf(memberOf(entry, 'limits'), 'market'), 'max'),
+    memberOf(memberOf(info, 'lotSizeFilter'), 'maxMktOrderQty'),
+    memberOf(info, 'maxMktSz'),
+  ]
+  const max = stated.flatMap((value) => coinsOf(value, { unitSize }) ?? []).find((value) => value >= step)
+  return max === undefined ? null : floored(max, step)
 }
 
 /** Coins, from the exchange's unit of quantity. Null for what is no number, or not a whole number of our units. */
@@ -80,6 +95,10 @@ export const coinsOf = (value: unknown, { unitSize }: Pick<Contract, 'unitSize'>
   const scaled = units * unitSize
   return scaled % ONE === 0n ? ((scaled / ONE) as Quantity) : null
 }
+
+/** What of a quantity one market order may have: an exchange refuses a larger one, and the rest can follow. */
+export const withinMax = (quantity: Quantity, { marketMax }: Pick<Contract, 'marketMax'>): Quantity =>
+  marketMax === null ? quantity : lesser(quantity, marketMax)
 
 /** In the exchange's unit of quantity; coins on its steps are always a whole number of our units there. */
 export const amountOf = (coins: Quantity, { unitSize }: Pick<Contract, 'unitSize'>): string =>

@@ -7,7 +7,7 @@ import type {
   StopOrder,
   StopReport,
 } from '../../../ports/broker.ts'
-import { amountOf, coinsOf, type Contract } from './contracts.ts'
+import { amountOf, coinsOf, withinMax, type Contract } from './contracts.ts'
 import { cutQuantity, priceOf, safeLimit, textOf } from './decimals.ts'
 import type { FoundStop } from './dialects/dialect.ts'
 import type { Exchange, Reply } from './exchange.ts'
@@ -83,7 +83,7 @@ export const createStops = (exchange: Exchange, reports: Reports, marginMode: Ma
       const sent = {
         clientOrderId,
         side,
-        amount: amountOf(quantity, contract.value),
+        amount: amountOf(withinMax(quantity, contract.value), contract.value),
         triggerPrice: textOf(triggerPrice),
         marginMode,
       }

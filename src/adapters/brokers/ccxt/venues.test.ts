@@ -77,7 +77,7 @@ describe.each(VENUES.map((venue) => [venue.id, venue] as const))('at %s', (id, t
 
   it('an order that took many trades is reported with all of them', async () => {
     const { broker, run, venue } = await open(testVenue)
-    await run(broker.submit(entryOf(OUR_ID, { quantity: units(0.5) as Quantity })))
+    await run(broker.submit(entryOf(OUR_ID)))
     const [order] = venue.world.account.orders
     const [trade] = order?.trades ?? []
     if (order === undefined || trade === undefined) throw new Error('nothing was traded')
@@ -85,15 +85,38 @@ describe.each(VENUES.map((venue) => [venue.id, venue] as const))('at %s', (id, t
     const parts = Array.from({ length: 250 }, (_, index) => ({
       ...trade,
       tradeId: trade.tradeId + index,
+      atMs: trade.atMs - 250 + index,
       quantity: order.executed / 250n,
     }))
-    order.trades.splice(0, 1, ...parts)
-    venue.world.account.trades.splice(0, 1, ...parts)
+    order.trades.splice(0, order.trades.length, ...parts)
+    venue.world.account.trades.splice(0, venue.world.account.trades.length, ...parts)
     const found = await run(broker.lookup(entryOf(OUR_ID)))
     if (found.status !== 'found') throw new Error(found.status)
-    expect(found.report).toMatchObject({ status: 'filled', filledQuantity: units(0.5) })
+    expect(found.report).toMatchObject({ status: 'filled', filledQuantity: units(0.05) })
     expect(new Set(found.report.fills.map(({ venueTradeId }) => venueTradeId)).size).toBe(250)
   })
+
+  // Kraken Futures states no such limit.
+  it.skipIf(id === 'krakenfutures')(
+    'an exit that is larger than a market order may be is sent in parts',
+    async () => {
+      const { broker, run, venue } = await open(testVenue)
+      venue.world.account.wallet = units(100_000_000)
+      const whole = units(125) as Quantity
+      const entered = await run(broker.submit(entryOf('in1', { quantity: whole, leverage: 1 })))
+      expect(entered).toMatchObject({ status: 'accepted', report: { filledQuantity: whole } })
+      const held = () => venue.world.account.holdings.get('BTC')?.quantity ?? 0n
+      const { stops } = broker
+      if (stops === null) throw new Error('the venue holds no stops')
+      const placed = await run(stops.place(stopOf('stop1', { quantity: whole })))
+      expect(placed.status).toBe('accepted')
+      const first = await run(broker.submit(exitOf('out1', { quantity: whole })))
+      expect(first).toMatchObject({ status: 'accepted', report: { status: 'filled' } })
+      expect(held()).toBeLessThanOrEqual(units(6))
+      if (held() > 0n) await run(broker.submit(exitOf('out2', { quantity: held() as Quantity })))
+      expect(held()).toBe(0n)
+    },
+  )
 
   it('our ids fit, and longer ones than it takes are not sent', async () => {
     const { broker, run, orders, restingStops } = await open(testVenue)
