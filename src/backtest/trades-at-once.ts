@@ -53,7 +53,9 @@ const entered = (
   if (proposed.payload.signal_ids.length > 0) return null
   const intent = newIntent(intentId(proposed.id), proposed.payload)
   const risk = riskBefore(trading, proposed)
-  const decided = eventsOf(enterKnown({ ...state, trading: { ...trading, risk } }, intent, context))
+  const { market, signals } = state
+  const facts = { trading: withRisk(trading, risk), market, signals }
+  const decided = eventsOf(enterKnown(facts, intent, context))
   if (decided?.length !== ENTRY_EVENTS) return null
   const [submitted, filled, opened] = stampedOf(decided, proposed.seq, context)
   if (
@@ -78,7 +80,7 @@ const entered = (
     leaderToken,
   }
   const events = [proposed, submitted, filled, opened] as unknown as readonly Stamped[]
-  return assessed({ ...state, trading: after, brain: evolveBrain(brain, opened) }, events, context)
+  return assessed(state, { trading: after, brain: evolveBrain(brain, opened) }, events, context)
 }
 
 const left = (state: State, decided: readonly NewEvent[], context: DecisionContext): TradedAtOnce | null => {
@@ -119,7 +121,7 @@ const left = (state: State, decided: readonly NewEvent[], context: DecisionConte
   if (!isOf(outcome, 'learning.outcome.v1')) return null
   if (eventsOf(accrueShares({ treasury, brain: ended }, closed.payload, context))?.length !== 0) return null
   const events = [submitted, filled, closed, outcome] as unknown as readonly Stamped[]
-  return assessed({ ...state, trading: after, brain: evolveBrain(ended, outcome) }, events, context)
+  return assessed(state, { trading: after, brain: evolveBrain(ended, outcome) }, events, context)
 }
 
 /** Order, fill and position. */
@@ -127,17 +129,34 @@ const ENTRY_EVENTS = 3
 const EXIT_EVENTS = 3
 
 const assessed = (
-  state: State,
+  before: State,
+  { trading, brain }: Pick<State, 'trading' | 'brain'>,
   events: readonly Stamped[],
   { now, configuration }: DecisionContext,
-): TradedAtOnce | null =>
-  isRiskNews(state.trading, now, configuration)
-    ? null
-    : {
-        status: 'accepted',
-        state: { ...state, seq: state.seq + events.length, recordedAt: now, decidedAt: now, standsAt: null },
-        events,
-      }
+): TradedAtOnce | null => {
+  if (isRiskNews(trading, now, configuration)) return null
+  const { market, signals, reputation, treasury, operations } = before
+  // Written out, like all that a trade changes: copies take several times as long.
+  const state: State = {
+    seq: before.seq + events.length,
+    recordedAt: now,
+    decidedAt: now,
+    standsAt: null,
+    market,
+    signals,
+    trading,
+    reputation,
+    brain,
+    treasury,
+    operations,
+  }
+  return { status: 'accepted', state, events }
+}
+
+const withRisk = (trading: TradingState, risk: TradingState['risk']): TradingState => {
+  const { killSwitch, intents, orders, venue, positions, book, ledger, cycles, leaderToken } = trading
+  return { killSwitch, intents, orders, venue, positions, book, ledger, risk, cycles, leaderToken }
+}
 
 const eventsOf = (decision: Decision): readonly NewEvent[] | null =>
   decision.status === 'accepted' ? decision.events : null

@@ -87,9 +87,14 @@ export const evolveLearning = (learning: Learning, event: KnownEvent): Learning 
       return learning.beganAt === null ? { ...learning, beganAt: event.recordedAt } : learning
     case 'learning.outcome.v1':
       return {
-        ...learning,
+        // Member by member, here and below: copies take several times as long, and every trade makes some.
+        beganAt: learning.beganAt,
         firstCloseAt: learning.firstCloseAt ?? event.ts,
         closes: withClose(learning.closes, closeOf(event.payload, event.ts)),
+        trades: learning.trades,
+        learned: learning.learned,
+        newestVersion: learning.newestVersion,
+        lastRun: learning.lastRun,
       }
     case 'learning.weight_adjustment.v1':
       return afterRun(learning, event.payload, event.ts)
@@ -124,7 +129,9 @@ const afterRun = (
 
 const withTrades = (learning: Learning, event: KnownEvent): Learning => {
   const trades = evolveTrades(learning.trades, event)
-  return trades === learning.trades ? learning : { ...learning, trades }
+  if (trades === learning.trades) return learning
+  const { beganAt, firstCloseAt, closes, learned, newestVersion, lastRun } = learning
+  return { beganAt, firstCloseAt, closes, trades, learned, newestVersion, lastRun }
 }
 
 const withoutLearned = (learning: Learning): Learning =>

@@ -91,7 +91,14 @@ export const withMarks = (
     positions: positions.withMutations((all) => {
       for (const position of after) all.set(position.id, position)
     }),
-    book: { ...book, unrealized, exposure, margin },
+    book: {
+      bySymbol: book.bySymbol,
+      count: book.count,
+      unrealized,
+      lossAtStop: book.lossAtStop,
+      exposure,
+      margin,
+    },
   }
 }
 
@@ -112,9 +119,12 @@ const indexed = (book: Book, { id, terms }: Position, joins: boolean): Book => {
   const ids = book.bySymbol.get(symbol) ?? []
   const after = joins ? [...ids, id] : ids.filter((other) => other !== id)
   return {
-    ...book,
     bySymbol: after.length === 0 ? book.bySymbol.delete(symbol) : book.bySymbol.set(symbol, after),
     count: book.count + (joins ? 1 : -1),
+    unrealized: book.unrealized,
+    lossAtStop: book.lossAtStop,
+    exposure: book.exposure,
+    margin: book.margin,
   }
 }
 

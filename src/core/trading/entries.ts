@@ -28,7 +28,7 @@ import { entriesUnderWay, isHeldAgainst, reservedBy } from './entries-under-way.
 import type { TradingFacts } from './evolve.ts'
 import { isOver, type Intent } from './intents.ts'
 import { closesOf } from './ledger.ts'
-import { newClientOrderId } from './orders.ts'
+import { newClientOrderId } from './client-order-id.ts'
 import { ruleIn } from './positions.ts'
 import { type Fill, filledEvent, levelsOf, paperFill } from './fills.ts'
 import { type EntryFacts, type EntryRules, type OrderPlan, type SizeLimits, planned } from './sizing.ts'

@@ -29,7 +29,8 @@ import { markNow } from '../signals/prices.ts'
 import { PAPER } from './orders.ts'
 import type { TradingFacts, TradingState } from './evolve.ts'
 import { filledEvent, paperFill, type Fill } from './fills.ts'
-import { cancelEvents, newClientOrderId } from './orders.ts'
+import { newClientOrderId } from './client-order-id.ts'
+import { cancelEvents } from './orders.ts'
 import { openPositionsOf, positionsOf } from './book.ts'
 import {
   entryOrderOf,

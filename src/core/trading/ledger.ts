@@ -84,10 +84,15 @@ const movedTo = (ledger: Ledger, account: string, balance: Usd): Ledger =>
   ledger.account === account ? ledger : { ...INITIAL_LEDGER, account, startBalance: balance, cash: balance }
 
 const charged = (ledger: Ledger, fee: Usd, funding: Usd): Ledger => ({
-  ...ledger,
+  // Member by member, here and below: copies take several times as long, and every trade makes some.
+  account: ledger.account,
+  startBalance: ledger.startBalance,
   cash: minus(minus(ledger.cash, fee), funding),
   fees: plus(ledger.fees, fee),
   funding: plus(ledger.funding, funding),
+  realized: ledger.realized,
+  closes: ledger.closes,
+  lossStreak: ledger.lossStreak,
   hasTraded: true,
 })
 
@@ -105,13 +110,20 @@ const closed = (
   rule: string | null,
 ): Ledger => {
   const net = usdFrom(payload.realized_pnl)
-  const close = { at, net, netReturn: payload.realized_pnl_pct, ...(rule === null ? {} : { by: rule }) }
+  const netReturn = payload.realized_pnl_pct
   return {
-    ...ledger,
+    account: ledger.account,
+    startBalance: ledger.startBalance,
     cash: plus(ledger.cash, usdFrom(payload.gross_pnl)),
+    fees: ledger.fees,
+    funding: ledger.funding,
     realized: plus(ledger.realized, net),
-    closes: withClose(ledger.closes, close),
+    closes: withClose(
+      ledger.closes,
+      rule === null ? { at, net, netReturn } : { at, net, netReturn, by: rule },
+    ),
     lossStreak: streakAfter(ledger.lossStreak, net),
+    hasTraded: ledger.hasTraded,
   }
 }
 
@@ -119,6 +131,7 @@ const closed = (
 const withClose = (closes: readonly Close[], close: Close): readonly Close[] => {
   const own = closesOf(closes, close.by)
   const oldest = own[0]
+  if (own.length >= CLOSES_KEPT && closes[0] === oldest) return [...closes.slice(1), close]
   const left = own.length < CLOSES_KEPT ? closes : closes.filter((known) => known !== oldest)
   return [...left.slice(1 - CLOSES_MAX), close]
 }

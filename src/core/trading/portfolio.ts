@@ -247,8 +247,11 @@ const sold = (
   const quantity = quantityFrom(payload.fill_size)
   const cost = costOf(priceFrom(payload.fill_price), quantity)
   return valued({
-    ...position,
+    id: position.id,
+    status: 'closing',
+    terms: position.terms,
     holding: { ...holding, fees: plus(holding.fees, usdFrom(payload.fee_usd)) },
+    mark: position.mark,
     exit: {
       ...exit,
       quantity: plus(exit.quantity, quantity),

@@ -166,8 +166,14 @@ export const ruleOf = (position: PositionFields | undefined): string | null =>
 /** Of a strategy it is its name and the time, see `proposeTrade`; of the brain the id of an event. */
 export const ruleIn = (convictionId: string): string | null => {
   const end = convictionId.indexOf(':')
-  return end === -1 ? null : convictionId.slice(0, end)
+  if (end === -1) return null
+  // The same text each time: two texts with the same letters are compared letter by letter.
+  if (end !== newestRule.length || !convictionId.startsWith(newestRule))
+    newestRule = convictionId.slice(0, end)
+  return newestRule
 }
+
+let newestRule = ''
 
 /** The order that opened it; null for adopted positions. */
 export const entryOrderOf = ({ terms: { origin } }: PositionFields): OrderId | null =>
@@ -214,34 +220,41 @@ export const markedAt = <Of extends OpenPosition>(
   const isLong = position.terms.direction === 'long'
   const worst = returnAt(position, isLong ? low : high)
   const best = returnAt(position, isLong ? high : low)
-  const { mark } = position
-  return valued({
-    ...position,
-    mark: {
-      ...mark,
-      price,
-      atMs,
-      maxAdverseExcursion: r9(Math.max(mark.maxAdverseExcursion, -worst)),
-      maxFavorableExcursion: r9(Math.max(mark.maxFavorableExcursion, best)),
-    },
+  const { maxAdverseExcursion, maxFavorableExcursion } = position.mark
+  return withMark(position, {
+    price,
+    atMs,
+    maxAdverseExcursion: r9(Math.max(maxAdverseExcursion, -worst)),
+    maxFavorableExcursion: r9(Math.max(maxFavorableExcursion, best)),
   })
 }
 
 /** Worth what its mark says, of what is left of it: to be called after every change of mark, holding or exit. */
-export const valued = <Of extends OpenPosition>(position: Of): Of => {
-  const { terms, holding, mark } = position
+export const valued = <Of extends OpenPosition>(position: Of): Of => withMark(position, position.mark)
+
+/** Member by member: copies of positions of several kinds take many times as long, and every trade makes some. */
+const withMark = <Of extends OpenPosition>(
+  position: Of,
+  seen: Pick<Mark, 'price' | 'atMs' | 'maxAdverseExcursion' | 'maxFavorableExcursion'>,
+): Of => {
+  const { id, terms, holding } = position
   const sold = position.status === 'closing' ? position.exit : NOTHING_SOLD
-  const exposure = notionalOf(mark.price, minus(holding.quantity, sold.quantity))
+  const exposure = notionalOf(seen.price, minus(holding.quantity, sold.quantity))
   const gain = minus(plus(sold.notional, exposure), holding.notional)
-  return {
-    ...position,
-    mark: {
-      ...mark,
-      exposure,
-      unrealized: signed(terms.direction, gain),
-      margin: marginOf(holding.notional, terms.leverage),
-    },
+  const mark: Mark = {
+    price: seen.price,
+    atMs: seen.atMs,
+    unrealized: signed(terms.direction, gain),
+    exposure,
+    margin: marginOf(holding.notional, terms.leverage),
+    maxAdverseExcursion: seen.maxAdverseExcursion,
+    maxFavorableExcursion: seen.maxFavorableExcursion,
   }
+  const after: OpenPosition =
+    position.status === 'closing'
+      ? { id, status: 'closing', terms, holding, mark, exit: position.exit }
+      : { id, status: position.status, terms, holding, mark, blockedExit: position.blockedExit }
+  return after as Of
 }
 
 const NOTHING_SOLD = { quantity: NO_QUANTITY, notional: NO_USD } as const

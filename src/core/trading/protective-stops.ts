@@ -9,15 +9,8 @@ import { notionalOf, priceNumber, quantityNumber, usdNumber, type Price } from '
 import { hasPassed } from '../shared/time.ts'
 import { openPositionsOf } from './book.ts'
 import type { TradingFacts, TradingState } from './evolve.ts'
-import {
-  byId,
-  cancelEvents,
-  newClientOrderId,
-  isEntry,
-  isProtectiveStop,
-  PAPER,
-  type OpenOrder,
-} from './orders.ts'
+import { newClientOrderId } from './client-order-id.ts'
+import { byId, cancelEvents, isEntry, isProtectiveStop, PAPER, type OpenOrder } from './orders.ts'
 import { isOpen, type HeldPosition, type OpenPosition } from './positions.ts'
 
 /*
