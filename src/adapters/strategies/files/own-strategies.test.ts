@@ -167,19 +167,16 @@ describe('a file of a strategy', () => {
   })
 
   it('is translated once, and again when it has changed', async () => {
-    const file = await strategyFile('edited', `return { side: 'long', sizePct: 0.1 }`)
+    const written = (bars: number) => strategyFile('edited', 'return null', `warmUpBars: ${bars},`)
+    const file = await written(11)
     const translations = new Map<string, string>()
-    const sizeOf = async (): Promise<number> => {
-      const { create } = await loadStrategy(file, 'edited', translations)
-      const size = /sizePct: ([\d.]+)/.exec(String(create({ n: 1 }, { symbols: [] } as never).onBar))?.[1]
-      return Number(size)
-    }
-    expect(await sizeOf()).toBe(0.1)
+    const warmUpBars = async () => (await loadStrategy(file, 'edited', translations)).warmUpBars
+    expect(await warmUpBars()).toBe(11)
     for (const [key, code] of translations)
-      translations.set(key, code.replace('sizePct: 0.1', 'sizePct: 0.2'))
-    expect(await sizeOf()).toBe(0.2)
-    await strategyFile('edited', `return { side: 'long', sizePct: 0.3 }`)
-    expect(await sizeOf()).toBe(0.3)
+      translations.set(key, code.replace('warmUpBars: 11', 'warmUpBars: 22'))
+    expect(await warmUpBars()).toBe(22)
+    await written(33)
+    expect(await warmUpBars()).toBe(33)
   })
 
   it('is opened as it is then, not as it was described', async () => {
