@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest'
+import type { TaskReport } from '../sweep/task.ts'
+import { verdictOfResult } from './verdict.ts'
+
+const REPORT = {
+  strategy: 'momentum',
+  p_value: 0.01,
+  trades: 40,
+  days: 60,
+  total_return: 0.5,
+  held_back: {},
+  equity_usd_by_day: [],
+}
+
+const verdictOf = (given: Partial<Record<keyof typeof REPORT, unknown>>) =>
+  verdictOfResult({ ...REPORT, ...given } as unknown as TaskReport)
+
+describe('the verdict of a backtest', () => {
+  it.each([
+    [{}, true, 'an edge is possible: p = 0.01, 40 trades in 60 days'],
+    [{ p_value: 0.2 }, false, 'no edge found: p = 0.2, 40 trades'],
+    [{ trades: 1 }, false, 'p = 0.01, 1 trade in 60 days are too few to tell'],
+    [
+      { trades: 0, held_back: { coverage: 9 } },
+      false,
+      'nothing was traded, most often held back by coverage (9',
+    ],
+  ])('of %j finds an edge: %j', (given, isFound, text) => {
+    expect(verdictOf(given)).toEqual({
+      edge_found: isFound,
+      verdict: expect.stringContaining(text) as string,
+    })
+  })
+
+  it('of holding the market says that it was held, not that nothing was traded', () => {
+    const { verdict, edge_found } = verdictOf({ strategy: 'hold', trades: 0 })
+    expect(edge_found).toBe(false)
+    expect(verdict).toContain('holding the market is what others are compared with; it came to 50.00 %')
+  })
+})
