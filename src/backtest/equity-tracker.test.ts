@@ -55,7 +55,7 @@ describe('the deepest fall', () => {
   })
 })
 
-it('keeps the last value of each day that has one', () => {
+it('keeps the last value of each day, also of one without bars: a year has 365', () => {
   const { days, dayNumbers } = after(100, [101, 102, 103, 104, 105], DAY_MS / 2)
   expect({ days, dayNumbers }).toEqual({ days: [102, 104, 105], dayNumbers: [0, 1, 2] })
   const tracker = new EquityTracker(100)
@@ -63,5 +63,9 @@ it('keeps the last value of each day that has one', () => {
   tracker.close(102, 9 * DAY_MS, 9 * DAY_MS + HOUR_MS)
   // A late bar of another symbol.
   tracker.close(103, HOUR_MS, 2 * HOUR_MS)
-  expect(tracker.tracked()).toMatchObject({ days: [101, 103], dayNumbers: [0, 9] })
+  expect(tracker.tracked()).toMatchObject({
+    days: [101, 101, 101, 101, 101, 101, 101, 101, 101, 103],
+    dayNumbers: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
+    daysWithBars: 2,
+  })
 })

@@ -17,6 +17,8 @@ export interface Drawdown {
 export interface TrackedEquity extends EquityCurve {
   /** The UTC days of the values, as days since 1970. */
   readonly dayNumbers: readonly number[]
+  /** Those of them that had bars. */
+  readonly daysWithBars: number
   readonly drawdown: Drawdown
 }
 
@@ -31,6 +33,7 @@ export class EquityTracker {
   #peakMs: number | null = null
   #closeMs = 0
   #dayEndMs = -Infinity
+  #daysWithBars = 0
   #depth = 0
   #deepest: Pick<Drawdown, 'peakMs' | 'troughMs' | 'recoveredMs'> = NO_FALL
   #isBelow = false
@@ -70,6 +73,7 @@ export class EquityTracker {
       start: this.#start,
       days: this.#dayNumbers.length === 0 ? [] : [...this.#days, this.#value],
       dayNumbers: this.#dayNumbers,
+      daysWithBars: this.#daysWithBars,
       drawdown: {
         depth: this.#depth,
         peakMs,
@@ -82,10 +86,16 @@ export class EquityTracker {
   }
 
   #beginDay(openMs: number): void {
-    if (this.#dayNumbers.length > 0) this.#days.push(this.#value)
     const day = Math.floor(openMs / DAY_MS)
-    this.#dayNumbers.push(day)
+    const last = this.#dayNumbers.at(-1)
+    // A day without bars changes nothing, and is a day of the year that figures are annualised by.
+    for (let over = last ?? day; over < day; over += 1) {
+      this.#days.push(this.#value)
+      this.#dayNumbers.push(over + 1)
+    }
+    if (last === undefined) this.#dayNumbers.push(day)
     this.#dayEndMs = (day + 1) * DAY_MS
+    this.#daysWithBars += 1
   }
 
   #climb(value: number, closeMs: number): void {

@@ -47,7 +47,7 @@ export const curveFiguresOf = (
   uniform: () => number,
 ): CurveFigures => {
   const returns = dailyReturnsOf(curve)
-  if (returns.length < DAYS_MIN) return NO_FIGURES
+  if (curve.daysWithBars < DAYS_MIN) return NO_FIGURES
   const days = elapsedMs / DAY_MS
   const cagr = annualGrowthOf(totalReturnOf(curve), days)
   const { depth } = curve.drawdown

@@ -167,7 +167,7 @@ const holdView = (line: MarketLine, elapsedMs: number) => ({
   symbols: line.symbols,
   end_equity_usd: cents(line.days.at(-1) ?? line.start),
   total_return: r9(totalReturnOf(line)),
-  cagr: line.days.length < DAYS_MIN ? null : r9(annualGrowthOf(totalReturnOf(line), elapsedMs / DAY_MS)),
+  cagr: line.daysWithBars < DAYS_MIN ? null : r9(annualGrowthOf(totalReturnOf(line), elapsedMs / DAY_MS)),
   sharpe: r9(sharpeOf(dailyReturnsOf(line))),
   max_drawdown: r9(line.drawdown.depth),
   fees_usd: r9(line.feesUsd),

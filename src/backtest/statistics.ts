@@ -35,7 +35,8 @@ const returnOf = (before: number, after: number): number => (before > 0 ? after 
 export const sharpeOf = (returns: readonly number[]): number =>
   dailySharpeOf(returns) * Math.sqrt(DAYS_PER_YEAR)
 
-const dailySharpeOf = (returns: readonly number[]): number => {
+/** Not annualised; 0 without variance. */
+export const dailySharpeOf = (returns: readonly number[]): number => {
   const deviation = deviationOf(returns)
   return deviation === 0 ? 0 : meanOf(returns) / deviation
 }

@@ -1,3 +1,4 @@
+import { HOLD } from '../../core/strategies/built-in.ts'
 import { shortNumber, stopText } from '../sweep/document.ts'
 import type { TaskReport } from '../sweep/task.ts'
 import type { RunFigures, RunResult } from './runs.ts'
@@ -23,6 +24,13 @@ const verdictOf = (report: TaskReport): Verdict => {
 const foundIn = (report: TaskReport): Verdict => {
   const { p_value: p, trades, days } = report
   const figures = `p = ${shortNumber(p)}, ${trades} ${trades === 1 ? 'trade' : 'trades'}`
+  if (report.strategy === HOLD) {
+    const total = `${(report.total_return * 100).toFixed(2)} %`
+    return {
+      verdict: `no edge found: holding the market is what others are compared with; it came to ${total}`,
+      edge_found: false,
+    }
+  }
   if (trades === 0) {
     const [why] = Object.entries(report.held_back)
     const held = why === undefined ? '' : `, most often held back by ${why[0]} (${why[1]} times)`

@@ -1,4 +1,4 @@
-import { meanOf, signFlipPValue } from '../statistics.ts'
+import { dailySharpeOf, meanOf, shapeOf as momentsOf, signFlipPValue } from '../statistics.ts'
 
 /** Mean over standard deviation and shape of daily returns: what the deflated Sharpe ratio needs. */
 export interface ReturnShape {
@@ -10,18 +10,11 @@ export interface ReturnShape {
   readonly kurtosis: number
 }
 
-export const shapeOf = (returns: readonly number[]): ReturnShape => {
-  const mean = meanOf(returns)
-  const power = (exponent: number): number => meanOf(returns.map((value) => (value - mean) ** exponent))
-  const variance = power(2)
-  if (variance === 0) return { days: returns.length, sharpe: 0, skewness: 0, kurtosis: 3 }
-  return {
-    days: returns.length,
-    sharpe: mean / Math.sqrt(variance),
-    skewness: power(3) / variance ** 1.5,
-    kurtosis: power(4) / variance ** 2,
-  }
-}
+export const shapeOf = (returns: readonly number[]): ReturnShape => ({
+  days: returns.length,
+  sharpe: dailySharpeOf(returns),
+  ...momentsOf(returns),
+})
 
 export const returnsOf = (start: number, equity: readonly number[]): readonly number[] =>
   equity.map((value, day) => {
