@@ -1,7 +1,5 @@
-import { type CanonicalSymbol, nodeId, timestampOf, type Timestamp } from '../core/shared/brand.ts'
-import { priceFrom, usdNumber, type Direction } from '../core/shared/money.ts'
-import type { FeedBar } from '../core/market/bar.ts'
-import { canonicalSymbol } from '../core/shared/symbol.ts'
+import { nodeId, timestampOf, type Timestamp } from '../core/shared/brand.ts'
+import { usdNumber, type Direction } from '../core/shared/money.ts'
 import { equityOf } from '../core/trading/account.ts'
 import { timestampAt } from '../core/shared/time.ts'
 import { withoutClosed } from '../core/brain/trades.ts'
@@ -10,7 +8,6 @@ import { SETTLED_AT_ONCE_MAX } from '../core/reputation/settle-calls.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import type { Stamped } from '../core/log/event.ts'
 import type { AccountAtClose } from './account.ts'
-import type { Quote } from '../core/shared/quote.ts'
 import { run } from '../core/run.ts'
 import { evolve, INITIAL_STATE, type State } from '../core/state.ts'
 import type { ExecuteOptions, Executor } from '../engine/plan.ts'
@@ -28,6 +25,7 @@ import { isLaterWindow, NOTHING, QuietRuns, quietView, reportOf } from './quiet-
 import { QuietBars, type BarGroup } from './quiet-bars.ts'
 import { LateSignals } from './late-signals.ts'
 import { afterSettling } from './quiet-settlement.ts'
+import type { Prices } from './prices.ts'
 import { tradedAtOnce, type TradedAtOnce } from './trades-at-once.ts'
 import { RecentKeys } from './recent-keys.ts'
 import { afterSignals, unfolded, withSignals } from './quiet-signals.ts'
@@ -42,23 +40,6 @@ export interface BacktestEngineDependencies {
    * every trade is folded event by event.
    */
   readonly onHeldBack?: ((reasons: readonly string[]) => void) | undefined
-}
-
-/** Prices at which orders can be filled now; null where a symbol has none. */
-export type Prices = ReadonlyMap<CanonicalSymbol, Quote | null>
-
-/** A symbol without a bar now cannot be traded now. */
-export const pricesAtOpen = (
-  symbols: readonly string[],
-  bars: readonly FeedBar[],
-  openMs: number,
-): Prices => {
-  const prices = new Map<CanonicalSymbol, Quote | null>(
-    symbols.map((symbol) => [canonicalSymbol(symbol), null]),
-  )
-  for (const { symbol, open } of bars)
-    prices.set(canonicalSymbol(symbol), { price: priceFrom(open), atMs: openMs })
-  return prices
 }
 
 /**

@@ -12,7 +12,8 @@ import { runDueTasks } from '../engine/market/schedule.ts'
 import type { FeedListener, MarketFeed } from '../ports/market-feed.ts'
 import type { Producer } from '../ports/producer.ts'
 import { AccountTracker } from './account.ts'
-import { BACKTEST_NODE, BacktestEngine, pricesAtOpen, type Prices } from './backtest-engine.ts'
+import { BACKTEST_NODE, BacktestEngine } from './backtest-engine.ts'
+import { NO_PRICES, pricesAtOpen, type Prices } from './prices.ts'
 import type { BarGroup } from './quiet-bars.ts'
 import type { SurroundingEvents } from './log-feed.ts'
 import { OwnProducersInBacktest } from './own-producers.ts'
@@ -332,8 +333,6 @@ class Run {
 }
 
 const DONE = Promise.resolve()
-
-const NO_PRICES: Prices = new Map()
 
 const NO_EVENTS: SurroundingEvents = { before: [], after: [] }
 
