@@ -18,22 +18,21 @@ type Changes = { readonly [Section in keyof Configuration]?: Partial<Configurati
 const base = DEFAULT_CONFIGURATION
 
 /** A kill switch that hardly ever stops, so that there are trades all the time. */
-const settingsWith = (changes: Changes): Configuration =>
-  ({
-    ...base,
-    universe: { ...base.universe, symbols: ['BTC', 'ETH'] },
-    ta: { ...base.ta, bar_seconds: 60 },
-    kill_switch: {
-      ...base.kill_switch,
-      l2_loss_streak: 0,
-      l1_daily_loss_pct: 0.9,
-      l3_max_drawdown_pct: 0.95,
-      ...changes.kill_switch,
-    },
-    risk: { ...base.risk, max_drawdown_pct: 0.95, ...changes.risk },
-    execution: { ...base.execution, ...changes.execution },
-    karma: { ...base.karma, ...changes.karma },
-  }) as Configuration
+const settingsWith = (changes: Changes): Configuration => ({
+  ...base,
+  universe: { ...base.universe, symbols: ['BTC', 'ETH'] },
+  ta: { ...base.ta, bar_seconds: 60 },
+  kill_switch: {
+    ...base.kill_switch,
+    l2_loss_streak: 0,
+    l1_daily_loss_pct: 0.9,
+    l3_max_drawdown_pct: 0.95,
+    ...changes.kill_switch,
+  },
+  risk: { ...base.risk, max_drawdown_pct: 0.95, ...changes.risk },
+  execution: { ...base.execution, ...changes.execution },
+  karma: { ...base.karma, ...changes.karma },
+})
 
 const contextOf = (engine: BacktestEngine, configuration: Configuration): DecisionContext => {
   let ids = 0
@@ -61,7 +60,6 @@ const comparedProposals = async ({ changes = {}, more = {} }: Case = {}) => {
   const settings = settingsWith(changes)
   const counts = { entries: 0, exits: 0, nothing: 0, longWay: 0 }
   const types = new Set<string>()
-  // eslint-disable-next-line @typescript-eslint/unbound-method
   const { execute } = BacktestEngine.prototype
   vi.spyOn(BacktestEngine.prototype, 'execute').mockImplementation(function (
     this: BacktestEngine,
