@@ -18,22 +18,21 @@ type Changes = { readonly [Section in keyof Configuration]?: Partial<Configurati
 const base = DEFAULT_CONFIGURATION
 
 /** A kill switch that hardly ever stops, so that there are trades all the time. */
-const settingsWith = (changes: Changes): Configuration =>
-  ({
-    ...base,
-    universe: { ...base.universe, symbols: ['BTC', 'ETH'] },
-    ta: { ...base.ta, bar_seconds: 60 },
-    kill_switch: {
-      ...base.kill_switch,
-      l2_loss_streak: 0,
-      l1_daily_loss_pct: 0.9,
-      l3_max_drawdown_pct: 0.95,
-      ...changes.kill_switch,
-    },
-    risk: { ...base.risk, max_drawdown_pct: 0.95, ...changes.risk },
-    execution: { ...base.execution, ...changes.execution },
-    karma: { ...base.karma, ...changes.karma },
-  }) as Configuration
+const settingsWith = (changes: Changes): Configuration => ({
+  ...base,
+  universe: { ...base.universe, symbols: ['BTC', 'ETH'] },
+  ta: { ...base.ta, bar_seconds: 60 },
+  kill_switch: {
+    ...base.kill_switch,
+    l2_loss_streak: 0,
+    l1_daily_loss_pct: 0.9,
+    l3_max_drawdown_pct: 0.95,
+    ...changes.kill_switch,
+  },
+  risk: { ...base.risk, max_drawdown_pct: 0.95, ...changes.risk },
+  execution: { ...base.execution, ...changes.execution },
+  karma: { ...base.karma, ...changes.karma },
+})
 
 const contextOf = (engine: BacktestEngine, configuration: Configuration): DecisionContext => {
   let ids = 0
@@ -58,10 +57,11 @@ interface Case {
 
 /** Every proposal of a run that takes the long way, decided both ways: how many became something at once. */
 const comparedProposals = async ({ changes = {}, more = {} }: Case = {}) => {
+  // The run itself goes on as it would without the changes.
   const settings = settingsWith(changes)
   const counts = { entries: 0, exits: 0, nothing: 0, longWay: 0 }
   const types = new Set<string>()
-  // eslint-disable-next-line @typescript-eslint/unbound-method
+  // oxlint-disable-next-line typescript/unbound-method -- it is called with the engine below
   const { execute } = BacktestEngine.prototype
   vi.spyOn(BacktestEngine.prototype, 'execute').mockImplementation(function (
     this: BacktestEngine,
@@ -84,13 +84,13 @@ const comparedProposals = async ({ changes = {}, more = {} }: Case = {}) => {
       else if (first.type === 'execution.trade_intent.v1') counts.entries += 1
       else counts.exits += 1
     }
-    return execute.call(this, { kind: 'propose-trade', proposal }, options)
+    return execute.call(this, command, options)
   })
   await backtest({
     strategy: 'ma_crossover',
     feed: new RecordedBarsFeed(minuteBars({ seed: 3, count: 600, symbols: ['BTC', 'ETH'], sigma: 0.004 })),
     producers: [],
-    settings,
+    settings: settingsWith({}),
     version: 'test',
     fromMs: null,
     toMs: null,
@@ -135,6 +135,7 @@ describe('a proposal that is traded at once', () => {
 
   it('takes the long way where the kill switch moves', async () => {
     const counts = await comparedProposals({ changes: { kill_switch: { l1_fill_divergence_pct: 0 } } })
+    expect(counts.entries).toBe(0)
     expect(counts.typesOfLongWay).toContain('system.kill_switch.v1')
   })
 
