@@ -43,13 +43,13 @@ export const withoutCopycats = (state: State): State | null => {
 /** Follows each trade to its profit, and pays it a second time: as if the copycats had never spoken. */
 export const createPaymaster = (plans: readonly AuthorPlan[]) => {
   const contributors = new Set(plans.flatMap(({ name, role }) => (role === 'contributor' ? name : [])))
-  const wanted = new Map<string, Parts>()
-  const held = new Map<string, Parts>()
+  const wanted = new Map<string, Shares>()
+  const held = new Map<string, Shares>()
   const paid = new Map<string, number>()
   let decisions = 0
   let changed = 0
 
-  const partsOf = ({ inputs }: Conviction, side: 1 | -1): Parts => {
+  const sharesOf = ({ inputs }: Conviction, side: 1 | -1): Shares => {
     const supporters = inputs.filter(
       ({ author, contribution }) => contributors.has(author) && contribution * side > 0,
     )
@@ -73,7 +73,7 @@ export const createPaymaster = (plans: readonly AuthorPlan[]) => {
         if (known?.type !== 'execution.trade_intent.v1') continue
         const conviction = otherwise.get(known.payload.symbol)
         if (conviction === undefined) throw new Error(`no conviction on ${known.payload.symbol}`)
-        wanted.set(known.id, partsOf(conviction, known.payload.direction === 'long' ? 1 : -1))
+        wanted.set(known.id, sharesOf(conviction, known.payload.direction === 'long' ? 1 : -1))
       }
     },
     see: (events: readonly Stamped[]): void => {
@@ -89,7 +89,7 @@ export const createPaymaster = (plans: readonly AuthorPlan[]) => {
   }
 }
 
-type Parts = readonly { readonly name: string; readonly part: number }[]
+type Shares = readonly { readonly name: string; readonly part: number }[]
 type Conviction = NewPayload<'brain.conviction.v1'>
 
 const convictionsIn = (events: readonly Stamped[]): ReadonlyMap<string, Conviction> =>
