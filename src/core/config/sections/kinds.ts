@@ -13,7 +13,7 @@ interface NumberRange {
  * As `describe`, without a copy of the schema. Every command builds the several hundred schemas of the settings when it
  * starts: for the same reason all checks of a key are added at once.
  */
-export const described = <Schema extends z.ZodType>(schema: Schema, description: string): Schema => {
+const described = <Schema extends z.ZodType>(schema: Schema, description: string): Schema => {
   z.globalRegistry.add(schema, { description })
   return schema
 }
