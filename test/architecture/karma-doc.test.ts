@@ -76,14 +76,14 @@ const edgeOf = (days: number, callsADay: number, right: number): Edge =>
   )
 
 /** 200 calls of the first, up and down in turns, of which the second repeats so many of ten. */
-const overlapsAfter = (hours: number, repeated = 10) =>
+const overlapsAfter = (hours: number, ofTen = 10) =>
   Array.from({ length: 200 }, (_, index) =>
     [FIRST, SECOND].map((author, nth) =>
       event('attribution.recorded.v1', {
         contributor_id: null,
         producer_id: author.slice('producer:'.length),
         symbol: 'BTC',
-        direction: (index % 2 === 0) === (nth === 0 || index % 10 < repeated) ? 'bullish' : 'bearish',
+        direction: (index % 2 === 0) === (nth === 0 || index % 10 < ofTen) ? 'bullish' : 'bearish',
         call_id: `${author} ${index}`,
         horizon: '24h',
         received_at: timestampAt(Date.parse(AS_OF) + (48 * index + nth * hours) * 3_600_000),
@@ -188,8 +188,8 @@ describe('docs/karma.md', () => {
   it('says what who follows has', () => {
     const edge = edgeOf(200, 1, 4)
     for (const row of rowsOf('Repeated of ten')) {
-      const [repeated = 0, steady = 0, part = 0, influence = 0] = row.map(Number)
-      const overlaps = overlapsAfter(20, repeated)
+      const [ofTen = 0, steady = 0, part = 0, influence = 0] = row.map(Number)
+      const overlaps = overlapsAfter(20, ofTen)
       const edges = [
         [FIRST, edge],
         [SECOND, edge],
