@@ -27,7 +27,9 @@ import type { State } from '../core/state.ts'
 type GrowingSeen = { -readonly [Member in keyof SignalsSeen]: SignalsSeen[Member] } & { readonly day: number }
 
 /**
- * Signals of built-in producers: nothing follows from them, and most of them join open calls. What they leave in memory is folded when somebody reads it: a cycle only the newest of each kind.
+ * Signals of built-in producers, most of which join open calls: nothing follows from them at once. What they leave in
+ * memory is folded when somebody reads it, for a cycle only the newest of each kind; the calls that they open are there at
+ * once.
  */
 export class LateSignals {
   /** By type, producer and symbol: the older ones are never read. */
