@@ -57,8 +57,8 @@ export const MUTANTS = [
   {
     name: 'a cycle counts ages from when it has waited',
     file: 'src/core/brain/run-cycle.ts',
-    from: 'asOfMs: msOf(asOf),',
-    to: 'asOfMs: msOf(context.now),',
+    from: 'asOfMs: Date.parse(asOf),',
+    to: 'asOfMs: Date.parse(now),',
     test: [
       'test/simulation/live-equals-backtest.test.ts',
       'decide and trade alike, with bars that arrive a little later',
