@@ -145,7 +145,7 @@ export const cycleInputsOf = (
   const { now, configuration } = context
   const markOf = markReader(facts, context)
   return {
-    asOfMs: msOf(asOf),
+    asOfMs: Date.parse(asOf),
     nowMs: msOf(now),
     symbols: configuration.universe.symbols,
     authors: authorsForCycle(facts, configuration),
