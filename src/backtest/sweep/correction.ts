@@ -1,4 +1,4 @@
-import { dailySharpeOf, meanOf, shapeOf as momentsOf, signFlipPValue } from '../statistics.ts'
+import { dailySharpeOf, meanOf, shapeOf as skewAndKurtosisOf, signFlipPValue } from '../statistics.ts'
 
 /** Mean over standard deviation and shape of daily returns: what the deflated Sharpe ratio needs. */
 export interface ReturnShape {
@@ -13,7 +13,7 @@ export interface ReturnShape {
 export const shapeOf = (returns: readonly number[]): ReturnShape => ({
   days: returns.length,
   sharpe: dailySharpeOf(returns),
-  ...momentsOf(returns),
+  ...skewAndKurtosisOf(returns),
 })
 
 export const returnsOf = (start: number, equity: readonly number[]): readonly number[] =>
