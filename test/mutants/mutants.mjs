@@ -66,7 +66,7 @@ export const MUTANTS = [
   },
   {
     name: 'a backtest fills at the close of the bar that has just opened',
-    file: 'src/backtest/backtest-engine.ts',
+    file: 'src/backtest/prices.ts',
     from: 'for (const { symbol, open } of bars)',
     to: 'for (const { symbol, close: open } of bars)',
     test: ['src/backtest/look-ahead.test.ts', 'changes nothing that always_long did before'],
