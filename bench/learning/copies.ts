@@ -43,13 +43,13 @@ export const withoutCopycats = (state: State): State | null => {
 /** Follows each trade to its profit, and pays it a second time: as if the copycats had never spoken. */
 export const createPaymaster = (plans: readonly AuthorPlan[]) => {
   const contributors = new Set(plans.flatMap(({ name, role }) => (role === 'contributor' ? name : [])))
-  const wanted = new Map<string, Parts>()
-  const held = new Map<string, Parts>()
+  const wanted = new Map<string, Division>()
+  const held = new Map<string, Division>()
   const paid = new Map<string, number>()
   let decisions = 0
   let changed = 0
 
-  const partsOf = ({ inputs }: Conviction, side: 1 | -1): Parts => {
+  const partsOf = ({ inputs }: Conviction, side: 1 | -1): Division => {
     const supporters = inputs.filter(
       ({ author, contribution }) => contributors.has(author) && contribution * side > 0,
     )
@@ -89,7 +89,7 @@ export const createPaymaster = (plans: readonly AuthorPlan[]) => {
   }
 }
 
-type Parts = readonly { readonly name: string; readonly part: number }[]
+type Division = readonly { readonly name: string; readonly part: number }[]
 type Conviction = NewPayload<'brain.conviction.v1'>
 
 const convictionsIn = (events: readonly Stamped[]): ReadonlyMap<string, Conviction> =>

@@ -149,11 +149,11 @@ const followingsOf = (
 ): ReadonlyMap<string, readonly Following[]> => {
   const followings = new Map<string, readonly Following[]>()
   for (const [author, own] of pairs) {
-    const follows = own.flatMap(({ author: other, after, before, doubt, byLean }) => {
+    const follows = own.flatMap(({ author: other, after, before, steadyError, byLean }) => {
       if (!(after >= SAME)) return []
       const edges = [known.get(author) ?? NEWCOMER.edge, known.get(other) ?? NEWCOMER.edge] as const
       const expected = Math.max(expectedOf(...edges, byLean), before)
-      const sure = beyond(expected, after, doubt)
+      const sure = beyond(expected, after, steadyError)
       if (!(sure >= SAME)) return []
       const part = clamp01((after - expected) / (1 - expected))
       return [{ author: other, part: part * part, sure: sure * sure }]
@@ -190,7 +190,7 @@ interface Pair {
   /** How steadily it agrees with the other's open calls at any delay, and the other with its own. */
   readonly after: number
   readonly before: number
-  readonly doubt: number
+  readonly steadyError: number
   /** What the leanings of the two explain of the share. */
   readonly byLean: number
 }
@@ -238,7 +238,7 @@ const pairsOf = (all: readonly Repeats[]): ReadonlyMap<string, readonly Pair[]> 
           error: Math.sqrt(variance),
           after,
           before,
-          doubt: Math.sqrt(steadyVariance),
+          steadyError: Math.sqrt(steadyVariance),
           byLean,
         }))
         .toSorted((one, other) => (one.author < other.author ? -1 : 1)),
