@@ -7,6 +7,7 @@ import { describeProcessStrategy } from '../adapters/strategies/process/process-
 import { checkParameters, STRATEGY_NAMES, unknownStrategy } from '../backtest/strategies.ts'
 import { BRAIN, BUILT_IN_STRATEGIES, builtInStrategy, HOLD } from '../core/strategies/built-in.ts'
 import { descriptionOf, openDirectly } from '../core/strategies/direct.ts'
+import { faultsOfSets } from '../core/strategies/parameters.ts'
 import { StrategyError, type ParameterValues } from '../core/strategies/strategy.ts'
 import type { OwnProducer } from '../ports/producer.ts'
 import type { OpenedStrategy, StrategyDescription, StrategySource } from '../ports/strategy.ts'
@@ -33,6 +34,7 @@ export const strategyNamed = async (name: string, settings: OwnCodeSettings): Pr
   if (definition !== undefined) {
     return {
       ...descriptionOf(definition),
+      faultsOf: async (sets) => faultsOfSets(definition.parameters, sets),
       // It runs in the thread of its caller: nothing is to be ended.
       open: async (parameters, options) =>
         Object.assign(openDirectly(definition, parameters, options), { close: () => Promise.resolve() }),
@@ -68,11 +70,15 @@ export const openStrategy = async (
     const tradesPast = settings.blocks
     return await source.open(parameters, { analysisSeconds: () => analysisSeconds, tradesPast })
   } catch (error) {
-    if (!(error instanceof StrategyError)) throw error
-    const isUnknown = error instanceof UnknownStrategyError
-    const advice = isUnknown ? 'Write one with "svc new strategy NAME".' : 'See "svc strategies".'
-    throw new Failure(isUnknown ? 'strategy.not_found' : 'strategy.failed', error.message, { advice })
+    throw failureOf(error)
   }
+}
+
+const failureOf = (error: unknown): unknown => {
+  if (!(error instanceof StrategyError)) return error
+  const isUnknown = error instanceof UnknownStrategyError
+  const advice = isUnknown ? 'Write one with "svc new strategy NAME".' : 'See "svc strategies".'
+  return new Failure(isUnknown ? 'strategy.not_found' : 'strategy.failed', error.message, { advice })
 }
 
 /** For one that is to trade: its parameters, with defaults. */
@@ -99,6 +105,34 @@ export const tryStrategy = async (name: string, parameters: ParameterValues, hom
     checkParameters(name, parameters)
   } catch (error) {
     throw error instanceof StrategyError ? new Failure('strategy.failed', error.message) : error
+  }
+}
+
+/** Parameter sets that a strategy takes. */
+export interface TakenSets {
+  readonly taken: readonly ParameterValues[]
+  /** The others, such as those of a grid in which a fast mean would be the slower one; null without any. */
+  readonly leftOut: { readonly count: number; readonly reason: string } | null
+}
+
+/** Refuses them all if the strategy takes none. */
+export const takenSets = async (
+  name: string,
+  sets: readonly ParameterValues[],
+  home: string,
+): Promise<TakenSets> => {
+  // It has no parameters, and says so when it is tried.
+  if (name === BRAIN) return { taken: sets, leftOut: null }
+  try {
+    const source = await strategyNamed(name, { home, blocks: false, onOutput: () => undefined })
+    const faults = await source.faultsOf(sets)
+    const taken = sets.filter((_set, index) => faults[index] === null)
+    const reason = faults.find((fault) => fault !== null)
+    if (reason === undefined) return { taken, leftOut: null }
+    if (taken.length === 0) throw new StrategyError(`${name}: ${reason}`)
+    return { taken, leftOut: { count: sets.length - taken.length, reason } }
+  } catch (error) {
+    throw failureOf(error)
   }
 }
 

@@ -19,7 +19,7 @@ import { refuseInvented } from './backtest.ts'
 import { RunProcesses } from './run-processes.ts'
 import { runSettingsOf } from './run-settings.ts'
 import { taskDataOf } from './run-range.ts'
-import { tryStrategy } from './strategies.ts'
+import { takenSets, tryStrategy } from './strategies.ts'
 
 export interface SweepPlace {
   readonly home: string
@@ -53,11 +53,13 @@ export const prepareSweep = async (request: SweepRequest, place: SweepPlace): Pr
   const base = { ...request.base, seed }
   if (base.symbol !== undefined) refuseInvented(configuration, base, base.symbol)
   const { range, hash } = await taskDataOf(base, configuration, home)
-  const plan = planned(() => {
+  const wanted = planned(() => {
     const draws = createDraws(seed, 0, 'sweep:combinations', sha256Hex)
     return planOf({ ...request, base }, range, () => draws.uniform())
   })
-  await tryStrategy(base.strategy, plan.combinations[0] ?? {}, home)
+  const { taken, leftOut } = await takenSets(base.strategy, wanted.combinations, home)
+  const plan = { ...wanted, combinations: taken }
+  await tryStrategy(base.strategy, taken[0] ?? {}, home)
   const runs = runsOf(plan)
   if (runs > RUNS_MAX) throw new Failure('request.invalid', `${runs} runs are too many: at most ${RUNS_MAX}`)
   // Whatever could change a result: with other bars, settings or another release it is another sweep.
@@ -87,7 +89,8 @@ export const prepareSweep = async (request: SweepRequest, place: SweepPlace): Pr
       const outcome = await runSweep(plan, trials, () => draws.uniform()).catch(explain)
       const { space, random } = request
       const { stopped: stoppedRuns } = trials
-      return documentOf({ base, space, plan, isRandom: random !== null, runs, stoppedRuns, heat }, outcome)
+      const isRandom = random !== null
+      return documentOf({ base, space, plan, isRandom, runs, stoppedRuns, leftOut, heat }, outcome)
     },
   }
 }

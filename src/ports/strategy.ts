@@ -31,6 +31,8 @@ export interface StrategyDescription {
 export interface StrategySource extends StrategyDescription {
   /** Rejects with a `StrategyError` that lists what is wrong with the parameters. */
   open(parameters: ParameterValues, options: StrategyRunOptions): Promise<OpenedStrategy>
+  /** Of each set of parameters, why it does not take it; null where it does. */
+  faultsOf(sets: readonly ParameterValues[]): Promise<readonly (string | null)[]>
 }
 
 export interface OpenedStrategy extends RunningStrategy {

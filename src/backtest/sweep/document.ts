@@ -13,6 +13,8 @@ export interface SweepDocument {
   readonly false_discovery_rate: number
   /** Parameter sets that were tried. */
   readonly trials: number
+  /** Those that the strategy does not take, with what it says of the first; null without any. */
+  readonly sets_left_out: LeftOut | null
   readonly runs: number
   /** Those in which the kill switch stopped entries. */
   readonly stopped_runs: number
@@ -25,6 +27,11 @@ export interface SweepDocument {
   readonly heat_map: HeatMap | null
 }
 
+interface LeftOut {
+  readonly count: number
+  readonly reason: string
+}
+
 export interface DocumentRequest {
   readonly base: BacktestTask
   readonly space: readonly ParameterValues[]
@@ -32,12 +39,13 @@ export interface DocumentRequest {
   readonly isRandom: boolean
   readonly runs: number
   readonly stoppedRuns: number
+  readonly leftOut: LeftOut | null
   /** The two parameters of the heat map; null for the first two with several values. */
   readonly heat: readonly [string, string] | null
 }
 
 export const documentOf = (
-  { base, space, plan, isRandom, runs, stoppedRuns, heat }: DocumentRequest,
+  { base, space, plan, isRandom, runs, stoppedRuns, leftOut, heat }: DocumentRequest,
   { results, outOfSample }: SweepOutcome,
 ): SweepDocument => {
   const survivors = results.filter(({ survives }) => survives).length
@@ -50,6 +58,7 @@ export const documentOf = (
     metric: plan.metric,
     false_discovery_rate: plan.falseDiscoveryRate,
     trials: plan.combinations.length,
+    sets_left_out: leftOut,
     runs,
     stopped_runs: stoppedRuns,
     verdict:
@@ -113,7 +122,7 @@ export const stopText = (howOften: string, resetsDaily: boolean): string =>
 /** A deflated Sharpe ratio that is usually accepted. */
 const CONVINCING = 0.95
 
-const setsText = (count: number): string => `${count} parameter ${count === 1 ? 'set' : 'sets'}`
+export const setsText = (count: number): string => `${count} parameter ${count === 1 ? 'set' : 'sets'}`
 
 export const parametersText = (parameters: Parameters): string =>
   Object.entries(parameters)

@@ -1,4 +1,3 @@
-import { checkParameters } from '../strategies.ts'
 import { combinationsOf, randomCombinations, type ParameterValues } from './space.ts'
 import { foldsOf, SplitError, walkForward, type Window } from './splits.ts'
 import type { Metric, Split, SweepPlan } from './sweep.ts'
@@ -18,11 +17,10 @@ export interface SweepRequest {
   readonly falseDiscoveryRate: number
 }
 
-/** Throws `SpaceError`, `SplitError` or `StrategyError` for what cannot be done. `range` is null where nobody knows it. */
+/** Throws `SpaceError` or `SplitError` for what cannot be done. Whether a strategy takes the sets is not asked. `range` is null where nobody knows it. */
 export const planOf = (request: SweepRequest, range: Window | null, uniform: () => number): SweepPlan => {
-  const { base, space, random, metric, falseDiscoveryRate } = request
+  const { space, random, metric, falseDiscoveryRate } = request
   const combinations = random === null ? combinationsOf(space) : randomCombinations(space, random, uniform)
-  for (const parameters of combinations) checkParameters(base.strategy, parameters)
   return { combinations, split: splitOf(request, range), metric, falseDiscoveryRate }
 }
 

@@ -101,6 +101,16 @@ export const parseParameters = (schema: z.ZodObject, given: ParameterValues): Pa
   }
 }
 
+/** Of each set of parameters, what is wrong with it; null if nothing is. */
+export const faultsOfSets = (
+  schema: z.ZodObject,
+  sets: readonly ParameterValues[],
+): readonly (string | null)[] =>
+  sets.map((given) => {
+    const parsed = parseParameters(schema, given)
+    return parsed.status === 'valid' ? null : parsed.problems.join('; ')
+  })
+
 /** What is wrong with the defaults; null if they are valid. A schema takes its own defaults unchecked. */
 export const defaultsFault = (schema: z.ZodObject): string | null => {
   const given = schema.safeParse({})

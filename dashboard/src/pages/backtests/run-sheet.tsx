@@ -20,6 +20,7 @@ import { TradeSheet } from './trade-sheet.tsx'
 import {
   gainsOf,
   hasEnded,
+  leftOutOf,
   listIn,
   numberIn,
   objectIn,
@@ -97,6 +98,7 @@ const factsOf = (run: BacktestResult, report: Readonly<Record<string, unknown>>)
   Fees: run.kind === 'backtest' ? <Usd value={numberIn(report, 'fees_usd')} /> : undefined,
   'Own producers': untrusted(ownProducersOf(report)),
   Tried: run.kind === 'sweep' ? <Count value={numberIn(report, 'trials')} /> : undefined,
+  'Left out': untrusted(leftOutOf(report)),
   Survive: run.kind === 'sweep' ? <Count value={numberIn(report, 'survivors')} /> : undefined,
   Started: <Time at={run.created_at} as="full" />,
 })

@@ -65,6 +65,13 @@ export const ownProducersOf = (report: Readonly<Record<string, unknown>>): strin
   return texts.length === 0 ? undefined : texts.join('; ')
 }
 
+/** Parameter sets that the strategy of a sweep does not take; undefined without any. */
+export const leftOutOf = (report: Readonly<Record<string, unknown>>): string | undefined => {
+  const left = objectIn(report['sets_left_out'])
+  const count = numberIn(left, 'count')
+  return count === null ? undefined : `${count}: ${textIn(left, 'reason', '')}`
+}
+
 const DAY_MS = 86_400_000
 
 /** Gain since the start of a run, by day; the report holds the equity at the end of each day. */

@@ -20,6 +20,10 @@ export interface Messages {
       readonly warmUp: { readonly bars: number; readonly seconds: number }
     },
   ]
+  readonly 'check-parameters': [
+    request: { readonly sets: readonly ParameterValues[] },
+    answer: readonly (string | null)[],
+  ]
   /** Bars of the past that nothing is decided on. */
   readonly take: [request: { readonly bars: readonly SeriesBar[] }, answer: null]
   readonly decide: [

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { workerData } from 'node:worker_threads'
 import { descriptionOf, NO_FACTS } from '../../../core/strategies/direct.ts'
-import { parseParameters } from '../../../core/strategies/parameters.ts'
+import { faultsOfSets, parseParameters } from '../../../core/strategies/parameters.ts'
 import { StrategyRun, type AccountFacts } from '../../../core/strategies/run-strategy.ts'
 import { StrategyError, type StrategyDefinition } from '../../../core/strategies/strategy.ts'
 import { loadProducer, loadStrategy } from './load-definition.ts'
@@ -30,6 +30,7 @@ const HANDLERS: { readonly [Of in Kind]: (request: RequestOf<Of>) => AnswerOf<Of
       run = new StrategyRun(opened, parsed.values, { analysisSeconds: () => analysisSeconds, tradesPast })
       return { parameters: parsed.values, warmUp: run.warmUp }
     },
+    'check-parameters': async ({ sets }) => faultsOfSets((await strategy()).parameters, sets),
     take: ({ bars }) => {
       const opened = openedRun()
       for (const bar of bars) opened.add(bar, NO_FACTS)

@@ -202,6 +202,12 @@ describe('a file of a strategy', () => {
     const open = (parameters: ParameterValues) => source.open(parameters, { analysisSeconds: () => 900 })
     await expect(open({ n: 0 })).rejects.toThrow('picky: n: ')
     await expect(open({ m: 1 })).rejects.toThrow('no parameter is named m, did you mean n?')
+    expect(await source.faultsOf([{ n: 2 }, { n: 0 }, {}, { m: 1 }])).toEqual([
+      null,
+      expect.stringMatching(/^n: /),
+      null,
+      expect.stringContaining('no parameter is named m, did you mean n?'),
+    ])
   })
 
   it('knows none of our secrets, and what it prints is passed on', async () => {

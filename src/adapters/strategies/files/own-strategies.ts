@@ -33,8 +33,24 @@ export const describeOwnStrategy = async (
         throw error
       }
     },
+    faultsOf: async (sets) => {
+      const code = new OwnCode(path, name, options, translations)
+      try {
+        const faults: (string | null)[] = []
+        // Each part within the time that an answer may take.
+        for (let from = 0; from < sets.length; from += SETS_AT_ONCE) {
+          const part = { sets: sets.slice(from, from + SETS_AT_ONCE) }
+          for (const fault of await named(name, code.ask('check-parameters', part))) faults.push(fault)
+        }
+        return faults
+      } finally {
+        await code.close()
+      }
+    },
   }
 }
+
+const SETS_AT_ONCE = 10_000
 
 const descriptionIn = async (
   { name, path }: { readonly name: string; readonly path: string },

@@ -9,6 +9,7 @@ import { descriptionOf, NO_FACTS } from '../../../core/strategies/direct.ts'
 import {
   declaredParameters,
   defaultsFault,
+  faultsOfSets,
   parseParameters,
   schemaOf,
 } from '../../../core/strategies/parameters.ts'
@@ -50,6 +51,7 @@ export const describeProcessStrategy = async (
   if (fault !== null) throw new StrategyError(`${name}: ${fault}`)
   return {
     ...descriptionOf(definition),
+    faultsOf: async (sets) => faultsOfSets(definition.parameters, sets),
     open: (given, runOptions) => {
       const parsed = parseParameters(definition.parameters, given)
       if (parsed.status === 'invalid')

@@ -96,10 +96,31 @@ describe('svc sweep', { timeout: 180_000 }, () => {
     expect(stdout).toMatch(/[█▓▒░]/)
   })
 
+  it('leaves out what the strategy does not take, and says so', async () => {
+    const words = ['--data', 'binance:BTC:1h', '--set', 'fast=2,15', '--set', 'slow=10,20'] as const
+    const { document } = await documentOf(...words)
+    expect(document).toMatchObject({
+      trials: 3,
+      runs: 3,
+      sets_left_out: { count: 1, reason: 'parameters: fast must be smaller than slow' },
+    })
+    expect(document.heat_map.cells).toEqual([
+      [expect.any(Number), null],
+      [expect.any(Number), expect.any(Number)],
+    ])
+    const { stdout } = await sweep(...words)
+    expect(stdout).toMatch(/Left out +1 parameter set: parameters: fast must be smaller than slow/)
+  })
+
   it.each([
     [['--set', 'fast=9..5'], 2, 'It must be a name and values'],
     [['--set', 'quick=5'], 1, 'ma_crossover: no parameter is named quick'],
     [['--set', 'fast=0'], 1, '(fast 10, 1 to 1000)'],
+    [
+      ['--set', 'fast=60', '--set', 'slow=20,50'],
+      1,
+      'ma_crossover: parameters: fast must be smaller than slow',
+    ],
     [['--set', 'fast=5', '--set', 'fast=6'], 1, 'fast is set twice'],
     [['--set', 'fast=1..1000', '--set', 'slow=1..1000'], 1, '1000000 combinations are too many'],
     [['--set', 'fast=5', '--walk-forward', '90d'], 2, 'two durations'],

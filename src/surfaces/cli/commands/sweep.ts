@@ -1,7 +1,12 @@
 import { availableParallelism } from 'node:os'
 import { Option } from 'commander'
 import { STRATEGY_NAMES, type StrategyName } from '../../../backtest/strategies.ts'
-import { parametersText, shortNumber, type SweepDocument } from '../../../backtest/sweep/document.ts'
+import {
+  parametersText,
+  setsText,
+  shortNumber,
+  type SweepDocument,
+} from '../../../backtest/sweep/document.ts'
 import { shadeOf, type HeatMap } from '../../../backtest/sweep/heat-map.ts'
 import { parseParameterValues, type ParameterValues } from '../../../backtest/sweep/space.ts'
 import { durationMs } from '../../../backtest/sweep/splits.ts'
@@ -33,6 +38,7 @@ import {
   table,
   warning,
   type Column,
+  type Row,
 } from '../table.ts'
 import type { Text } from '../terminal.ts'
 
@@ -191,6 +197,7 @@ const sweepText = (document: SweepDocument, reused: number, file: string): Text 
     fields([
       ['Strategy', document.strategy],
       ['Tried', triedText(document, reused)],
+      ...leftOutRow(document),
       ['Found', document.edge_found ? good(document.verdict) : warning(document.verdict)],
       ['Kept in', quiet(file)],
     ]),
@@ -224,6 +231,9 @@ const sweepText = (document: SweepDocument, reused: number, file: string): Text 
     map === null ? null : heatMapText(map),
   )
 }
+
+const leftOutRow = ({ sets_left_out: leftOut }: SweepDocument): readonly Row[] =>
+  leftOut === null ? [] : [['Left out', warning(`${setsText(leftOut.count)}: ${leftOut.reason}`)]]
 
 const triedText = ({ trials, runs, method, split }: SweepDocument, reused: number): string => {
   const ways = { grid: 'all of a grid', random: 'chosen by chance', halving: 'by successive halving' }
