@@ -38,6 +38,8 @@ export interface Venue {
   readonly reduceOnly: { readonly reason: string; readonly since: Timestamp } | null
   /** The venue holds less of them than we do. */
   readonly missing: readonly CanonicalSymbol[]
+  /** The newest alert about what is open at a venue that is not configured. */
+  readonly unroutedAlert: { readonly at: Timestamp; readonly repeat: number } | null
   /** What it last said that it trades at. */
   readonly quoted: Quoted | null
   /** When the first position was opened on paper, on prices of a real market. */
@@ -63,6 +65,7 @@ export const INITIAL_VENUE: Venue = {
   restingStops: false,
   reduceOnly: null,
   missing: [],
+  unroutedAlert: null,
   quoted: null,
   firstPaperAt: null,
   invented: PersistentMap(),
@@ -97,6 +100,10 @@ export const evolveVenue = (venue: Venue, event: KnownEvent): Venue => {
       return active
         ? { ...venue, reduceOnly: { reason, since: event.ts } }
         : { ...venue, reduceOnly: null, missing: [] }
+    }
+    case 'alert.execution': {
+      const { cause, repeat } = event.payload
+      return cause === 'venue_not_configured' ? { ...venue, unroutedAlert: { at: event.ts, repeat } } : venue
     }
     case 'execution.venue_quoted.v1': {
       const { venue: name, quotes } = event.payload
@@ -238,6 +245,7 @@ export type Blocker =
   | 'not_checked'
   | 'check_failed'
   | 'reduce_only'
+  | 'open_elsewhere'
   | 'order_unknown'
   | 'paper_period'
   | FeedBlocker
@@ -257,7 +265,9 @@ export const blockersOf = (state: Venue, facts: ReadinessFacts): readonly Blocke
   const { confirmed, checked, reduceOnly } = state
   if (facts.venue === '') return ['no_venue']
   const isChecked = checked !== null && checked.venue === facts.venue
-  const holds: Readonly<Record<Exclude<Blocker, 'no_venue' | FeedBlocker | PriceBlocker>, boolean>> = {
+  const holds: Readonly<
+    Record<Exclude<Blocker, 'no_venue' | 'open_elsewhere' | FeedBlocker | PriceBlocker>, boolean>
+  > = {
     not_confirmed: confirmed?.venue !== facts.venue,
     not_checked: !isChecked,
     check_failed: isChecked && !checked.ok,

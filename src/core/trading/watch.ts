@@ -9,6 +9,7 @@ import { markOf } from '../market/readings.ts'
 import { priceTrustOf } from '../signals/prices.ts'
 import type { TradingFacts } from './evolve.ts'
 import { exitAlert, exitEvents, type Exit } from './exits.ts'
+import { unroutedAlerts } from './unrouted.ts'
 import { trailedStop, type PaperCosts } from './fills.ts'
 import { openPositionsOf, positionsOf, type Portfolio } from './book.ts'
 import {
@@ -127,6 +128,7 @@ export const checkPositions = (facts: TradingFacts, context: DecisionContext): D
       // The price was looked at when it came: a change of status is not new.
       return finding.kind === 'status' ? [] : eventsOf(facts, finding, context)
     }),
+    ...unroutedAlerts(facts.trading, context),
   )
 }
 
