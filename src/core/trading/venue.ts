@@ -8,6 +8,7 @@ import {
   priceNumberOrNull,
   quantityFrom,
   quantityNumber,
+  signed,
   usdFrom,
   usdNumber,
   type Price,
@@ -36,8 +37,8 @@ export interface Venue {
   /** Whether stops can rest at the checked venue. */
   readonly restingStops: boolean
   readonly reduceOnly: { readonly reason: string; readonly since: Timestamp } | null
-  /** The venue holds less of them than we do. */
-  readonly missing: readonly CanonicalSymbol[]
+  /** The venue holds less of them than we do: so much, signed. */
+  readonly missing: readonly { readonly symbol: CanonicalSymbol; readonly held: Quantity }[]
   /** The newest alert about what is open at a venue that is not configured. */
   readonly unroutedAlert: { readonly at: Timestamp; readonly repeat: number } | null
   /** What it last said that it trades at. */
@@ -92,8 +93,10 @@ export const evolveVenue = (venue: Venue, event: KnownEvent): Venue => {
       }
     }
     case 'execution.venue_differs.v1': {
-      const { symbol } = event.payload
-      return venue.missing.includes(symbol) ? venue : { ...venue, missing: [...venue.missing, symbol] }
+      const { symbol, our_quantity: ours, venue_quantity: theirs } = event.payload
+      const others = venue.missing.filter((one) => one.symbol !== symbol)
+      const missing = ours === theirs ? [] : [{ symbol, held: signedQuantityFrom(theirs) }]
+      return { ...venue, missing: [...others, ...missing] }
     }
     case 'execution.reduce_only.v1': {
       const { active, reason } = event.payload
@@ -146,6 +149,9 @@ const stepsFrom = (rules: PayloadOf<'execution.venue_checked.v1'>['symbols'][num
 
 const orNull = <Of>(value: number | null, from: (value: number) => Of): Of | null =>
   value === null ? null : from(value)
+
+const signedQuantityFrom = (value: number): Quantity =>
+  signed(value < 0 ? 'short' : 'long', quantityFrom(Math.abs(value)))
 
 /** What a look at the venue found. */
 export interface VenueCheck {
