@@ -11,6 +11,7 @@ import { openPositionsOf } from '../core/trading/book.ts'
 import type { State } from '../core/state.ts'
 import type { ReplayTime } from '../engine/replay-time.ts'
 import { isoNow } from '../engine/iso-now.ts'
+import { openElsewhere, unroutedSentence } from '../core/trading/unrouted.ts'
 import { OrderRouter } from '../engine/orders/order-router.ts'
 import { openBroker } from './broker.ts'
 import type { FindProducers } from './own-code.ts'
@@ -166,6 +167,8 @@ const openTrading = (
     const { environment, engine, configuration, logger, timer, onSecrets } = dependencies
     const current = configuration()
     const { venue, mode } = current.execution
+    for (const unrouted of openElsewhere(engine.state.trading, current.execution))
+      logger.error(unroutedSentence(unrouted, current.execution))
     if (!isWanted(engine.state, current)) return nothingToClose(closers)
     if (venue === '') {
       logger.warn('no orders are sent: execution.mode is live, but execution.venue is empty')

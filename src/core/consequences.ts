@@ -83,7 +83,7 @@ export const touchesRisk = (event: KnownEvent): boolean => {
 const CHECK: Command = { kind: 'check-positions' }
 
 /** Updates after which the stop at the venue is another one. */
-const STOP_MOVED: ReadonlySet<string> = new Set(['filled', 'trailing'])
+const STOP_MOVED: ReadonlySet<string> = new Set(['filled', 'trailing', 'released'])
 
 /** Its stop at the venue follows the position. */
 const protect = (positionId: PositionId): Command => ({ kind: 'protect-position', positionId })

@@ -196,6 +196,43 @@ export const MUTANTS = [
     ],
   },
   {
+    name: 'an exit is larger than the venue takes a market order',
+    file: 'src/adapters/brokers/ccxt/contracts.ts',
+    from: 'marketMax === null ? quantity : lesser(quantity, marketMax)',
+    to: 'marketMax === null ? quantity : quantity',
+    test: [
+      'src/adapters/brokers/ccxt/venues.test.ts',
+      'an exit that is larger than a market order may be is sent in parts',
+    ],
+  },
+  {
+    name: 'an entry leaves although another order became unknown',
+    file: 'src/engine/orders/order-router.ts',
+    from: 'other.id !== id && isUnknown(other)',
+    to: 'other.id === id && isUnknown(other)',
+    test: [
+      'src/engine/orders/forbidden-entry.test.ts',
+      'does not leave, though another order becomes unknown only while the venue takes its time',
+    ],
+  },
+  {
+    name: 'what is open at a venue that is not configured is not said',
+    file: 'src/core/trading/watch.ts',
+    from: '...unroutedAlerts(facts.trading, context),',
+    to: '...unroutedAlerts(facts.trading, context).slice(1),',
+    test: ['src/core/trading/unrouted.test.ts', 'is said at once, and again until it is over'],
+  },
+  {
+    name: 'a resume releases all of a position that was sold in part',
+    file: 'src/core/trading/account-sweep.ts',
+    from: 'const isPartHeld = signed(direction, theirs) > 0n',
+    to: 'const isPartHeld = signed(direction, theirs) < 0n',
+    test: [
+      'src/core/trading/released-part.test.ts',
+      'keeps what is left of the position, with its stop at the smaller quantity',
+    ],
+  },
+  {
     name: 'positions in other markets of a coin count as ours',
     file: 'src/adapters/brokers/ccxt/account.ts',
     from: "!markets.isBesideOurs(textMemberOf(entry, 'symbol') ?? '')",

@@ -229,9 +229,14 @@ const lockedFaults = (
     })
     .map((path) => ({
       loc: [...prefix, ...path],
-      msg: 'is locked by what happened so far and cannot be configured any more',
+      msg: lockMessage(dotted(path), locked[dotted(path)]),
       type: 'conflict',
     }))
+
+const lockMessage = (key: string, only: Json | undefined): string =>
+  key === 'execution.venue'
+    ? `must be ${String(only)} while positions or orders are open there: nothing would be sent to them`
+    : 'is locked by what happened so far and cannot be configured any more'
 
 /**
  * Only what differs from default and preset, and secrets. The preset may be the user's own or one that the

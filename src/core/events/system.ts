@@ -199,6 +199,7 @@ export const alertEvents = {
       'position_adopted',
       'position_missing',
       'stop_not_resting',
+      'venue_not_configured',
     ]),
     symbol: z.string(),
     order_id: branded<OrderId>().nullable(),

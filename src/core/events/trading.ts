@@ -303,7 +303,7 @@ export const venueEvents = {
     /** It has no stop, so all of it. */
     loss_at_stop_usd: z.number(),
   }),
-  /** The venue holds less than we do. Signed: longs above zero. */
+  /** The venue holds less than we do, or, after that, as much again. Signed: longs above zero. */
   'execution.venue_differs.v1': z.object({
     venue: z.string(),
     symbol: branded<CanonicalSymbol>(),

@@ -3,7 +3,7 @@ import { priceNumber, priceNumberOrNull, quantityNumber, usdNumber } from '../sh
 import { accountStatusOf } from '../trading/account.ts'
 import { openPositionsOf } from '../trading/book.ts'
 import type { TradingState } from '../trading/evolve.ts'
-import { isOpenedBy, type OpenPosition } from '../trading/positions.ts'
+import { isOpenedBy, shownQuantity, type OpenPosition } from '../trading/positions.ts'
 import type { AccountFacts } from './run-strategy.ts'
 import type { PositionView } from './strategy.ts'
 
@@ -30,7 +30,7 @@ const viewOf = (position: OpenPosition, name: string): PositionView => {
     own: isOpenedBy(position, name),
     entryPrice: priceNumber(holding.entryPrice),
     price: priceNumber(mark.price),
-    quantity: quantityNumber(holding.quantity),
+    quantity: quantityNumber(shownQuantity(position)),
     notionalUsd: usdNumber(holding.notional),
     unrealizedUsd: usdNumber(mark.unrealized),
     openedMs: Date.parse(terms.openedAt),

@@ -1,13 +1,14 @@
 import type { CanonicalSymbol } from '../shared/brand.ts'
 import { timestampAt } from '../shared/time.ts'
+import { releaseOrderId } from './client-order-id.ts'
 import { executionAlert } from './execution-alerts.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { closedEvents } from './exits.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import { filledEvent, type Fill } from './fills.ts'
 import { openPositionsOf } from './book.ts'
-import { quantityLeft, type OpenPosition } from './positions.ts'
-import { isAtRest, liquidationOrderId } from './orders.ts'
+import { isAdopted, quantityLeft, soldOf, updateOf, type ClosedBy, type OpenPosition } from './positions.ts'
+import { isAtRest, liquidationOrderId, PAPER } from './orders.ts'
 import { accept, refuse, type Decision } from '../shared/decision.ts'
 import { derivedId } from '../shared/derived-id.ts'
 import {
@@ -15,6 +16,7 @@ import {
   costOf,
   lesser,
   minus,
+  NO_QUANTITY,
   NO_USD,
   notionalOf,
   plus,
@@ -79,7 +81,7 @@ export const compareAccount = (
 export const differingSymbols = (facts: TradingFacts, sweep: AccountSweep): readonly string[] =>
   differencesOf(facts, sweep).map(({ symbol, ours, theirs }) => `${symbol}|${ours}|${theirs}`)
 
-/** An operator has looked at it: positions that the venue does not hold are released, and entries go out again. */
+/** An operator has looked at it: what the venue does not hold is released, and entries go out again. */
 export const resumeLive = (
   facts: TradingFacts,
   {
@@ -90,16 +92,59 @@ export const resumeLive = (
 ): Decision => {
   const { reduceOnly, missing } = facts.trading.venue
   if (reduceOnly === null) return refuse('live.not_reduce_only', 'entries are not held back')
-  const released = openPositionsOf(facts.trading)
-    .filter(({ terms }) => terms.platform !== 'paper' && missing.includes(terms.asset))
-    .flatMap((position) =>
-      closedEvents(position, fillAtMark(position), {
-        reason: 'manual',
-        trigger: null,
-        by: { operator, note: 'released: the venue does not hold it' },
-      }),
-    )
+  const by = { operator, note: 'released: the venue does not hold it' }
+  const released = missing.flatMap(({ symbol, held }) => releaseEvents(facts, symbol, held, by))
   return accept(...released, { ...reduceOnlyEvent(false, reason, operator), source: surface })
+}
+
+/** What the venue still holds stays as it is, with its stop. What has no stop is released first, then the newest. */
+const releaseEvents = (
+  { trading }: TradingFacts,
+  symbol: CanonicalSymbol,
+  theirs: Quantity,
+  by: ClosedBy,
+): readonly NewEvent[] => {
+  const held = openPositionsOf(trading).filter(
+    ({ terms }) => terms.platform !== PAPER && terms.asset === symbol,
+  )
+  const ours = sumOf(held.map((position) => signed(position.terms.direction, quantityLeft(position))))
+  const direction: Direction = ours > 0n ? 'long' : 'short'
+  const isPartHeld = signed(direction, theirs) > 0n
+  let wanted = isPartHeld ? minus(signed(direction, ours), signed(direction, theirs)) : null
+  return held
+    .filter(({ terms }) => !isPartHeld || terms.direction === direction)
+    .toSorted((one, other) => releaseRank(one, other))
+    .flatMap((position): readonly NewEvent[] => {
+      const left = quantityLeft(position)
+      const quantity = wanted === null ? left : lesser(left, wanted > 0n ? wanted : NO_QUANTITY)
+      if (wanted !== null) wanted = minus(wanted, quantity)
+      if (quantity === 0n) return []
+      const fill = fillAtMark(position, quantity)
+      return quantity === left
+        ? closedEvents(position, fill, { reason: 'manual', trigger: null, by })
+        : partReleased(position, fill)
+    })
+}
+
+const releaseRank = (one: OpenPosition, other: OpenPosition): number => {
+  if (isAdopted(one) !== isAdopted(other)) return isAdopted(one) ? -1 : 1
+  return one.terms.openedAt === other.terms.openedAt ? 0 : one.terms.openedAt > other.terms.openedAt ? -1 : 1
+}
+
+const partReleased = (position: OpenPosition, fill: Fill): readonly NewEvent[] => {
+  const before = quantityLeft(position)
+  const remaining = minus(before, fill.quantity)
+  const order = { id: releaseOrderId(position.id, before), positionId: position.id, intentId: null }
+  const lossAtStop = ((position.holding.lossAtStop * remaining) / before) as Usd
+  const after = { ...position, holding: { ...position.holding, lossAtStop } }
+  const sold = { ...soldOf(position), quantity: minus(position.holding.quantity, remaining) }
+  return [
+    filledEvent(order, fill, { fillNo: 1, remaining }),
+    updateOf(after.status === 'closing' ? after : { ...after, sold }, {
+      status: position.status,
+      reason: 'released',
+    }),
+  ]
 }
 
 const CAUSES: ReadonlySet<string> = new Set(['execution.position_adopted.v1', 'execution.venue_differs.v1'])
@@ -133,7 +178,13 @@ const differencesOf = (facts: TradingFacts, sweep: AccountSweep): readonly Diffe
         theirs: sumOf(reported.map(({ direction, quantity }) => signed(direction, quantity))),
       }
     })
-    .filter(({ ours, theirs }) => ours !== theirs)
+    .filter(({ symbol, ours, theirs }) => ours !== theirs || isOutdated(facts, symbol, theirs))
+}
+
+/** Whether it was missing, and something else is now: an operator releases what the venue holds no more by then. */
+const isOutdated = ({ trading }: TradingFacts, symbol: CanonicalSymbol, theirs: Quantity): boolean => {
+  const known = trading.venue.missing.find((one) => one.symbol === symbol)
+  return known !== undefined && known.held !== theirs
 }
 
 const eventsOf = (
@@ -142,14 +193,16 @@ const eventsOf = (
   sweep: AccountSweep,
   context: DecisionContext,
 ): readonly NewEvent[] => {
+  if (difference.ours === difference.theirs) return [differsEvent(difference, sweep)]
   const liquidated = liquidatedBy(difference, sweep)
   if (liquidated.length > 0) return liquidated
   const { ours, theirs, symbol } = difference
   const excess = minus(theirs, ours)
   const isMore = ours === 0n || (ours > 0n ? excess > 0n : excess < 0n)
   if (isMore) return adoption(facts, difference, sweep, context)
-  // Said once, until an operator has looked at it.
-  return facts.trading.venue.missing.includes(symbol) ? [] : missingEvents(difference, sweep)
+  // Said once, until an operator has looked at it, or it is another quantity.
+  const isSaid = facts.trading.venue.missing.some((one) => one.symbol === symbol && one.held === theirs)
+  return isSaid ? [] : missingEvents(difference, sweep)
 }
 
 /** All that is left of a position, ended by the venue after it was opened, in as many trades as it took. */
@@ -267,29 +320,29 @@ const adoption = (
   ]
 }
 
-const missingEvents = (
-  { symbol, ours, theirs, held }: Difference,
-  { venue }: AccountSweep,
-): readonly NewEvent[] => [
-  {
-    type: 'execution.venue_differs.v1',
-    source: 'oms',
-    payload: { venue, symbol, our_quantity: quantityNumber(ours), venue_quantity: quantityNumber(theirs) },
-  },
+const differsEvent = ({ symbol, ours, theirs }: Difference, { venue }: AccountSweep): NewEvent => ({
+  type: 'execution.venue_differs.v1',
+  source: 'oms',
+  payload: { venue, symbol, our_quantity: quantityNumber(ours), venue_quantity: quantityNumber(theirs) },
+})
+
+const missingEvents = (difference: Difference, sweep: AccountSweep): readonly NewEvent[] => [
+  differsEvent(difference, sweep),
   executionAlert({
     cause: 'position_missing',
     message:
-      `${venue} holds ${quantityNumber(theirs)} ${symbol} where we hold ${quantityNumber(ours)}: ` +
-      'nothing is opened until an operator has looked at it',
-    symbol,
+      `${sweep.venue} holds ${quantityNumber(difference.theirs)} ${difference.symbol} where we hold ` +
+      `${quantityNumber(difference.ours)}: nothing is opened until an operator has looked at it`,
+    symbol: difference.symbol,
     orderId: null,
-    positionId: held[0]?.id ?? null,
+    positionId: difference.held[0]?.id ?? null,
     repeat: 0,
   }),
 ]
 
-const fillAtMark = (position: OpenPosition): Fill => {
-  const { price } = position.mark
-  const quantity = quantityLeft(position)
-  return { price, quantity, notional: notionalOf(price, quantity), fee: NO_USD }
-}
+const fillAtMark = ({ mark: { price } }: OpenPosition, quantity: Quantity): Fill => ({
+  price,
+  quantity,
+  notional: notionalOf(price, quantity),
+  fee: NO_USD,
+})

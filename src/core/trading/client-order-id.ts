@@ -1,4 +1,5 @@
-import type { OrderId } from '../shared/brand.ts'
+import { orderId, type OrderId, type PositionId } from '../shared/brand.ts'
+import type { Quantity } from '../shared/money.ts'
 
 /**
  * The name under which a venue will know the order: the token of the leader in six digits, then those of the order.
@@ -14,3 +15,11 @@ export const newClientOrderId = (id: OrderId, leaderToken: number): string => {
 }
 
 const TOKEN_DIGITS = 6
+
+/** The fill of what was sold at the venue by hand, by the position and what it held before. */
+export const releaseOrderId = (positionId: PositionId, before: Quantity): OrderId =>
+  orderId(`${RELEASE_PREFIX}${positionId}-${before}`)
+
+export const isRelease = (id: OrderId): boolean => id.startsWith(RELEASE_PREFIX)
+
+const RELEASE_PREFIX = 'released-'

@@ -17,6 +17,7 @@ import type { TradingFacts } from './evolve.ts'
 import type { PaperCosts } from './fills.ts'
 import { markReader } from '../signals/prices.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
+import { openElsewhere } from './unrouted.ts'
 import { feedBlockerOf, priceBlockerOf, type PriceBlocker } from './live-prices.ts'
 import { type Blocker, blockersOf } from './venue.ts'
 
@@ -83,7 +84,11 @@ const venueBlockers = (facts: TradingFacts, { now, configuration }: LiveContext)
     paperDaysMin: execution.paper_min_days,
     unknownOrders: facts.trading.orders.open.count(({ status }) => status === 'unknown'),
   })
-  return feed === null ? blockers : [...blockers, feed]
+  return [
+    ...blockers,
+    ...(openElsewhere(facts.trading, execution).length > 0 ? (['open_elsewhere'] as const) : []),
+    ...(feed === null ? [] : [feed]),
+  ]
 }
 
 const pricesIn = (

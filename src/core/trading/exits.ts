@@ -9,9 +9,7 @@ import {
   averagePrice,
   costOf,
   minus,
-  NO_COST_BASIS,
   NO_QUANTITY,
-  NO_USD,
   notionalOf,
   plus,
   priceNumber,
@@ -38,6 +36,7 @@ import {
   isOpenedBy,
   isOpenedByBrain,
   quantityLeft,
+  soldOf,
   type ClosedBy,
   type ClosingPosition,
   type ExitReason,
@@ -179,7 +178,7 @@ export const closedEvents = (
   }: { readonly reason: ExitReason; readonly trigger: Trigger | null; readonly by?: ClosedBy | null },
 ): readonly NewEvent[] => {
   const { terms, holding, mark } = position
-  const before = position.status === 'closing' ? position.exit : NOTHING_SOLD
+  const before = soldOf(position)
   const quantity = plus(before.quantity, fill.quantity)
   const costBasis = plus(before.costBasis, costOf(fill.price, fill.quantity))
   const gross = signed(terms.direction, minus(plus(before.notional, fill.notional), holding.notional))
@@ -210,8 +209,6 @@ export const closedEvents = (
   const markPrice = trigger?.price ?? priceNumber(mark.price)
   return [closed, exitAlert({ position, reason, trigger }, { realized: net, repeat: 0, markPrice })]
 }
-
-const NOTHING_SOLD = { quantity: NO_QUANTITY, notional: NO_USD, costBasis: NO_COST_BASIS } as const
 
 /** Of a stop or target: that it closed the position, or, without `realized`, that the kill switch blocks the exit. */
 export const exitAlert = (

@@ -15,6 +15,7 @@ import {
   type Quantity,
 } from '../shared/money.ts'
 import { r9 } from '../shared/numbers.ts'
+import { isRelease } from './client-order-id.ts'
 import type { ExitReason } from './positions.ts'
 
 /** The name of the venue that fills orders here, at the prices of the feed. */
@@ -256,7 +257,7 @@ const purposeOf = (payload: PayloadOf<'execution.order_submitted.v1'>): Purpose 
 
 const filled = (orders: Orders, payload: PayloadOf<'execution.order_filled.v1'>, at: Timestamp): Orders => {
   // A liquidation is filled under a name of its own: no order of ours stands behind it.
-  if (isLiquidation(payload.order_id)) return orders
+  if (isLiquidation(payload.order_id) || isRelease(payload.order_id)) return orders
   const order = openOrder(orders, payload.order_id)
   const after = afterFill(order, payload)
   const counted = { ...orders, lastDivergence: divergenceOf(order, payload) }

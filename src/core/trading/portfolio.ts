@@ -3,19 +3,9 @@ import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { assertFold } from '../shared/assert.ts'
 import { positionId, type Timestamp, type PositionId } from '../shared/brand.ts'
 import { blocksExits } from '../shared/level.ts'
-import {
-  averagePrice,
-  costOf,
-  NO_COST_BASIS,
-  NO_QUANTITY,
-  NO_USD,
-  plus,
-  priceFrom,
-  priceOrNull,
-  quantityFrom,
-  usdFrom,
-} from '../shared/money.ts'
+import { averagePrice, costOf, plus, priceFrom, priceOrNull, quantityFrom, usdFrom } from '../shared/money.ts'
 import { adopted, opened } from './opened-positions.ts'
+import { isRelease } from './client-order-id.ts'
 import { isLiquidation } from './orders.ts'
 import { openPositionsOf, positionsOf, withMarks, withPosition, type Portfolio } from './book.ts'
 import { NOT_SENT } from './orders.ts'
@@ -32,6 +22,8 @@ import {
   type OpenPosition,
   type Position,
   type PriceRange,
+  type Sold,
+  soldOf,
 } from './positions.ts'
 
 export const evolvePortfolio = (portfolio: Portfolio, event: KnownEvent): Portfolio => {
@@ -154,6 +146,7 @@ const exitOrdered = (
 ): ClosingPosition => {
   const { id, terms, holding, mark } = position
   const before = position.status === 'closing' ? position.exit : null
+  const sold = soldOf(position)
   const { ordered_by: operator, note = null } = payload
   const exit: ExitProgress = {
     orderId: payload.order_id,
@@ -163,9 +156,9 @@ const exitOrdered = (
     by: operator === undefined ? (before?.by ?? null) : { operator, note },
     reason: payload.exit_reason ?? 'manual',
     trigger: payload.trigger ?? before?.trigger ?? null,
-    quantity: before?.quantity ?? NO_QUANTITY,
-    notional: before?.notional ?? NO_USD,
-    costBasis: before?.costBasis ?? NO_COST_BASIS,
+    quantity: sold.quantity,
+    notional: sold.notional,
+    costBasis: sold.costBasis,
   }
   return { id, status: 'closing', terms, holding, mark, exit }
 }
@@ -177,7 +170,7 @@ const stopTriggered = (
 ): ClosingPosition => {
   assertFold(position.status !== 'closing', `position ${position.id} is closing when its stop is triggered`)
   const { id, terms, holding, mark } = position
-  const sold = { quantity: NO_QUANTITY, notional: NO_USD, costBasis: NO_COST_BASIS }
+  const { quantity, notional, costBasis } = soldOf(position)
   const exit: ExitProgress = {
     orderId,
     attempt: 0,
@@ -186,7 +179,9 @@ const stopTriggered = (
     by: null,
     reason: 'stop_loss',
     trigger,
-    ...sold,
+    quantity,
+    notional,
+    costBasis,
   }
   return { id, status: 'closing', terms, holding, mark, exit }
 }
@@ -214,6 +209,7 @@ const filled = (portfolio: Portfolio, payload: PayloadOf<'execution.order_filled
   // The first fill of an entry comes before the position that it opens.
   if (position === undefined || !isOpen(position)) return portfolio
   if (isLiquidation(payload.order_id)) return portfolio
+  if (isRelease(payload.order_id)) return withPosition(portfolio, released(position, payload))
   if (payload.order_id !== entryOrderOf(position)) {
     assertFold(
       position.status === 'closing',
@@ -239,25 +235,33 @@ const filled = (portfolio: Portfolio, payload: PayloadOf<'execution.order_filled
   )
 }
 
+/** Sold at the venue by hand: what is left is held as before. */
+const released = (position: OpenPosition, payload: PayloadOf<'execution.order_filled.v1'>): OpenPosition =>
+  position.status === 'closing'
+    ? sold(position, payload)
+    : valued({ ...position, sold: withFill(soldOf(position), payload) })
+
+const withFill = (before: Sold, payload: PayloadOf<'execution.order_filled.v1'>): Sold => {
+  const quantity = quantityFrom(payload.fill_size)
+  return {
+    quantity: plus(before.quantity, quantity),
+    notional: plus(before.notional, usdFrom(payload.notional_usd)),
+    costBasis: plus(before.costBasis, costOf(priceFrom(payload.fill_price), quantity)),
+  }
+}
+
 const sold = (
   position: ClosingPosition,
   payload: PayloadOf<'execution.order_filled.v1'>,
 ): ClosingPosition => {
   const { holding, exit } = position
-  const quantity = quantityFrom(payload.fill_size)
-  const cost = costOf(priceFrom(payload.fill_price), quantity)
   return valued({
     id: position.id,
     status: 'closing',
     terms: position.terms,
     holding: { ...holding, fees: plus(holding.fees, usdFrom(payload.fee_usd)) },
     mark: position.mark,
-    exit: {
-      ...exit,
-      quantity: plus(exit.quantity, quantity),
-      notional: plus(exit.notional, usdFrom(payload.notional_usd)),
-      costBasis: plus(exit.costBasis, cost),
-    },
+    exit: { ...exit, ...withFill(exit, payload) },
   })
 }
 

@@ -5,6 +5,7 @@ import type { IntentId, OrderId, PositionId, Timestamp, CanonicalSymbol } from '
 import {
   marginOf,
   minus,
+  NO_COST_BASIS,
   NO_QUANTITY,
   NO_USD,
   notionalOf,
@@ -38,6 +39,8 @@ export interface HeldPosition extends PositionFields {
   /** `open` until its entry is done, `degrading` when most of the distance to the stop is lost. */
   readonly status: 'open' | 'monitoring' | 'degrading'
   readonly blockedExit: BlockedExit | null
+  /** What of it was sold at the venue by hand; absent for nothing. */
+  readonly sold?: Sold
 }
 
 /** An exit was ordered; it stays so until the whole quantity is sold, however many attempts that takes. */
@@ -107,8 +110,15 @@ export interface ClosedBy {
   readonly note: string | null
 }
 
-/** What of an exit is filled, over all its attempts. */
-export interface ExitProgress {
+/** A part of a position that is held no more; its result counts when the position is closed. */
+export interface Sold {
+  readonly quantity: Quantity
+  readonly notional: Usd
+  readonly costBasis: CostBasis
+}
+
+/** What of an exit is filled, over all its attempts, and what was sold by hand before. */
+export interface ExitProgress extends Sold {
   /** Of the newest attempt. */
   readonly orderId: OrderId
   readonly attempt: number
@@ -119,9 +129,6 @@ export interface ExitProgress {
   readonly by: ClosedBy | null
   readonly reason: ExitReason
   readonly trigger: Trigger | null
-  readonly quantity: Quantity
-  readonly notional: Usd
-  readonly costBasis: CostBasis
 }
 
 export interface Mark {
@@ -181,9 +188,18 @@ export const entryOrderOf = ({ terms: { origin } }: PositionFields): OrderId | n
 
 /** What is still held of a position that may be on its way out. */
 export const quantityLeft = (position: OpenPosition): Quantity =>
-  position.status === 'closing'
-    ? minus(position.holding.quantity, position.exit.quantity)
-    : position.holding.quantity
+  minus(position.holding.quantity, soldOf(position).quantity)
+
+export const soldOf = (position: OpenPosition): Sold =>
+  position.status === 'closing' ? position.exit : (position.sold ?? NOTHING_SOLD)
+
+/** The part that is left of an amount of the whole position. */
+export const leftOf = (position: OpenPosition, amount: Usd): Usd =>
+  ((amount * quantityLeft(position)) / position.holding.quantity) as Usd
+
+/** Of one on its way out the whole: its exit has not ended. */
+export const shownQuantity = (position: Position): Quantity =>
+  isOpen(position) && position.status !== 'closing' ? quantityLeft(position) : position.holding.quantity
 
 /** A new position, valued at the price of that time. */
 export const newPosition = (id: PositionId, terms: Terms, holding: Holding, price: Price): HeldPosition => {
@@ -238,7 +254,7 @@ const withMark = <Of extends OpenPosition>(
   seen: Pick<Mark, 'price' | 'atMs' | 'maxAdverseExcursion' | 'maxFavorableExcursion'>,
 ): Of => {
   const { id, terms, holding } = position
-  const sold = position.status === 'closing' ? position.exit : NOTHING_SOLD
+  const sold = soldOf(position)
   const exposure = notionalOf(seen.price, minus(holding.quantity, sold.quantity))
   const gain = minus(plus(sold.notional, exposure), holding.notional)
   const mark: Mark = {
@@ -253,11 +269,16 @@ const withMark = <Of extends OpenPosition>(
   const after: OpenPosition =
     position.status === 'closing'
       ? { id, status: 'closing', terms, holding, mark, exit: position.exit }
-      : { id, status: position.status, terms, holding, mark, blockedExit: position.blockedExit }
+      : heldOf(position, mark)
   return after as Of
 }
 
-const NOTHING_SOLD = { quantity: NO_QUANTITY, notional: NO_USD } as const
+const heldOf = ({ id, status, terms, holding, blockedExit, sold }: HeldPosition, mark: Mark): HeldPosition =>
+  sold === undefined
+    ? { id, status, terms, holding, mark, blockedExit }
+    : { id, status, terms, holding, mark, blockedExit, sold }
+
+const NOTHING_SOLD: Sold = { quantity: NO_QUANTITY, notional: NO_USD, costBasis: NO_COST_BASIS }
 
 /** What a price gains, as a part of the entry price; negative for a loss. */
 export const returnAt = ({ terms, holding }: PositionFields, price: Price): number => {
@@ -266,7 +287,7 @@ export const returnAt = ({ terms, holding }: PositionFields, price: Price): numb
 }
 
 export const updateOf = (
-  { id, holding }: OpenPosition,
+  position: OpenPosition,
   {
     status,
     reason,
@@ -280,13 +301,13 @@ export const updateOf = (
   type: 'execution.position_updated.v1',
   source: 'oms',
   payload: {
-    position_id: id,
+    position_id: position.id,
     status,
-    stop_loss: priceNumberOrNull(holding.stopLoss),
-    take_profit: priceNumberOrNull(holding.takeProfit),
+    stop_loss: priceNumberOrNull(position.holding.stopLoss),
+    take_profit: priceNumberOrNull(position.holding.takeProfit),
     reason,
-    quantity: quantityNumber(holding.quantity),
-    loss_at_stop_usd: usdNumber(holding.lossAtStop),
+    quantity: quantityNumber(shownQuantity(position)),
+    loss_at_stop_usd: usdNumber(position.holding.lossAtStop),
     mark_price: priceNumberOrNull(markPrice),
   },
 })

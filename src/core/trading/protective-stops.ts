@@ -11,7 +11,7 @@ import { openPositionsOf } from './book.ts'
 import type { TradingFacts, TradingState } from './evolve.ts'
 import { newClientOrderId } from './client-order-id.ts'
 import { byId, cancelEvents, isEntry, isProtectiveStop, PAPER, type OpenOrder } from './orders.ts'
-import { isOpen, type HeldPosition, type OpenPosition } from './positions.ts'
+import { isOpen, quantityLeft, type HeldPosition, type OpenPosition } from './positions.ts'
 
 /*
  * A position at a venue has a stop that rests there, so that it ends at its stop even if the engine is gone. The engine
@@ -92,8 +92,8 @@ const mayRest = (
   venue.restingStops &&
   venue.checked?.venue === platform
 
-const isStopOf = ({ quantity, purpose }: OpenOrder, { holding }: HeldPosition, level: Price): boolean =>
-  purpose.kind === 'protective_stop' && purpose.triggerPrice === level && quantity === holding.quantity
+const isStopOf = ({ quantity, purpose }: OpenOrder, position: HeldPosition, level: Price): boolean =>
+  purpose.kind === 'protective_stop' && purpose.triggerPrice === level && quantity === quantityLeft(position)
 
 const PAUSE_MS_MAX = 300_000
 
@@ -119,11 +119,13 @@ const stopEvents = (
 }
 
 const orderedEvent = (
-  { id: positionId, terms, holding }: OpenPosition,
+  position: OpenPosition,
   level: Price,
   leaderToken: number,
   { now, sha256Hex }: DecisionContext,
 ): NewEvent => {
+  const { id: positionId, terms, holding } = position
+  const quantity = quantityLeft(position)
   const count = (holding.stop?.count ?? 0) + 1
   const id = orderId(derivedId('stop', `${positionId}#${count}`, sha256Hex))
   return {
@@ -137,10 +139,10 @@ const orderedEvent = (
       type: 'stop_market',
       side: terms.direction === 'long' ? 'sell' : 'buy',
       symbol: terms.asset,
-      size_notional: usdNumber(notionalOf(level, holding.quantity)),
+      size_notional: usdNumber(notionalOf(level, quantity)),
       reduce_only: true,
       idempotency_key: newClientOrderId(id, leaderToken),
-      quantity: quantityNumber(holding.quantity),
+      quantity: quantityNumber(quantity),
       limit_price: null,
       trigger_price: priceNumber(level),
       reference_price: priceNumber(level),

@@ -8,6 +8,7 @@ import {
   priceNumberOrNull,
   quantityFrom,
   quantityNumber,
+  signed,
   usdFrom,
   usdNumber,
   type Price,
@@ -36,8 +37,10 @@ export interface Venue {
   /** Whether stops can rest at the checked venue. */
   readonly restingStops: boolean
   readonly reduceOnly: { readonly reason: string; readonly since: Timestamp } | null
-  /** The venue holds less of them than we do. */
-  readonly missing: readonly CanonicalSymbol[]
+  /** The venue holds less of them than we do: so much, signed. */
+  readonly missing: readonly { readonly symbol: CanonicalSymbol; readonly held: Quantity }[]
+  /** The newest alert about what is open at a venue that is not configured. */
+  readonly unroutedAlert: { readonly at: Timestamp; readonly repeat: number } | null
   /** What it last said that it trades at. */
   readonly quoted: Quoted | null
   /** When the first position was opened on paper, on prices of a real market. */
@@ -63,6 +66,7 @@ export const INITIAL_VENUE: Venue = {
   restingStops: false,
   reduceOnly: null,
   missing: [],
+  unroutedAlert: null,
   quoted: null,
   firstPaperAt: null,
   invented: PersistentMap(),
@@ -89,14 +93,20 @@ export const evolveVenue = (venue: Venue, event: KnownEvent): Venue => {
       }
     }
     case 'execution.venue_differs.v1': {
-      const { symbol } = event.payload
-      return venue.missing.includes(symbol) ? venue : { ...venue, missing: [...venue.missing, symbol] }
+      const { symbol, our_quantity: ours, venue_quantity: theirs } = event.payload
+      const others = venue.missing.filter((one) => one.symbol !== symbol)
+      const missing = ours === theirs ? [] : [{ symbol, held: signedQuantityFrom(theirs) }]
+      return { ...venue, missing: [...others, ...missing] }
     }
     case 'execution.reduce_only.v1': {
       const { active, reason } = event.payload
       return active
         ? { ...venue, reduceOnly: { reason, since: event.ts } }
         : { ...venue, reduceOnly: null, missing: [] }
+    }
+    case 'alert.execution': {
+      const { cause, repeat } = event.payload
+      return cause === 'venue_not_configured' ? { ...venue, unroutedAlert: { at: event.ts, repeat } } : venue
     }
     case 'execution.venue_quoted.v1': {
       const { venue: name, quotes } = event.payload
@@ -139,6 +149,9 @@ const stepsFrom = (rules: PayloadOf<'execution.venue_checked.v1'>['symbols'][num
 
 const orNull = <Of>(value: number | null, from: (value: number) => Of): Of | null =>
   value === null ? null : from(value)
+
+const signedQuantityFrom = (value: number): Quantity =>
+  signed(value < 0 ? 'short' : 'long', quantityFrom(Math.abs(value)))
 
 /** What a look at the venue found. */
 export interface VenueCheck {
@@ -238,6 +251,7 @@ export type Blocker =
   | 'not_checked'
   | 'check_failed'
   | 'reduce_only'
+  | 'open_elsewhere'
   | 'order_unknown'
   | 'paper_period'
   | FeedBlocker
@@ -257,7 +271,9 @@ export const blockersOf = (state: Venue, facts: ReadinessFacts): readonly Blocke
   const { confirmed, checked, reduceOnly } = state
   if (facts.venue === '') return ['no_venue']
   const isChecked = checked !== null && checked.venue === facts.venue
-  const holds: Readonly<Record<Exclude<Blocker, 'no_venue' | FeedBlocker | PriceBlocker>, boolean>> = {
+  const holds: Readonly<
+    Record<Exclude<Blocker, 'no_venue' | 'open_elsewhere' | FeedBlocker | PriceBlocker>, boolean>
+  > = {
     not_confirmed: confirmed?.venue !== facts.venue,
     not_checked: !isChecked,
     check_failed: isChecked && !checked.ok,

@@ -9,10 +9,13 @@ import { markOf } from '../market/readings.ts'
 import { priceTrustOf } from '../signals/prices.ts'
 import type { TradingFacts } from './evolve.ts'
 import { exitAlert, exitEvents, type Exit } from './exits.ts'
+import { unroutedAlerts } from './unrouted.ts'
 import { trailedStop, type PaperCosts } from './fills.ts'
 import { openPositionsOf, positionsOf, type Portfolio } from './book.ts'
 import {
   isAdopted,
+  leftOf,
+  quantityLeft,
   returnAt,
   updateOf,
   type ExitReason,
@@ -127,6 +130,7 @@ export const checkPositions = (facts: TradingFacts, context: DecisionContext): D
       // The price was looked at when it came: a change of status is not new.
       return finding.kind === 'status' ? [] : eventsOf(facts, finding, context)
     }),
+    ...unroutedAlerts(facts.trading, context),
   )
 }
 
@@ -209,12 +213,13 @@ const monitored = (position: OpenPosition, seen: PriceSeen, rules: MonitorRules)
 const trailedBy = (position: HeldPosition, seen: PriceSeen, rules: MonitorRules) => {
   const {
     terms: { direction, trailingPct },
-    holding: { stopLoss: stop, quantity, notional },
+    holding: { stopLoss: stop },
   } = position
   if (trailingPct === undefined || stop === null || seen.kind !== 'bar') return null
   const extreme = direction === 'long' ? seen.high : seen.low
   const best = wasOpenAllAlong(position, seen, rules.now) ? extreme : seen.close
-  return trailedStop({ direction, trailingPct, stop, quantity, notional }, best, rules.costs)
+  const held = { quantity: quantityLeft(position), notional: leftOf(position, position.holding.notional) }
+  return trailedStop({ direction, trailingPct, stop, ...held }, best, rules.costs)
 }
 
 /** No price for too long: the position is treated as degrading. */

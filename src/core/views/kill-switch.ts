@@ -7,6 +7,7 @@ import type { Stamped } from '../log/event.ts'
 import { LEVEL_STATES } from '../shared/level.ts'
 import type { Configuration } from '../config/schema.ts'
 import { liveBlockers, symbolBlockers } from '../trading/destination.ts'
+import { openElsewhere, unroutedSentence } from '../trading/unrouted.ts'
 import { openPositionsOf } from '../trading/book.ts'
 import type { State } from '../state.ts'
 import { r9 } from '../shared/numbers.ts'
@@ -39,6 +40,7 @@ const BLOCKERS = [
   'not_checked',
   'check_failed',
   'reduce_only',
+  'open_elsewhere',
   'order_unknown',
   'paper_period',
   'feed_simulated',
@@ -91,6 +93,7 @@ export const viewLive = (state: State, configuration: Configuration, now: Timest
     ...liveBlockers(state, { now, configuration }),
     ...(state.trading.killSwitch.level >= 2 ? (['kill_switch'] as const) : []),
   ]
+  const elsewhere = openElsewhere(state.trading, configuration.execution)
   const bySymbol = symbolBlockers(state, { now, configuration })
   const codes = new Set<ShownBlocker>([...heldBackBy, ...[...bySymbol.values()].flat()])
   const symbolsWith = (code: ShownBlocker): readonly string[] =>
@@ -102,7 +105,14 @@ export const viewLive = (state: State, configuration: Configuration, now: Timest
     venue: venue === '' ? null : venue,
     sends_entries: heldBackBy.length === 0,
     held_back_by: [...heldBackBy],
-    reasons: [...codes].map((code) => ({ code, text: sentenceOf(code, configuration, symbolsWith(code)) })),
+    reasons: [...codes].flatMap((code): LiveView['reasons'] =>
+      code === 'open_elsewhere'
+        ? elsewhere.map((unrouted) => ({
+            code,
+            text: `${unroutedSentence(unrouted, configuration.execution)}.`,
+          }))
+        : [{ code, text: sentenceOf(code, configuration, symbolsWith(code)) }],
+    ),
     confirmed,
     checks: checked && { at: checked.at, ok: checked.ok, items: [...checked.checks] },
     reduce_only: reduceOnly,
@@ -118,7 +128,7 @@ export const viewLive = (state: State, configuration: Configuration, now: Timest
 
 /** What holds live trading back, and how it ends. */
 export const sentenceOf = (
-  code: ShownBlocker,
+  code: Exclude<ShownBlocker, 'open_elsewhere'>,
   { execution, market }: Configuration,
   symbols: readonly string[] = [],
 ): string => {

@@ -1,7 +1,7 @@
 import { positionId } from '../shared/brand.ts'
 import { z } from 'zod'
 import { EXIT_REASONS, POSITION_STATUSES } from '../events/trading.ts'
-import { isAdopted, isOpen, type Position, type Positions } from '../trading/positions.ts'
+import { isAdopted, isOpen, shownQuantity, type Position, type Positions } from '../trading/positions.ts'
 import { priceNumber, priceNumberOrNull, quantityNumber, usdNumber } from '../shared/money.ts'
 import { asKnown } from '../events/catalogue.ts'
 import type { Stamped } from '../log/event.ts'
@@ -65,7 +65,7 @@ export const viewPosition = (position: Position): PositionView => {
     status,
     entryPrice: priceNumber(holding.entryPrice),
     sizeNotional: usdNumber(holding.notional),
-    quantity: quantityNumber(holding.quantity),
+    quantity: quantityNumber(shownQuantity(position)),
     feesUsd: usdNumber(holding.fees),
     stopLoss: priceNumberOrNull(holding.stopLoss),
     takeProfit: priceNumberOrNull(holding.takeProfit),

@@ -117,7 +117,8 @@ export const runDueTasks = async (
 ): Promise<void> => {
   if (isNewMinute(beforeMs, nowMs)) {
     await engine.execute({ kind: 'notice-stale-producers' })
-    if (engine.state.trading.book.count > 0) await engine.execute({ kind: 'check-positions' })
+    const { book, orders } = engine.state.trading
+    if (book.count > 0 || orders.open.size > 0) await engine.execute({ kind: 'check-positions' })
     // In batches: many calls may have waited for a price that never came.
     while (isAnyOverdue(engine.state.reputation.calls, timestampAt(nowMs), configuration().settlement)) {
       const outcome = await engine.execute({ kind: 'settle-overdue' })

@@ -2,7 +2,7 @@ import type { CanonicalSymbol, OrderId } from '../../core/shared/brand.ts'
 import type { Command } from '../../core/decide.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import { hasStrandedExit } from '../../core/trading/exits.ts'
-import { intentOf, isAtRest, isExit, type OpenOrder } from '../../core/trading/orders.ts'
+import { intentOf, isAtRest, isEntry, isExit, isUnknown, type OpenOrder } from '../../core/trading/orders.ts'
 import { isProtectionDue } from '../../core/trading/protective-stops.ts'
 import { timestampAt } from '../../core/shared/time.ts'
 import { openPositionsOf } from '../../core/trading/book.ts'
@@ -163,7 +163,10 @@ export class OrderRouter {
     const { orders, killSwitch } = engine.state.trading
     const order = orders.open.get(id)
     if (order === undefined) return 'it has ended'
-    return reasonNotToSend(order, { level: killSwitch.level, nowMs: timer.now() })
+    const forbidden = reasonNotToSend(order, { level: killSwitch.level, nowMs: timer.now() })
+    if (forbidden !== null || !isEntry(order)) return forbidden
+    // What began before may not leave after: nobody knows what is held.
+    return this.#orders().some((other) => other.id !== id && isUnknown(other)) ? 'order_unknown' : null
   }
 
   async #handle(order: OpenOrder, finding: Finding): Promise<void> {

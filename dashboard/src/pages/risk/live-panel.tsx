@@ -146,6 +146,15 @@ const Blocker = ({
       )
     case 'reduce_only':
       return <ReduceOnly live={live} />
+    case 'open_elsewhere':
+      return (
+        <Step title="Open at a venue that is not configured">
+          {live.reasons
+            .filter(({ code }) => code === blocker)
+            .map(({ text }) => text)
+            .join(' ')}
+        </Step>
+      )
     case 'feed_simulated':
     case 'feed_file':
     case 'feed_other_venue':

@@ -7,6 +7,7 @@ import { redactedConfiguration } from '../../../core/config/secrets.ts'
 import { leavesOf } from '../../../core/config/values.ts'
 import { sentenceOf } from '../../../core/shared/faults.ts'
 import type { Json } from '../../../core/shared/json.ts'
+import { lockedVenue } from '../../../core/trading/unrouted.ts'
 import { lockedSettings } from '../../../core/treasury/wallet.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
 import type { ConfigurationChanged } from '../../../ports/config-file.ts'
@@ -109,9 +110,10 @@ const changeKey = async (
 ): Promise<ConfigurationChanged> => {
   const store = await openConfiguration(invocation)
   const { layer } = environmentLayer({ [variableOf(path)]: value })
+  const { treasury, trading } = await readState(invocation)
   const outcome = await store.change(layer.values, {
     insecureOk: invocation.insecureOk,
-    locked: lockedSettings((await readState(invocation)).treasury),
+    locked: { ...lockedSettings(treasury), ...lockedVenue(trading, store.current().execution) },
   })
   if (outcome.status !== 'accepted') throw invalidConfiguration(outcome.faults.map(sentenceOf))
   const { changed, configuration } = outcome

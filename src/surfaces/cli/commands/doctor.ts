@@ -1,5 +1,7 @@
 import type { Configuration } from '../../../core/config/schema.ts'
 import { timestampAt } from '../../../core/shared/time.ts'
+import type { TradingState } from '../../../core/trading/evolve.ts'
+import { openElsewhere, unroutedSentence } from '../../../core/trading/unrouted.ts'
 import { verifyLog } from '../../../engine/integrity/verify.ts'
 import { firstSeqFrom } from '../../../engine/queries/first-seq-from.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
@@ -7,20 +9,21 @@ import { examples, type Answer, type DefineCommand, type Invocation } from '../c
 import { settingsOf } from '../configuration.ts'
 import type { StoreSession } from '../dependencies.ts'
 import { EXIT_FAILED, EXIT_OK } from '../failure.ts'
+import { stateOf } from '../store.ts'
 import { bad, fields, good, quiet, type Row } from '../table.ts'
 
 export const define: DefineCommand = (command, run) => {
   command
     .description(
-      'Looks for what a service cannot mend by itself: a log that has lost its end or was changed, and a log with times ' +
-        'from the future. Says what to do about each. Exit code 1 means that there is something to do.',
+      'Looks for what a service cannot mend by itself: a log that has lost its end or was changed, a log with times ' +
+        'from the future, and positions or orders at a venue that is not configured. Says what to do about each. Exit code 1 means that there is something to do.',
     )
     .addHelpText('after', examples('svc doctor', 'svc doctor --json'))
     .action(run(examine))
 }
 
 interface Diagnosis {
-  readonly check: 'log' | 'clock'
+  readonly check: 'log' | 'clock' | 'venue'
   readonly ok: boolean
   readonly detail: string
   /** What to do, in this order. */
@@ -44,12 +47,12 @@ const rowsOf = ({ check, ok, detail, steps }: Diagnosis): readonly Row[] => [
   ...steps.map((step, index): Row => [`Step ${index + 1}`, step]),
 ]
 
-const NAMES = { log: 'Log', clock: 'Clock' } as const
+const NAMES = { log: 'Log', clock: 'Clock', venue: 'Venue' } as const
 
 const diagnosesOf = async (
   { log, checkpoints, trust }: StoreSession,
   { clock }: Invocation,
-  { kill_switch }: Configuration,
+  { kill_switch, execution }: Configuration,
 ): Promise<readonly Diagnosis[]> => {
   const { ok, detail, reason } = await verifyLog(log, {
     mode: 'fast',
@@ -62,6 +65,28 @@ const diagnosesOf = async (
   return [
     { check: 'log', ok, detail, steps: ok ? [] : steps },
     await clockDiagnosis(log, clock.now(), kill_switch.l1_clock_jump_seconds),
+    // A log that is not what it was says nothing of positions.
+    ...(ok ? venueDiagnoses((await stateOf(log, trust)).trading, execution) : []),
+  ]
+}
+
+/** Only where there was a venue. */
+const venueDiagnoses = (
+  trading: TradingState,
+  execution: Configuration['execution'],
+): readonly Diagnosis[] => {
+  if (trading.venue.checked === null) return []
+  const unrouted = openElsewhere(trading, execution)
+  return [
+    {
+      check: 'venue',
+      ok: unrouted.length === 0,
+      detail:
+        unrouted.length === 0
+          ? 'nothing is open at a venue that is not configured'
+          : `open at a venue that is not configured: ${unrouted.length}; no exits or stops are sent there`,
+      steps: unrouted.map((one) => unroutedSentence(one, execution)),
+    },
   ]
 }
 

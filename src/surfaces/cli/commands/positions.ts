@@ -9,6 +9,7 @@ import {
   type PositionFilter,
   type PositionView,
 } from '../../../core/views/positions.ts'
+import { openElsewhere, unroutedSentence } from '../../../core/trading/unrouted.ts'
 import { POSITIONS_MAX } from '../../../engine/queries/views.ts'
 import { answeredAsOf, withAsOf, type AnsweredFrom, type AsOfOption } from '../as-of.ts'
 import { completeId, confirm, parseReason } from '../arguments.ts'
@@ -54,9 +55,14 @@ export const define: DefineCommand = (command, run) => {
     )
     .action(
       run((invocation, { status, ...asOf }: Pick<PositionFilter, 'status'> & AsOfOption) => {
-        const answer = ({ state, clock }: AnsweredFrom): Answer => {
+        const answer = ({ state, clock, configuration, asOf: past }: AnsweredFrom): Answer => {
           const found = viewPositions(state.trading.positions, { status, limit: POSITIONS_MAX })
-          return { document: found, text: positionTable(found, clock.now(), NOTHING[status]) }
+          const listed = positionTable(found, clock.now(), NOTHING[status])
+          const unrouted = past === null ? openElsewhere(state.trading, configuration.execution) : []
+          const warnings = unrouted.map(
+            (one) => `${printable(unroutedSentence(one, configuration.execution))}.\n`,
+          )
+          return { document: found, text: (style) => listed(style) + warnings.join('') }
         }
         return answeredAsOf(invocation, asOf, answer, 'positions')
       }),

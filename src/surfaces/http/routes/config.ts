@@ -5,6 +5,7 @@ import { configurationRecord } from '../../../core/config/recorded.ts'
 import { redactedConfiguration } from '../../../core/config/secrets.ts'
 import { DEFAULT_CONFIGURATION } from '../../../core/config/validate.ts'
 import { leavesOf } from '../../../core/config/values.ts'
+import { lockedVenue } from '../../../core/trading/unrouted.ts'
 import { lockedSettings } from '../../../core/treasury/wallet.ts'
 import { isJsonObject } from '../../../core/shared/json-object.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
@@ -120,13 +121,16 @@ export const configRoutes = routes('Configuration', {
 })
 
 const rulesOf = async (
-  { engine, insecureOk }: Service,
+  { engine, insecureOk, configuration }: Service,
   isAllowed: (path: readonly string[]) => boolean,
-): Promise<ChangeOptions> => ({
-  insecureOk,
-  locked: lockedSettings((await engine.fresh()).treasury),
-  remote: { mayChange: isAllowed },
-})
+): Promise<ChangeOptions> => {
+  const { treasury, trading } = await engine.fresh()
+  return {
+    insecureOk,
+    locked: { ...lockedSettings(treasury), ...lockedVenue(trading, configuration.current().execution) },
+    remote: { mayChange: isAllowed },
+  }
+}
 
 // Made once, when first asked for: no start waits for it.
 let jsonSchema: JsonObject | null = null

@@ -1,0 +1,92 @@
+import type { Configuration } from '../config/schema.ts'
+import type { NewEvent } from '../events/catalogue.ts'
+import type { OrderId, PositionId } from '../shared/brand.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
+import { quantityNumber } from '../shared/money.ts'
+import { hasPassed } from '../shared/time.ts'
+import { openPositionsOf } from './book.ts'
+import type { TradingState } from './evolve.ts'
+import { executionAlert } from './execution-alerts.ts'
+import { byId, PAPER } from './orders.ts'
+import { quantityLeft } from './positions.ts'
+
+/*
+ * Orders go to one venue, the configured one. What is open at another, after the setting was changed or the log was
+ * restored elsewhere, has neither exits nor stops of the engine, and nobody looks it up: that must not stay unsaid.
+ */
+
+/** A position, or an order without one, at a venue that gets no orders. */
+export interface Unrouted {
+  readonly venue: string
+  readonly symbol: string
+  readonly positionId: PositionId | null
+  readonly orderId: OrderId | null
+  /** What it is, for people. */
+  readonly what: string
+}
+
+/** What is open at a real venue other than the configured one. */
+export const openElsewhere = (
+  trading: TradingState,
+  { venue: configured }: Pick<Configuration['execution'], 'venue'>,
+): readonly Unrouted[] => {
+  // Every venue is checked before anything is opened there.
+  if (trading.venue.checked === null) return []
+  const isElsewhere = (venue: string): boolean => venue !== PAPER && venue !== configured
+  const positions = openPositionsOf(trading)
+  const held = new Set(positions.map(({ id }) => id))
+  return [
+    ...positions
+      .filter(({ terms }) => isElsewhere(terms.platform))
+      .map((position): Unrouted => {
+        const { id: positionId, terms } = position
+        const what = `${terms.direction} position ${positionId} of ${quantityNumber(quantityLeft(position))} ${terms.asset}`
+        return { venue: terms.platform, symbol: terms.asset, positionId, orderId: null, what }
+      }),
+    ...[...trading.orders.open.values()]
+      .filter(({ venue, positionId }) => isElsewhere(venue) && !held.has(positionId))
+      .toSorted(byId)
+      .map(({ id: orderId, venue, symbol, side }): Unrouted => {
+        const what = `order ${orderId} to ${side} ${symbol}`
+        return { venue, symbol, positionId: null, orderId, what }
+      }),
+  ]
+}
+
+/** In one sentence, with the way out: only with its venue configured is it watched, closed and compared again. */
+export const unroutedSentence = (
+  { venue, what }: Unrouted,
+  { venue: configured }: Pick<Configuration['execution'], 'venue'>,
+): string =>
+  `${venue} has the ${what}, but execution.venue is ${configured === '' ? 'empty' : configured}: no exit or stop is ` +
+  `sent there. Set execution.venue to ${venue} with its keys and restart the service, or watch ${venue} by hand`
+
+/** At once, and then as often as alerts are repeated. */
+export const unroutedAlerts = (
+  trading: TradingState,
+  { now, configuration: { alerts, execution } }: DecisionContext,
+): readonly NewEvent[] => {
+  const before = trading.venue.unroutedAlert
+  if (before !== null && !hasPassed(alerts.repeat_seconds * 1000, before.at, now)) return []
+  return openElsewhere(trading, execution).map((unrouted) =>
+    executionAlert({
+      cause: 'venue_not_configured',
+      message: unroutedSentence(unrouted, execution),
+      symbol: unrouted.symbol,
+      orderId: unrouted.orderId,
+      positionId: unrouted.positionId,
+      repeat: before === null ? 0 : before.repeat + 1,
+    }),
+  )
+}
+
+/** The only venue that may be configured while something is open there. */
+export const lockedVenue = (
+  trading: TradingState,
+  { venue: configured }: Pick<Configuration['execution'], 'venue'>,
+): Readonly<Record<string, string>> => {
+  const venues = openElsewhere(trading, { venue: '' }).map(({ venue }) => venue)
+  const [first] = venues.toSorted()
+  if (first === undefined) return {}
+  return { 'execution.venue': venues.includes(configured) ? configured : first }
+}
