@@ -158,7 +158,7 @@ export const createCommandDependencies = (environment: Environment): CommandDepe
     findService: async () => {
       const { askServiceAt, askServiceOf } = await import('./service-file.ts')
       const named = variables['SVC_API_BASE_URL'] ?? ''
-      return named === '' ? askServiceOf(home, clock) : askServiceAt(named)
+      return named === '' ? askServiceOf(home) : askServiceAt(named)
     },
   }
 }

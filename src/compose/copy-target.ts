@@ -12,10 +12,12 @@ import type { CheckpointStore } from '../ports/checkpoints.ts'
 import type { LogTarget } from '../ports/log-target.ts'
 import type { Signer } from '../ports/signer.ts'
 import type { CopyTarget } from '../surfaces/cli/dependencies.ts'
+import { UsageError } from '../surfaces/cli/failure.ts'
 import type { Environment } from './environment.ts'
 import { checkpointPath, databasePath, openStore, placeOf, sessionOn, urlWithPassword } from './store.ts'
 
 const POSTGRES = /^postgres(ql)?:\/\//
+const ADDRESS = /^[a-z][a-z0-9+.-]*:\/\//i
 
 /** The store of this home, or a database (`postgres://…`) or file that is named. */
 export const openCopyTarget = async (
@@ -24,6 +26,9 @@ export const openCopyTarget = async (
   into: string | null,
 ): Promise<CopyTarget> => {
   const { home } = environment
+  // Not repeated: it may hold a password. As the name of a file it would become one of folders.
+  if (into !== null && ADDRESS.test(into) && !(POSTGRES.test(into) && URL.canParse(into)))
+    throw new UsageError('--into must be a postgres:// or postgresql:// URL, or a file')
   const url = into ?? configuration.store.url
   const isPostgres = POSTGRES.test(url)
   const path = into === null ? databasePath(home) : resolve(into)

@@ -57,8 +57,16 @@ export const knownSecretsOf = (
     passwordOf(configuration?.store.url ?? variables['SVC_STORE__URL'] ?? ''),
   ].filter((secret): secret is string => secret !== undefined && secret !== '')
 
-const passwordOf = (url: string): string | undefined =>
-  URL.canParse(url) ? decodeURIComponent(new URL(url).password) : undefined
+const passwordOf = (url: string): string | undefined => {
+  if (!URL.canParse(url)) return undefined
+  const { password } = new URL(url)
+  try {
+    return decodeURIComponent(password)
+  } catch {
+    // A percent sign that stands for itself: the driver takes it as it is written.
+    return password
+  }
+}
 
 /** Closes resources in reverse order of opening. */
 export class Closers {

@@ -74,6 +74,15 @@ it('does not take a service of another home for one that was killed', async () =
   expect(await find(home)).toBeNull()
 })
 
+it.each([-60_000, 60_000])('leads to it also after the clock was set by %i ms', async (setByMs) => {
+  const home = await newHome()
+  const { baseUrl } = await start(home)
+  const environment = environmentAt(home)
+  const clock = { ...environment.clock, now: () => Date.now() + setByMs }
+  const found = await createCommandDependencies({ ...environment, clock }).findService()
+  expect(found).toMatchObject({ baseUrl })
+})
+
 it('asks the service that SVC_API_BASE_URL names', async () => {
   const [home, other] = [await newHome(), await newHome()]
   const { baseUrl } = await start(other)

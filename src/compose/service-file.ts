@@ -1,8 +1,8 @@
 import { chmod, mkdir, readFile, rename, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import type { Clock } from '../ports/clock.ts'
 import type { FoundService } from '../surfaces/cli/dependencies.ts'
+import { STARTED_HEADER } from '../surfaces/started-header.ts'
 
 const serviceEntry = z.object({
   pid: z.int(),
@@ -47,24 +47,28 @@ const readServiceFile = async (home: string): Promise<ServiceEntry | null> => {
 
 /**
  * The running service of this home. A killed service leaves its file behind, and another service may listen on the port
- * by now: that one has another start time.
+ * by now: that one has another start time. It is not computed from the uptime: the clock may have been set since.
  */
-export const askServiceOf = async (home: string, clock: Pick<Clock, 'now'>): Promise<FoundService | null> => {
+export const askServiceOf = async (home: string): Promise<FoundService | null> => {
   const entry = await readServiceFile(home)
-  const found = entry === null ? null : await askServiceAt(entry.base_url)
-  if (entry === null || found === null) return null
-  const startedAtMs = clock.now() - found.uptimeSeconds * 1000
-  return Math.abs(startedAtMs - entry.started_at_ms) <= ANSWER_WITHIN_MS ? found : null
+  const answer = entry === null ? null : await askHealth(entry.base_url)
+  return answer?.startedAtMs === entry?.started_at_ms ? (answer?.found ?? null) : null
 }
 
 const ANSWER_WITHIN_MS = 2000
 
 /** Null when nothing answers at this URL, or something that is no service of this kind. */
-export const askServiceAt = async (baseUrl: string): Promise<FoundService | null> => {
+export const askServiceAt = async (baseUrl: string): Promise<FoundService | null> =>
+  (await askHealth(baseUrl))?.found ?? null
+
+const askHealth = async (
+  baseUrl: string,
+): Promise<{ readonly found: FoundService; readonly startedAtMs: number } | null> => {
   try {
     const response = await fetch(`${baseUrl}/health`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) })
     const { version, uptime_seconds: uptimeSeconds } = healthAnswer.parse(await response.json())
-    return { baseUrl, version, uptimeSeconds }
+    const startedAtMs = Number(response.headers.get(STARTED_HEADER) ?? Number.NaN)
+    return { found: { baseUrl, version, uptimeSeconds }, startedAtMs }
   } catch {
     // Not reachable is an answer here, whatever the reason.
     return null

@@ -518,6 +518,29 @@ describe('a copy that cannot be trusted', () => {
     120_000,
   )
 
+  it('is recorded by the next one where it was killed after it had put the log in place', async () => {
+    const other = await newHomeOf(home)
+    const child = spawn(process.execPath, [SVC, '--home', other, 'restore', backup], {
+      env: { ...process.env, ...SAVED },
+      stdio: 'ignore',
+    })
+    const closed = once(child, 'close')
+    // Opening the log to record the restore takes far longer than it takes to see that it is there.
+    while (!existsSync(join(other, 'data', 'events.db')) && child.exitCode === null) await sleep(1)
+    child.kill('SIGKILL')
+    await closed
+    expect(child.signalCode).toBe('SIGKILL')
+    // A service that starts on it trades nothing.
+    const copy = await newHome()
+    cpSync(other, copy, { recursive: true })
+    const service = await startService(copy, SAVED)
+    expect((await service.call('GET', '/kill-switch')).body).toMatchObject({ level: 3 })
+    await service.stop()
+    expect(ok(svc(other, ['restore', backup, '--json'], SAVED))).toMatchObject({ kill_switch: 2 })
+    expect(ok(svc(other, ['integrity', '--json'], SAVED))).toMatchObject({ ok: true })
+    expect(filesIn(other).filter((name) => name.endsWith('.restored'))).toEqual([])
+  }, 120_000)
+
   it('an old log that cannot be read is replaced and kept', async () => {
     const broken = await newHomeOf(home)
     mkdirSync(join(broken, 'data'))

@@ -3,6 +3,7 @@ import type { TableCell, TableColumn, TableEncoder } from '../../ports/bar-histo
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Invocation } from './command.ts'
 import { cannotWrite, Failure, UsageError } from './failure.ts'
+import { believedBy } from './store.ts'
 import type { Progress } from './terminal.ts'
 
 export const EXPORT_FORMATS = ['jsonl', 'json', 'csv', 'parquet'] as const
@@ -24,7 +25,16 @@ export interface Exportable<Item> {
   readonly cellsOf: (item: Item) => readonly TableCell[]
 }
 
-/** Pages of what is read from the log; none where nothing was ever stored. */
+/** Pages of what the log says; none where nothing was ever stored. What nobody who may write here has signed is left out. */
+export const pagesOfBelievedLog = <Item>(
+  read: (log: EventLog) => AsyncIterable<readonly Item[]>,
+): Exportable<Item>['pages'] =>
+  async function* (invocation) {
+    await using session = await invocation.openExistingStore()
+    if (session !== null) yield* read((await believedBy(session.log, session.trust)).log)
+  }
+
+/** Pages of what is stored, as it is. */
 export const pagesOfLog = <Item>(
   read: (log: EventLog, progress: Progress | undefined) => AsyncIterable<readonly Item[]>,
 ): Exportable<Item>['pages'] =>

@@ -12,7 +12,7 @@ import { describeIdentity } from './identity-file.ts'
 import { IdentityMissingError, identityPath, IdentityUnreadableError } from './identity-file.ts'
 import { createEphemeralIdentity } from './identity.ts'
 import { logPins } from './log-pins.ts'
-import { loadIdentity, type IdentityOptions } from './load-identity.ts'
+import { installSuccessor, loadIdentity, prepareSuccessor, type IdentityOptions } from './load-identity.ts'
 
 const NOW = '2026-02-20T00:29:58.000Z'
 const PUBLIC_KEY = '8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c'
@@ -207,6 +207,44 @@ describe('several at the same time', () => {
     )
     expect(keys).toEqual([keys[0], keys[0], keys[0]])
     expect((await savedFile())['public_key']).toBe(keys[0])
+  })
+})
+
+describe('the successor', () => {
+  const options = (password?: string): IdentityOptions => ({
+    home,
+    password,
+    devMode: password === undefined,
+    nodePrefix: 'svc',
+    clock: { now: () => Date.parse(NOW) },
+  })
+
+  it('is one and the same, and saved, for all who prepare it at once', async () => {
+    await save(DEVELOPMENT_FILE)
+    const prepared = await Promise.all(Array.from({ length: 4 }, () => prepareSuccessor(options())))
+    await installSuccessor(home)
+    const { identity } = await load({ devMode: true })
+    expect(prepared.map(({ publicKey }) => publicKey)).toEqual(prepared.map(() => identity.publicKey))
+  })
+
+  it('is put in place by a second attempt where the first was cut off in the middle', async () => {
+    await save(DEVELOPMENT_FILE)
+    const { publicKey } = await prepareSuccessor(options())
+    const retired = join(home, 'identity', `${DEVELOPMENT_FILE.node_id}.retired.json`)
+    await writeFile(retired, JSON.stringify(DEVELOPMENT_FILE), { mode: 0o600 })
+    await installSuccessor(home)
+    expect((await load({ devMode: true })).identity.publicKey).toBe(publicKey)
+    expect(JSON.parse(await readFile(retired, 'utf8'))).toEqual(DEVELOPMENT_FILE)
+    expect((await stat(retired)).mode & 0o777).toBe(0o600)
+  })
+
+  it('is not saved under a password that does not open the present identity', async () => {
+    await save(CONTRACT_FILE)
+    await expect(prepareSuccessor(options('correct hrose'))).rejects.toBeInstanceOf(IdentityUnreadableError)
+    expect(await readdir(join(home, 'identity'))).toEqual(['identity.json'])
+    const { publicKey } = await prepareSuccessor(options('correct horse'))
+    await installSuccessor(home)
+    expect((await load({ password: 'correct horse' })).identity.publicKey).toBe(publicKey)
   })
 })
 

@@ -1,5 +1,4 @@
-import { constants } from 'node:fs'
-import { copyFile, rename } from 'node:fs/promises'
+import { rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../../../ports/clock.ts'
 import { decryptFernet, encryptFernet } from '../crypto/fernet.ts'
@@ -54,17 +53,23 @@ export const prepareSuccessor = async (options: IdentityOptions): Promise<Identi
   const path = successorPath(options.home)
   const saved = await readPrivateFile(path)
   if (saved !== null) return (await openIdentity(saved, options.password)).identity
+  // A successor under a mistyped password could not be opened with the right one, and would end every later rotation.
+  const present = await readPrivateFile(identityPath(options.home))
+  if (present !== null) await openIdentity(present, options.password)
   const identity = { ...createEphemeralIdentity(options.nodePrefix), ephemeral: false }
   const file = await fileOf(identity, options)
-  await createPrivateFile(path, `${JSON.stringify(file, null, 2)}\n`)
-  return identity
+  if (await createPrivateFile(path, `${JSON.stringify(file, null, 2)}\n`)) return identity
+  // Another process was first. A key that is saved nowhere must not get into the log.
+  return prepareSuccessor(options)
 }
 
 /** The successor takes the place of the identity, which is kept beside it under its own name. */
 export const installSuccessor = async (home: string): Promise<void> => {
   const path = identityPath(home)
-  const retired = parseIdentityFile((await readPrivateFile(path)) ?? '').node_id
-  await copyFile(path, join(dirname(path), `${retired}.retired.json`), constants.COPYFILE_EXCL)
+  const text = (await readPrivateFile(path)) ?? ''
+  const retired = parseIdentityFile(text).node_id
+  // It is there already where an earlier attempt was cut off: named by its key, it can only be the same one.
+  await createPrivateFile(join(dirname(path), `${retired}.retired.json`), text)
   await rename(successorPath(home), path)
   await syncFolderOf(path)
 }

@@ -5,9 +5,19 @@ export class LogClosedError extends StoreUnavailableError {
   override readonly message = 'the log is closed'
 }
 
-/** A refusal that answers the statement itself: the transaction is over and nothing of it was stored. */
+/**
+ * A refusal that answers the statement itself: the transaction is over and nothing of it was stored. The driver gives the
+ * severity only in the language of the server (`FEHLER`, `ERREUR`), so there the code decides: those with which a server
+ * also ends connections are left to be cleared up.
+ */
 export const isRefusedStatement = (error: unknown): error is DatabaseError =>
-  error instanceof DatabaseError && error.severity === 'ERROR'
+  error instanceof DatabaseError &&
+  (error.severity === 'ERROR' || (!ENDS.has(error.severity ?? '') && !mayEndConnection(error.code ?? '')))
+
+const ENDS: ReadonlySet<string> = new Set(['FATAL', 'PANIC', ''])
+
+const mayEndConnection = (code: string): boolean =>
+  code === '' || ['08', '25', '28', '53', '57', '58', 'XX'].some((code_class) => code.startsWith(code_class))
 
 export const isUniqueViolation = (error: DatabaseError): boolean => error.code === '23505'
 

@@ -48,6 +48,11 @@ export class HeadFile {
     this.#hashAt = hashAt
   }
 
+  /** Before a commit: throws if the file cannot be written, while there is nothing yet that it would have to name. */
+  prepare(): void {
+    if (!this.#mustKeep()) this.#file ??= this.#open()
+  }
+
   write(head: RecordedHead): void {
     if (this.#mustKeep()) return
     this.#file ??= this.#open()

@@ -58,6 +58,7 @@ const stored = (connected: Connection, work: (connected: Connection) => WriterAn
 }
 
 const append = (connected: Connection, { records, expected, leaderToken }: AppendRequest): WriterAnswer => {
+  connected.head.prepare()
   const answer = stored(connected, ({ events }) => events.append(records, expected, leaderToken))
   const last = records.at(-1)
   if (answer.status === 'appended' && last !== undefined) connected.head.write(last)
@@ -104,8 +105,16 @@ const recoverFrom = (error: unknown): WriterAnswer => {
   }
   if (isLost) connection = null
   if (fault !== null) return { status: 'lost', message: fault }
-  return { status: isLost ? 'unavailable' : 'refused', message: unavailable('write to', path, error).message }
+  const mayWorkLater = isLost || isFileError(error)
+  return {
+    status: mayWorkLater ? 'unavailable' : 'refused',
+    message: unavailable('write to', path, error).message,
+  }
 }
+
+/** Of the file with the newest event: its rights, or the disk. */
+const isFileError = (error: unknown): boolean =>
+  error instanceof Error && 'syscall' in error && typeof error.syscall === 'string'
 
 /** Leaves everything in one file and an empty journal, unless others use the log: then they or the next writer will. */
 const close = (): void => {

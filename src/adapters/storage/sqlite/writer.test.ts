@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, rmdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -65,6 +65,17 @@ it('starts no thread for reading, and ends the one it started', async () => {
   const ended = new Promise((resolve) => thread!.once('exit', resolve))
   await log.close()
   expect(await ended).toBe(0)
+})
+
+it('stores nothing that it could not acknowledge: where the file with the newest event cannot be written', async () => {
+  const head = join(folder, 'events.db.head')
+  await mkdir(head)
+  const records = recordsAfter(EMPTY_HEAD, 2)
+  await expect(log.append(records, EMPTY_HEAD)).rejects.toThrow(StoreUnavailableError)
+  expect(await log.head()).toEqual(EMPTY_HEAD)
+  await rmdir(head)
+  expect(await log.append(records, EMPTY_HEAD)).toEqual({ status: 'appended' })
+  expect(await readFile(head, 'utf8')).toContain(headAfter(records).hash)
 })
 
 describe('batches that wait for the disk together', () => {

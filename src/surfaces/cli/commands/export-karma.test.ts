@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Stamped } from '../../../core/log/event.ts'
+import { batchSignatureOf, batchText } from '../../../core/log/batch.ts'
 import { chain } from '../../../core/log/hash-chain.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
 import { openTestHome, type TestHome } from '../test-home.fixture.ts'
@@ -43,11 +44,26 @@ const store = async (...events: readonly (readonly [type: string, payload: Stamp
     recordedAt: timestampOf(last?.recordedAt ?? ''),
   }))
   const chained = chain(stamped, { hash: last?.hash ?? '' }, sha256Hex)
+  const signer = home.signer()
+  const batchSignature = batchSignatureOf(chained.length, signer.sign(batchText(chained)))
   await home.replaceRecords([
     ...before,
-    ...chained.map((record) => ({ ...record, signature: null, signer: null, batchSignature: null })),
+    ...chained.map((record, index) => ({
+      ...record,
+      signature: signer.sign(record.payload),
+      signer: signer.nodeId,
+      batchSignature: index === chained.length - 1 ? batchSignature : null,
+    })),
   ])
 }
+
+/** As somebody would who can write the database and has no key. */
+const strip = async (): Promise<void> =>
+  home.replaceRecords(
+    (await home.records()).map((record) =>
+      record.type.startsWith('karma.') ? { ...record, batchSignature: null } : record,
+    ),
+  )
 
 const DAY1 = timestampOf('2026-02-19T10:00:00.000Z')
 const DAY2 = timestampOf('2026-02-20T10:00:00.000Z')
@@ -113,7 +129,14 @@ it('keeps what lies between the dates', async () => {
   expect(await idsOf('--from', '2026-02-20')).toEqual(['i2'])
 })
 
-it('reads every page, and what was damaged without breaking', async () => {
+it('writes no intent that nobody has signed, however well it is chained', async () => {
+  await storeTwo()
+  await strip()
+  expect((await home.run(['export', 'karma', '--json'])).stdout).toBe('[]\n')
+  expect((await home.run(['export', 'events'])).stdout).toContain('trade of i1')
+})
+
+it('reads every page, and leaves out what was damaged', async () => {
   await store(
     ...Array.from({ length: 501 }, (_, index) => ['karma.intent.v1', intent(`i${index}`, DAY1)] as const),
   )
@@ -123,8 +146,8 @@ it('reads every page, and what was damaged without breaking', async () => {
   await home.replaceRecords([...records.slice(0, -1), { ...last, payload: '{' }])
   const { stdout } = await home.run(['export', 'karma', '--json'])
   const exported = JSON.parse(stdout) as { id: string | null }[]
-  expect(exported).toHaveLength(501)
-  expect(exported.at(-1)).toMatchObject({ id: null, status: 'pending', chain_seq: last.seq })
+  expect(exported).toHaveLength(500)
+  expect(exported.at(-1)).toMatchObject({ id: 'i499', status: 'pending', chain_seq: last.seq - 1 })
 })
 
 it('goes to a file, and is empty where nothing is owed', async () => {

@@ -10,7 +10,14 @@ import type { TableCell, TableColumn } from '../../../ports/bar-history.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
 import { parseFrom, parseTo } from '../arguments.ts'
 import { examples, type DefineCommand } from '../command.ts'
-import { EXPORT_FORMATS, exportItems, pagesOfLog, type Exportable, type ExportOptions } from '../exporting.ts'
+import {
+  EXPORT_FORMATS,
+  exportItems,
+  pagesOfBelievedLog,
+  pagesOfLog,
+  type Exportable,
+  type ExportOptions,
+} from '../exporting.ts'
 import { stateOf } from '../store.ts'
 
 export const define: DefineCommand = (command, run) => {
@@ -122,7 +129,7 @@ interface ExportedIntent {
 
 const TREASURY_INTENTS: Exportable<ExportedIntent> = {
   plural: 'intents',
-  pages: pagesOfLog(async function* (log) {
+  pages: pagesOfBelievedLog(async function* (log) {
     for await (const records of recordsOf(log, 'karma.intent')) {
       yield await Promise.all(records.map((record) => intentOf(log, record)))
     }
@@ -209,7 +216,7 @@ function text(name: string): TableColumn {
 
 const TRADES: Exportable<JsonObject> = {
   plural: 'trades',
-  pages: pagesOfLog(async function* (log) {
+  pages: pagesOfBelievedLog(async function* (log) {
     for await (const records of recordsOf(log, 'execution.position_closed')) {
       yield await Promise.all(records.map((record) => tradeOf(log, record)))
     }

@@ -172,6 +172,12 @@ describe('of an export', () => {
     await writeFile(path(), stdout.trimEnd().split('\n').slice(0, -1).join('\n'))
     const checkpoints = join(home.folder, 'data', 'events.db.checkpoints')
     expect(await integrity('--file', path())).toMatchObject({ exitCode: 0 })
+    // A name that was mistyped and a file of another kind are not the same as none.
+    for (const wrong of [`${checkpoints}x`, path()]) {
+      const { exitCode, stderr } = await integrity('--file', path(), '--checkpoints', wrong)
+      expect(exitCode).toBe(1)
+      expect(stderr).toContain('no signed checkpoint')
+    }
     expect(await integrity('--file', path(), '--checkpoints', checkpoints)).toMatchObject({
       exitCode: 1,
       report: { reason: 'truncated' },

@@ -146,9 +146,12 @@ const verifyExportFile = async (
   file: string,
   checkpointFile: string | undefined,
 ): Promise<IntegrityReport<string>> => {
-  const bar = progress('verifying')
   const checkpoints =
     checkpointFile === undefined ? {} : { checkpoints: await checkpointsIn(checkpointFile).read('all') }
+  // A name that was mistyped would make a cut end look whole.
+  if (checkpoints.checkpoints?.notes.length === 0)
+    throw new Failure('file.unreadable', `there is no signed checkpoint at ${checkpointFile}`)
+  const bar = progress('verifying')
   return explained(file, () =>
     verifyExport(copyLines(file, stdin, bar.update), { signatures, clock, ...checkpoints }),
   ).finally(bar.end)

@@ -15,6 +15,7 @@ import { examples, type Answer, type DefineCommand, type Invocation } from '../c
 import { checkpointsAt, explained, Interruption, inUse, takeIn } from '../copied-file.ts'
 import type { CopyTarget } from '../dependencies.ts'
 import { Failure } from '../failure.ts'
+import { exists } from '../exporting.ts'
 import { execute, recordAccess } from '../store.ts'
 import { fields, good, warning, type Row } from '../table.ts'
 
@@ -77,20 +78,23 @@ const restore = async (
     await assertOurs(invocation, target, identity, copied, note)
     const loss = await lossOf(draft, copied, known, found)
     if (loss !== null && acceptLoss !== true) throw older(file, copied, loss)
+    const apart = invocation.checkpointsIn(`${checkpoints.location}.restored`)
+    // It was cut off after it had put a log in place, which this one replaces: that log cannot tell what is missing.
+    const wasCutOff = await exists(apart.location)
     // Nothing here can tell what was stored after the backup, unless the log that it replaces can be read.
-    const isComplete = loss === null && found.status === 'log'
+    const isComplete = loss === null && found.status === 'log' && !wasCutOff
     const record = {
       reason: reason ?? `restored ${basename(file)}`,
       checkpoint_size: loss?.size ?? 0,
       checkpoint_head: loss?.head ?? '',
     }
-    const beginning =
-      loss === null ? checkpoints : invocation.checkpointsIn(`${checkpoints.location}.restored`)
-    if (loss !== null) await rm(beginning.location, { force: true })
+    // Until it is recorded, so that a start before that finds no checkpoint that the log fulfils.
+    const beginning = isComplete ? checkpoints : apart
+    if (!isComplete) await rm(apart.location, { force: true })
     await beginning.append(note.note)
     const { replaced } = await draft.install()
     const killSwitch = await recordIn(invocation, target, beginning, isComplete ? null : record)
-    const setAside = loss === null ? null : await exchange(checkpoints, beginning, at)
+    const setAside = isComplete ? null : await exchange(checkpoints, beginning, at)
     return answerOf({ file, copied, loss, replaced, setAside, killSwitch })
   } finally {
     await draft.discard()

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { steadyNowOf } from '../dependencies.ts'
 import { ok, okJsonText, okText, refused } from '../results.ts'
+import { STARTED_HEADER } from '../../started-header.ts'
 import { route, routes, type Service } from '../route.ts'
 import { withinTime } from '../time-limit.ts'
 
@@ -16,11 +17,12 @@ export const serviceRoutes = routes('Service', {
     handler: async (_input, service) => {
       // A service that can store nothing is not well, however quickly it answers.
       if (service.engine.lost !== null) throw service.engine.lost
-      return ok({
+      const body = {
         version: service.version,
         uptime_seconds: Math.max(0, steadyNowOf(service) - service.startedAtMs) / 1000,
         db_size_bytes: await sizeOf(service),
-      })
+      }
+      return ok(body, { headers: { [STARTED_HEADER]: String(service.startedAtMs) } })
     },
   }),
   getLiveness: route('GET', '/live', 'public', {
