@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { text } from 'node:stream/consumers'
+import { text as textOf } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Run } from '../../../backtest/runs/runs.ts'
 import { openBacktests } from '../../../compose/backtests.ts'
@@ -167,7 +167,7 @@ describe('a backtest over HTTP', () => {
     }
     const streams = new RunStreams(server.backtests)
     expect(streams.open(connection, asItWas, [asItWas])).toBeNull()
-    const sent = await text(response)
+    const sent = await textOf(response)
     const statuses = [...sent.matchAll(/^data: (.*)$/gm)].map(
       ([, data = '']) => (JSON.parse(data) as { run: Run }).run.status,
     )
