@@ -90,7 +90,8 @@ class SignalEngine:
             "event_type": CURATOR_TYPE,
             "node_id": node_id,
             "payload": payload,
-            "source": source or node_id,
+            # As it is stored: that is what is signed.
+            "source": (source or "").strip() or node_id,
             "ts": timestamp(ts or datetime.now(timezone.utc)),
         }
         if dedupe_key is not None or sign_with is not None:

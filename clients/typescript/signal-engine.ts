@@ -85,9 +85,11 @@ export class SignalEngine {
 
   /** Submits a curator signal, signed if the contributor has a key. Safe to repeat with the same `ts` and key. */
   async submit(
-    { nodeId, payload, source = nodeId, ts = new Date(), dedupeKey }: Submission,
+    { nodeId, payload, source: given = '', ts = new Date(), dedupeKey }: Submission,
     { signWith }: { readonly signWith?: SigningKey } = {},
   ): Promise<Stored> {
+    // As it is stored: that is what is signed.
+    const source = given.trim() || nodeId
     const fields = { event_type: CURATOR_TYPE, node_id: nodeId, payload, source, ts: ts.toISOString() }
     if (signWith === undefined) {
       const key = dedupeKey === undefined ? {} : { dedupe_key: dedupeKey }

@@ -150,7 +150,7 @@ const pollerOf =
     runner: ProducerRunner,
     onError: (what: string, error: unknown) => void,
   ): ScheduleDependencies['poll'] =>
-  async ({ name, domain, endpoint, schedule }, signal) => {
+  async ({ name, registeredAt, domain, endpoint, schedule }, signal) => {
     const { producers, signals } = configuration()
     const rules = {
       domain,
@@ -165,6 +165,7 @@ const pollerOf =
       if (signal.aborted) return
       await runner.record({
         name,
+        registeredAt,
         schedule,
         rows: result.status === 'rows' ? result.rows : [],
         end: ENDS[result.status],

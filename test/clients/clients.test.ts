@@ -69,6 +69,14 @@ describe('the TypeScript client', () => {
     })
   })
 
+  it('signs the source as it is stored: trimmed, and the node where it is blank', async () => {
+    const key = signingKey()
+    await engine().register({ nodeId: 'spaced', name: 'S', role: 'agent', publicKey: key.publicKey })
+    for (const source of [' operator:telegram ', '', '  '])
+      await engine().submit({ nodeId: 'spaced', payload: PAYLOAD, source }, { signWith: key })
+    expect(await signaturesOf('spaced')).toHaveLength(3)
+  })
+
   it('submits without a key for a contributor that has none', async () => {
     await register(service, 'plain')
     await engine().submit({ nodeId: 'plain', payload: PAYLOAD })
@@ -105,6 +113,18 @@ print(json.dumps([contributor["id"] == first["contributor_id"], first == again, 
       ],
     ])
     expect(await signaturesOf('py')).toEqual([expect.stringMatching(/^[0-9a-f]{128}$/)])
+  })
+
+  it('signs the source as it is stored: trimmed, and the node where it is blank', async () => {
+    const script = `${connect()}
+key = SigningKey.generate()
+engine.register("py-spaced", "P", "agent", public_key=key.public_key)
+for source in [" operator:telegram ", "", "  "]:
+    engine.submit("py-spaced", {}, source=source, sign_with=key)
+print("true")
+`
+    expect(await python(script)).toBe(true)
+    expect(await signaturesOf('py-spaced')).toHaveLength(3)
   })
 
   it('signs as the TypeScript client does, with and without a package', async () => {

@@ -115,6 +115,8 @@ export const flowIn = (
 ): number | null => {
   const flowUsd = numberIn(payload, member)
   const volumeUsd = positiveIn(payload, 'volume_24h_usd') ?? market.volume24hUsd
-  if (flowUsd === null || volumeUsd === null || volumeUsd <= 0) return null
-  return flowUsd / (shareOfVolume * volumeUsd)
+  if (flowUsd === null || volumeUsd === null) return null
+  // Of the product: a share of the smallest volume there is comes to nothing.
+  const unitUsd = shareOfVolume * volumeUsd
+  return unitUsd > 0 ? flowUsd / unitUsd : null
 }

@@ -93,6 +93,17 @@ describe('evidenceOf', () => {
     expect(read('tradfi', { oi_change_pct: 10 }, { ...OBSERVED, return24hPct: -5 })).toBe(-0.5)
   })
 
+  it.each([
+    ['etf', 'daily_flow_usd'],
+    ['etf', 'cumulative_7d'],
+    ['onchain', 'whale_netflow'],
+    ['onchain', 'exchange_flow'],
+    ['whale', 'smart_money_netflow'],
+  ])('says nothing of %s about a flow in a volume of next to nothing', (kind, member) => {
+    expect(read(kind, { [member]: 0, volume_24h_usd: Number.MIN_VALUE })).toBeNull()
+    expect(read(kind, { [member]: 1e7, volume_24h_usd: Number.MIN_VALUE })).toBeNull()
+  })
+
   it('is a number from -1 to 1 or nothing, whatever a payload holds', () => {
     const members = fc.constantFrom(...MEMBERS)
     const values = fc.oneof(fc.double(), fc.integer(), fc.jsonValue()) as fc.Arbitrary<Json>

@@ -4,6 +4,7 @@ import { ContradictionError } from '../shared/assert.ts'
 import { given, NOW, stateAfter } from '../../../test/given.fixture.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import type { JsonObject } from '../shared/json.ts'
+import { decodeState, encodeState } from '../state-codec.ts'
 import { activeById, activeByNode } from './contributors.ts'
 
 const registered = (id: string, node: string, said: Partial<Registered> = {}): NewEvent => ({
@@ -24,7 +25,7 @@ const removed = (id: string, node: string): NewEvent => ({
   payload: { contributor_id: id, node_id: node },
 })
 
-const attributed = (signalId: string, author: string | null, ts = NOW): NewEvent => ({
+const attributed = (signalId: string, author: string | null, ts = NOW, score = 7): NewEvent => ({
   type: 'attribution.recorded.v1',
   source: 'api',
   ts,
@@ -36,7 +37,7 @@ const attributed = (signalId: string, author: string | null, ts = NOW): NewEvent
     received_at: ts,
     symbol: 'BTC',
     direction: 'bullish',
-    score: 7,
+    score,
   },
 })
 
@@ -60,6 +61,13 @@ const registration = { nodeId: nodeId('n1'), name: 'Ann', role: 'curator', metad
 const register = { kind: 'register-contributor', registration, surface: 'api' } as const
 
 describe('a contributor', () => {
+  it.each([1, -1])('may state the largest scores there are, and memory can still be written down', (sign) => {
+    const scores = [1, 2, 3].map((signal) => attributed(`s${signal}`, 'c1', NOW, sign * Number.MAX_VALUE))
+    const state = stateAfter([registered('c1', 'n1'), ...scores, attributed('s4', 'c1')])
+    expect(decodeState(encodeState(state)).signals).toStrictEqual(state.signals)
+    expect(activeById(state.signals.contributors, contributorId('c1'))?.record.submitted).toBe(4)
+  })
+
   it('registers and is found by its id and its node', () => {
     const {
       signals: { contributors },

@@ -31,6 +31,8 @@ export interface Row {
 
 export interface ProducerReport {
   readonly name: string
+  /** Of the registration that was asked. Undefined where the process itself runs the producer. */
+  readonly registeredAt?: Timestamp | undefined
   readonly end: RunEnd
   readonly rows: readonly Row[]
   /** Rows that were rejected, by index in the answer. */
@@ -129,6 +131,10 @@ export const runProducer = (
   const { name } = report
   if (emitter.kind !== 'producer' && emitter.kind !== 'built-in')
     return refuse('producer.not_found', `no producer is named ${name}`, { name })
+  // It was registered anew while the endpoint that it had before was asked: that one speaks for it no more.
+  const isReplaced =
+    report.registeredAt !== undefined && producers.registered.get(name)?.registeredAt !== report.registeredAt
+  if (isReplaced) return refuse('producer.not_found', `${name} was registered anew meanwhile`, { name })
   const { domain } = emitter
   const skewSecondsMax = configuration.signals.max_future_skew_seconds
   const faults = report.rows.map((row) => rowFaultOf(row, { now, skewSecondsMax, domain }))

@@ -50,13 +50,16 @@ export const countSubmitted = (
   hitWeightSum: record.hitWeightSum,
   weightSum: record.weightSum,
   brierSum: record.brierSum,
-  convictionSum: record.convictionSum + (conviction ?? 0),
+  convictionSum: finite(record.convictionSum + (conviction ?? 0)),
   convictionCount: record.convictionCount + (conviction === null ? 0 : 1),
   accrued: record.accrued,
   lastActiveAt: at,
   streakDays: record.streakDays,
   streakDay: record.streakDay,
 })
+
+/** The score of a payload may be any number, and memory that holds an infinite one cannot be written down. */
+const finite = (sum: number): number => Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, sum))
 
 export const countAccepted = (record: TrackRecord, at: Timestamp): TrackRecord => ({
   ...record,

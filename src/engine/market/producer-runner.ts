@@ -19,6 +19,7 @@ export interface ProducerRunnerDependencies {
 /** What a producer returned, before it is known which rows are new. */
 export interface ProducerOutput {
   readonly name: string
+  readonly registeredAt?: ProducerReport['registeredAt']
   readonly schedule: string
   /** A row without a time of its own gets the current time. */
   readonly rows: readonly (ProducedRow & {
@@ -70,12 +71,12 @@ export class ProducerRunner {
 
   /** Stores the rows that are new, and how the run went. Resolves to what was stored. */
   async record(output: ProducerOutput): Promise<readonly Stamped[]> {
-    const { name, schedule, rows, end, error, rejected, durationMs } = output
+    const { name, registeredAt, schedule, rows, end, error, rejected, durationMs } = output
     const wanted = keyedRows(name, schedule, rows, timestampAt(this.#clock.now()))
     try {
       const known = await this.#engine.log.findByDedupeKeys(wanted.map(({ dedupeKey }) => dedupeKey))
       const fresh = firstOfEach(wanted).filter(({ dedupeKey }) => !known.has(dedupeKey))
-      const report = { name, end, rows: fresh, rejected, error, durationMs }
+      const report = { name, registeredAt, end, rows: fresh, rejected, error, durationMs }
       const outcome = await this.#engine.execute({ kind: 'run-producer', report })
       return outcome.status === 'done' ? outcome.events : []
     } catch (problem) {

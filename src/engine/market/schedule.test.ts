@@ -10,6 +10,7 @@ import { barAt } from '../../core/market/bars.fixture.ts'
 import type { KillSwitchLevel } from '../../core/shared/level.ts'
 import { createManualTimer, settle, type ManualTimer } from '../../ports/manual-timer.fixture.ts'
 import { Engine } from '../engine.ts'
+import { ProducerRunner } from './producer-runner.ts'
 import { startSchedule, type Schedule, type ScheduleDependencies } from './schedule.ts'
 
 const BEGIN_MS = Date.parse('2026-02-20T00:29:58.500Z')
@@ -154,6 +155,47 @@ describe('polls', () => {
       await settle()
     }
     expect([new Set(polled).size, most]).toEqual([12, 8])
+  })
+
+  it('take nothing of what a producer was before it was registered anew, and ask no removed one', async () => {
+    const remove = (name: string) => engine.execute({ kind: 'remove-producer', name, surface: 'api' })
+    const runner = new ProducerRunner({
+      engine,
+      clock: createSystemClock(() => timer.now()),
+      onError: (what) => errors.push(what),
+    })
+    const answers = new Map<string, () => void>()
+    poll = async ({ name, schedule: cron, registeredAt }) => {
+      polled.push(name)
+      await new Promise<void>((resolve) => answers.set(name, resolve))
+      const payload = { symbol: 'BTC', whale_netflow: 1 }
+      const rows = [{ type: 'signal.onchain.v1', payload, ts: null, dedupeKey: null }]
+      const run = { rows, end: 'usable', error: null, rejected: [], durationMs: 1 } as const
+      await runner.record({ name, schedule: cron, registeredAt, ...run })
+    }
+    for (let number = 0; number < 9; number += 1) await register(`p${number}`, '* * * * *')
+    await passing(2 * MINUTE_MS)
+    expect(polled).toHaveLength(8)
+    const last = polled.at(-1) ?? ''
+    const waiting = ['p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8'].find(
+      (name) => !polled.includes(name),
+    )
+    await remove(waiting ?? '')
+    await remove(last)
+    await register(last, '* * * * *')
+    answers.get(last)?.()
+    await settle()
+    expect(await typesOf('signal.')).toEqual([])
+    expect(await typesOf('producer.run')).toEqual([])
+    expect(polled).toHaveLength(8)
+    // What it is now is asked next, and its answer is stored.
+    await passing(MINUTE_MS)
+    expect(polled).toHaveLength(9)
+    answers.get(last)?.()
+    await settle()
+    expect(await typesOf('signal.')).toHaveLength(1)
+    expect(errors).toEqual([])
+    for (const answer of answers.values()) answer()
   })
 
   it('skip a producer in quarantine until it ends', async () => {

@@ -222,9 +222,12 @@ class Polls {
   }
 
   #next(): void {
+    const { registered } = this.#dependencies.engine.state.signals.producers
     for (const [name, producer] of this.#waiting) {
       if (this.#underWay.size >= POLLS_AT_ONCE || this.#signal.aborted) return
       this.#waiting.delete(name)
+      // Removed, or registered anew, while it waited.
+      if (registered.get(name)?.registeredAt !== producer.registeredAt) continue
       const poll = this.#dependencies.poll(producer, this.#signal).finally(() => {
         this.#underWay.delete(name)
         this.#next()

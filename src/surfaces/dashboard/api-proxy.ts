@@ -96,12 +96,18 @@ const headersFor = (request: IncomingMessage, token: string | null): Record<stri
 const operatorTokenOf = (header: string | string[] | undefined): string | null => {
   if (typeof header !== 'string' || header === '') return null
   try {
-    return decodeURIComponent(header)
+    const token = decodeURIComponent(header)
+    return isHeaderText(token) ? token : header
   } catch {
     // Not encoded: used as it is, the API checks it.
     return header
   }
 }
+
+/** No token holds a control character, and no header can: Node throws at it. */
+const isHeaderText = (token: string): boolean =>
+  // oxlint-disable-next-line no-control-regex
+  !/[\u0000-\u001f\u007f]/.test(token)
 
 /** Header bytes are Latin-1 to Node; a token is UTF-8. */
 const latin1 = (token: string | null): string | null =>
@@ -139,11 +145,25 @@ interface ApiCall {
 const callApi = ({ url, agent }: ApiConnection, { method, path, headers }: ApiCall): ClientRequest =>
   httpRequest({ host: url.hostname.replaceAll(/[[\]]/g, ''), port: url.port, agent, method, path, headers })
 
-type TokenCheck = 'valid' | 'invalid' | 'unreachable'
+type TokenCheck =
+  | 'valid'
+  | 'invalid'
+  /** An access key that may not read has nothing to look at here. */
+  | 'unreadable'
+  | 'unreachable'
+
+const CHECKS: ReadonlyMap<number | undefined, TokenCheck> = new Map([
+  [200, 'valid'],
+  // The API knows a caller whom it asks to wait.
+  [429, 'valid'],
+  [401, 'invalid'],
+  [403, 'unreadable'],
+])
 
 /** Checks a token with a protected endpoint of the API. */
 export const checkToken = (api: ApiConnection, token: string, timeoutMs: number): Promise<TokenCheck> =>
   new Promise((resolve) => {
+    if (!isHeaderText(token)) return resolve('invalid')
     const path = `${api.url.pathname}/brain/status`
     const headers = { authorization: `Bearer ${Buffer.from(token, 'utf8').toString('latin1')}` }
     const call = callApi(api, { method: 'GET', path, headers })
@@ -151,8 +171,7 @@ export const checkToken = (api: ApiConnection, token: string, timeoutMs: number)
     call.on('error', () => resolve('unreachable'))
     call.on('response', (answer) => {
       answer.resume()
-      if (answer.statusCode === 200) resolve('valid')
-      else resolve(answer.statusCode === 401 ? 'invalid' : 'unreachable')
+      resolve(CHECKS.get(answer.statusCode) ?? 'unreachable')
     })
     call.end()
   })

@@ -42,7 +42,7 @@ describe('sign-in', () => {
   })
 
   it('reports a wrong token, and sets no cookie', async () => {
-    for (const token of ['wrong', '', ' ']) {
+    for (const token of ['wrong', '', ' ', 'two\nlines', 'x\0']) {
       const { status, headers, text } = await dashboard.ask('POST', '/login', form({ token, next: '/risk' }))
       expect(status).toBe(401)
       expect(headers['set-cookie']).toBeUndefined()
@@ -226,10 +226,36 @@ describe('signing in with the operator token', () => {
     expect((await guarded.ask('GET', '/api/v1/signals', { headers: { cookie } })).status).toBe(200)
     expect(await move(2)).toBe(200)
     expect(await move(1)).toBe(403)
+    expect(await move(1, { 'x-operator-token': `${OPERATOR_TOKEN}%0a` })).toBe(401)
     expect(await move(1, { 'x-operator-token': OPERATOR_TOKEN })).toBe(200)
     // It is not kept after that either.
     expect(await move(0)).toBe(403)
     await guarded.close()
+  })
+})
+
+describe('signing in with an access key', () => {
+  it('says that a key without the scope read cannot be used here', async () => {
+    const guarded = await startTestDashboard({
+      api: { settings: { api: { operator_token: OPERATOR_TOKEN } } },
+    })
+    const created = await guarded.api.call('POST', '/access-keys', {
+      token: OPERATOR_TOKEN,
+      json: { name: 'sender', scopes: ['submit'] },
+    })
+    const { secret } = created.body as { secret: string }
+    const { status, headers, text } = await guarded.ask('POST', '/login', form({ token: secret }))
+    expect([status, text]).toEqual([403, expect.stringContaining('it needs the scope read')])
+    expect(headers['set-cookie']).toBeUndefined()
+    await guarded.close()
+  })
+
+  it('lets in a caller whom the rate limit of the API asks to wait', async () => {
+    const limited = await startTestDashboard({ api: { settings: { api: { rate_limit_per_minute: 1 } } } })
+    await limited.api.call('GET', '/kill-switch')
+    expect((await limited.ask('POST', '/login', json({ token: TOKEN }))).status).toBe(200)
+    expect((await limited.ask('POST', '/login', json({ token: 'wrong' }))).status).toBe(401)
+    await limited.close()
   })
 })
 

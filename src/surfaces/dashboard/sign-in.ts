@@ -70,6 +70,8 @@ export const signIn = async (
         401,
         'This is not the API token. See api.auth_token in config/user.yaml.',
       )
+    case 'unreadable':
+      return deny('auth.scope_missing', 403, 'This access key may not read: it needs the scope read.')
     case 'valid': {
       failedSignIns.forget(address)
       const expiresAtMs = nowMs + limits.sessionMs

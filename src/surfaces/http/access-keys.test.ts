@@ -251,9 +251,10 @@ describe('the rate', () => {
     expect(codeOf(await post('/positions/none/close', {}))[0]).toBe(404)
     expect(codeOf(await post('/orders/none/cancel', {}))[0]).toBe(404)
 
-    const tool = async (name: string, args: object) =>
-      (await post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }))
-        .status
+    const tool = async (name: string, args: object, token = operating) => {
+      const json = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }
+      return (await limited.call('POST', '/mcp', { token, json })).status
+    }
     expect(await tool('close_all_positions', {})).toBe(200)
     expect(await tool('close_position', { position_id: 'none' })).toBe(200)
     expect(await tool('cancel_order', { order_id: 'none' })).toBe(200)
@@ -261,6 +262,10 @@ describe('the rate', () => {
     expect(await tool('set_kill_switch', { level: 3, reason: 'x' })).toBe(429)
     expect(await tool('get_portfolio', {})).toBe(429)
     expect(await tool('constructor', {})).toBe(429)
+    // A denial is stored, so those who lack the right have no more of them than their rate allows.
+    expect(await tool('close_all_positions', {}, one)).toBe(429)
+    expect(await tool('cancel_order', { order_id: 'none' }, one)).toBe(429)
+    expect(await tool('set_kill_switch', { level: 3, reason: 'x' }, one)).toBe(429)
     await limited.close()
   })
 })

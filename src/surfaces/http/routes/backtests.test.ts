@@ -1,9 +1,14 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { text as textOf } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
+import type { Run } from '../../../backtest/runs/runs.ts'
 import { openBacktests } from '../../../compose/backtests.ts'
 import { environmentOf } from '../../../compose/environment.ts'
 import { createHistoryCommands } from '../../../compose/history.ts'
+import { RunStreams } from '../stream/progress.ts'
 import { startTestServer, type Called, type TestServer } from '../test-server.fixture.ts'
 
 let server: TestServer
@@ -144,6 +149,30 @@ describe('a backtest over HTTP', () => {
     expect(runs.at(-1)).toMatchObject({ status: 'done', progress: 1 })
     const unknown = await server.call('GET', '/backtests/stream?id=nobody')
     expect(unknown.body['code']).toBe('backtest.not_found')
+  })
+
+  it('ends its stream also where it ended before the stream began to listen', async () => {
+    server = await startTestServer()
+    const asItWas = (await start(SHORT)).body as unknown as Run
+    await until(asItWas.id, 'done')
+    const response = new PassThrough()
+    const connection = {
+      response: response as unknown as ServerResponse,
+      requestId: 'r1',
+      isChunked: true,
+      begin: (_headers: object, first: Buffer) => void response.write(first),
+      onClosed: () => undefined,
+      isKeyed: false,
+      isAuthorized: () => true,
+    }
+    const streams = new RunStreams(server.backtests)
+    expect(streams.open(connection, asItWas, [asItWas])).toBeNull()
+    const sent = await textOf(response)
+    const statuses = [...sent.matchAll(/^data: (.*)$/gm)].map(
+      ([, data = '']) => (JSON.parse(data) as { run: Run }).run.status,
+    )
+    expect(statuses).toEqual(['queued', 'done'])
+    expect(sent).not.toContain('"result"')
   })
 
   it('survives a restart: results are kept, and what was interrupted is begun again', async () => {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { URGENT_TOOLS } from '../../../core/views/capabilities.ts'
 import { sentenceOf } from '../../../core/shared/faults.ts'
 import type { KillSwitchLevel } from '../../../core/shared/level.ts'
+import { mayDo, type Caller } from '../../caller.ts'
 import type { McpBody, McpReply } from '../../mcp-exchange.ts'
 import { ok, okEmpty, type Success } from '../results.ts'
 import { route, routes } from '../route.ts'
@@ -56,7 +57,8 @@ export const mcpRoutes = routes('Agents', {
     body: message,
     bodyIsRaw: true,
     isUrgent: ({ body }) => callsUrgentTool(body),
-    reducesRisk: ({ body }, { engine }) => reducesRisk(body, engine.state.trading.killSwitch.level),
+    reducesRisk: ({ body, caller }, { engine }) =>
+      reducesRisk(body, caller, engine.state.trading.killSwitch.level),
     response,
     example: { jsonrpc: '2.0', id: 1, result: { tools: [] } },
     otherResponses: [
@@ -138,10 +140,14 @@ const killSwitchCall = z.object({
   params: z.object({ name: z.literal('set_kill_switch'), arguments: z.object({ level: z.number() }) }),
 })
 
-/** All urgent tools reduce risk, but for a call that lowers the kill switch. */
-const reducesRisk = (bytes: Uint8Array, level: KillSwitchLevel): boolean => {
+/**
+ * All urgent tools reduce risk, but for a call that lowers the kill switch, and for one that is denied: every denial is
+ * stored.
+ */
+const reducesRisk = (bytes: Uint8Array, caller: Caller, level: KillSwitchLevel): boolean => {
   if (!callsUrgentTool(bytes)) return false
-  if (calledTool(bytes) !== 'set_kill_switch') return true
+  if (calledTool(bytes) !== 'set_kill_switch') return mayDo(caller, 'operator')
+  if (!mayDo(caller, 'control')) return false
   const body = parsedBody(bytes)
   const { data } = killSwitchCall.safeParse(body.status === 'parsed' ? body.value : null)
   return data !== undefined && data.params.arguments.level > level

@@ -113,8 +113,11 @@ export class RunStreams extends WorkStreams {
     const { response } = connection
     return this.begin(connection, begin, (end) => {
       const sentMs = new Map<string, number>()
-      const stopListening = this.#runs.onChange((run) => {
-        if (followed !== null && run.id !== followed.id) return
+      const told = new Set<string>()
+      let isOver = false
+      const tell = (run: Run): void => {
+        if (isOver || (followed !== null && run.id !== followed.id)) return
+        told.add(run.id)
         const nowMs = performance.now()
         const isProgress = run.status === 'running' && run.progress > 0
         // Progress may be left out, what ended may not.
@@ -125,16 +128,34 @@ export class RunStreams extends WorkStreams {
         if (!hasRunEnded(run)) return
         sentMs.delete(run.id)
         if (followed !== null) end()
-      })
+      }
+      const stopListening = this.#runs.onChange(tell)
       const keepAlive = setInterval(() => {
         if (!connection.isAuthorized()) return end()
         if (!response.writableNeedDrain) response.write(KEEP_ALIVE)
       }, KEEP_ALIVE_MS)
+      // A client that cannot be told how things are comes back for it.
+      this.#tellMissed(first, told, tell).catch(() => end())
       return () => {
+        isOver = true
         stopListening()
         clearInterval(keepAlive)
       }
     })
+  }
+
+  /** What ended between the time at which it was read and the first that was listened to: nothing else would say so. */
+  async #tellMissed(
+    first: readonly Run[],
+    told: ReadonlySet<string>,
+    tell: (run: Run) => void,
+  ): Promise<void> {
+    for (const before of first) {
+      const run = await this.#runs.get(before.id)
+      if (run === null || !hasRunEnded(run) || told.has(run.id)) continue
+      const { result: _result, ...ended } = run
+      tell(ended)
+    }
   }
 }
 
