@@ -1,7 +1,7 @@
 import type { SymbolView } from '../../../core/market/readings.ts'
 import { r9 } from '../../../core/shared/numbers.ts'
 import type { ProducedRow, Producer } from '../../../ports/producer.ts'
-import { rowsOfEach } from '../rows.ts'
+import { rowsOfEach } from '../../produced-rows.ts'
 
 export const orderbookDepth: Producer = {
   name: 'orderbook-depth',

@@ -2,7 +2,7 @@ import { priceNumber } from '../../../core/shared/money.ts'
 import type { SymbolView } from '../../../core/market/readings.ts'
 import { r9 } from '../../../core/shared/numbers.ts'
 import type { ProducedRow, Producer } from '../../../ports/producer.ts'
-import { rowsOfEach } from '../rows.ts'
+import { rowsOfEach } from '../../produced-rows.ts'
 
 const SIGMAS = 6
 

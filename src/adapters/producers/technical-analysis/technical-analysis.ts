@@ -5,7 +5,7 @@ import type { MarketView, SymbolView } from '../../../core/market/readings.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
 import { clamp, r9 } from '../../../core/shared/numbers.ts'
 import type { Producer } from '../../../ports/producer.ts'
-import { rowsOfEach } from '../rows.ts'
+import { rowsOfEach } from '../../produced-rows.ts'
 import { bandPositionOf, exponentialAverageOf, ratioToMeanOf, relativeStrengthOf } from './indicators.ts'
 
 const TYPE = 'signal.ta.v1'

@@ -1,5 +1,5 @@
-import type { SymbolView } from '../../core/market/readings.ts'
-import type { ProducedRow } from '../../ports/producer.ts'
+import type { SymbolView } from '../core/market/readings.ts'
+import type { ProducedRow } from '../ports/producer.ts'
 
 /** Of the symbols that have something to report. A plain loop: producers run every minute. */
 export const rowsOfEach = (
