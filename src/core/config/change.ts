@@ -234,8 +234,8 @@ const lockedFaults = (
     }))
 
 const lockMessage = (key: string, only: Json | undefined): string =>
-  key === 'execution.venue'
-    ? `must be ${String(only)} while positions or orders are open there: nothing would be sent to them`
+  key === 'execution.venue' && typeof only === 'string'
+    ? `must be ${only} while positions or orders are open there: nothing would be sent to them`
     : 'is locked by what happened so far and cannot be configured any more'
 
 /**

@@ -121,13 +121,13 @@ export const configRoutes = routes('Configuration', {
 })
 
 const rulesOf = async (
-  { engine, insecureOk, configuration }: Service,
+  { engine, insecureOk, configuration: store }: Service,
   isAllowed: (path: readonly string[]) => boolean,
 ): Promise<ChangeOptions> => {
   const { treasury, trading } = await engine.fresh()
   return {
     insecureOk,
-    locked: { ...lockedSettings(treasury), ...lockedVenue(trading, configuration.current().execution) },
+    locked: { ...lockedSettings(treasury), ...lockedVenue(trading, store.current().execution) },
     remote: { mayChange: isAllowed },
   }
 }
