@@ -113,11 +113,11 @@ export class RunStreams extends WorkStreams {
     const { response } = connection
     return this.begin(connection, begin, (end) => {
       const sentMs = new Map<string, number>()
-      const told = new Set<string>()
+      const sent = new Set<string>()
       let isOver = false
-      const tell = (run: Run): void => {
+      const send = (run: Run): void => {
         if (isOver || (followed !== null && run.id !== followed.id)) return
-        told.add(run.id)
+        sent.add(run.id)
         const nowMs = performance.now()
         const isProgress = run.status === 'running' && run.progress > 0
         // Progress may be left out, what ended may not.
@@ -129,13 +129,13 @@ export class RunStreams extends WorkStreams {
         sentMs.delete(run.id)
         if (followed !== null) end()
       }
-      const stopListening = this.#runs.onChange(tell)
+      const stopListening = this.#runs.onChange(send)
       const keepAlive = setInterval(() => {
         if (!connection.isAuthorized()) return end()
         if (!response.writableNeedDrain) response.write(KEEP_ALIVE)
       }, KEEP_ALIVE_MS)
       // A client that cannot be told how things are comes back for it.
-      this.#tellMissed(first, told, tell).catch(() => end())
+      this.#sendMissed(first, sent, send).catch(() => end())
       return () => {
         isOver = true
         stopListening()
@@ -145,16 +145,16 @@ export class RunStreams extends WorkStreams {
   }
 
   /** What ended between the time at which it was read and the first that was listened to: nothing else would say so. */
-  async #tellMissed(
+  async #sendMissed(
     first: readonly Run[],
-    told: ReadonlySet<string>,
-    tell: (run: Run) => void,
+    sent: ReadonlySet<string>,
+    send: (run: Run) => void,
   ): Promise<void> {
     for (const before of first) {
       const run = await this.#runs.get(before.id)
-      if (run === null || !hasRunEnded(run) || told.has(run.id)) continue
+      if (run === null || !hasRunEnded(run) || sent.has(run.id)) continue
       const { result: _result, ...ended } = run
-      tell(ended)
+      send(ended)
     }
   }
 }
