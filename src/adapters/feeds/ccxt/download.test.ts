@@ -112,6 +112,11 @@ describe('a download', () => {
     expect(timer.now() - beganMs).toBeGreaterThan(45_000)
   })
 
+  it('gets over a list of markets that fails at first', async () => {
+    venue.faults.add(/exchangeInfo/, { kind: 'drop' }, 3)
+    expect(await download({ toMs: Date.parse('2026-02-19') })).toMatchObject({ added: 1440, missing: 0 })
+  })
+
   it('gets over a gap that the exchange has, and says how long it is', async () => {
     const fromMs = Date.parse('2026-02-18')
     for (let minute = 100; minute < 2700; minute += 1)

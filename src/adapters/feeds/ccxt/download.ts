@@ -122,7 +122,8 @@ const findMarket = async (
   { symbol, exchange: id }: DownloadRequest,
   signal: AbortSignal,
 ): Promise<{ readonly market: string; readonly isSpot: boolean }> => {
-  const markets = await repeatedly(exchange, signal, () => exchange.api.loadMarkets(false))
+  // Always reloads: the library would keep a first failure.
+  const markets = await repeatedly(exchange, signal, () => exchange.api.loadMarkets(true))
   const listed: readonly unknown[] = Object.values(markets ?? {})
   const named = listed.find((entry) => {
     const name = memberOf(entry, 'symbol')

@@ -1,11 +1,13 @@
 import type { FeedListener } from '../../../ports/market-feed.ts'
 import type { Timer } from '../../../ports/timer.ts'
 import { memberOf, positiveOf } from '../../ccxt.ts'
+import type { ExchangeClock } from './exchange-clock.ts'
 import { backoffMs, messageOf, type ErrorReports, type Exchange } from './exchange.ts'
 import type { WatchedSymbol } from './markets.ts'
 
 export interface TickFollowerDependencies {
   readonly exchange: Exchange
+  readonly clock: ExchangeClock
   readonly timer: Timer
   readonly signal: AbortSignal
   readonly listener: FeedListener
@@ -20,8 +22,8 @@ export const followTicks = async (
   dependencies: TickFollowerDependencies,
   watched: readonly WatchedSymbol[],
 ): Promise<void> => {
-  const { exchange, listener } = dependencies
-  const onTickers = createTickFilter(listener, watched)
+  const { exchange, listener, clock } = dependencies
+  const onTickers = createTickFilter(listener, watched, clock)
   let closing: Promise<void> | null = null
   const sockets: Sockets = {
     isClosing: () => closing !== null,
@@ -150,18 +152,32 @@ const poll = async (
   }
 }
 
-/** Passes on new prices of watched symbols: each once, and none that is older than the last. */
-const createTickFilter = (listener: FeedListener, watched: readonly WatchedSymbol[]): TickersListener => {
-  const newestMs = new Map<string, number>()
+/**
+ * Passes on new prices of watched symbols: each once, and none that is older than the last. Some exchanges (Kraken,
+ * Bitfinex, Hyperliquid) send prices without a time: these are as new as their arrival. So is one whose time is far
+ * ahead, which would otherwise hold back all that follow.
+ */
+export const createTickFilter = (
+  listener: Pick<FeedListener, 'onTick'>,
+  watched: readonly WatchedSymbol[],
+  clock: Pick<ExchangeClock, 'now'>,
+): TickersListener => {
+  const last = new Map<string, { readonly ticker: unknown; readonly price: number; readonly atMs: number }>()
   return (tickers) => {
+    const nowMs = clock.now()
     for (const { symbol, market } of watched) {
       const ticker = memberOf(tickers, market)
       const price = positiveOf(memberOf(ticker, 'last'))
-      const atMs = positiveOf(memberOf(ticker, 'timestamp'))
-      // A price without a time could be of any age.
-      if (price === null || atMs === null || atMs <= (newestMs.get(symbol) ?? 0)) continue
-      newestMs.set(symbol, atMs)
-      listener.onTick({ symbol, price, atMs })
+      const before = last.get(symbol)
+      // The library keeps the last price of each market, which comes again with those of others.
+      if (price === null || (before?.ticker === ticker && before?.price === price)) continue
+      const statedMs = positiveOf(memberOf(ticker, 'timestamp'))
+      const atMs = statedMs === null || statedMs > nowMs + AHEAD_MS_MAX ? nowMs : statedMs
+      const isNewer = before === undefined || atMs > before.atMs
+      last.set(symbol, { ticker, price, atMs: isNewer ? atMs : before.atMs })
+      if (isNewer) listener.onTick({ symbol, price, atMs })
     }
   }
 }
+
+const AHEAD_MS_MAX = 60_000
