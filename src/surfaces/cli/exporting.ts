@@ -1,4 +1,5 @@
 import { access, link, open, rename, rm, type FileHandle } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type { TableCell, TableColumn, TableEncoder } from '../../ports/bar-history.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Invocation } from './command.ts'
@@ -228,6 +229,7 @@ export const writeWholeFile = async <Result>(
     await draft.sync()
     if (options.force) await rename(draftPath, path)
     else await linkNew(draftPath, path)
+    await syncFolderOf(path)
     return result
   } finally {
     await draft.close()
@@ -235,6 +237,27 @@ export const writeWholeFile = async <Result>(
     await rm(draftPath, { force: true })
   }
 }
+
+/** A new name outlives a power cut only when its folder is written, where the system and its disk can do that. */
+const syncFolderOf = async (path: string): Promise<void> => {
+  try {
+    await using folder = await open(dirname(path), 'r')
+    await folder.sync()
+  } catch (error) {
+    if (!WITHOUT_FOLDER_SYNC.has((error as NodeJS.ErrnoException).code ?? '')) throw error
+  }
+}
+
+/** How Windows, network drives and folders that may be written but not listed say so. */
+const WITHOUT_FOLDER_SYNC = new Set([
+  'EACCES',
+  'EINVAL',
+  'EISDIR',
+  'ENOSYS',
+  'ENOTSUP',
+  'EOPNOTSUPP',
+  'EPERM',
+])
 
 const openDraft = async (draftPath: string, path: string): Promise<FileHandle> => {
   try {
