@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { access, link, open, rename, rm, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { TableCell, TableColumn, TableEncoder } from '../../ports/bar-history.ts'
@@ -222,7 +223,8 @@ export const writeWholeFile = async <Result>(
   options: { readonly force: boolean },
   produce: (write: (text: string | Uint8Array) => Promise<void>, draftPath: string) => Promise<Result>,
 ): Promise<Result> => {
-  const draftPath = `${path}.${process.pid}.partial`
+  // Short, since names have a limit.
+  const draftPath = `${path}.${randomUUID().slice(0, 8)}.partial`
   const draft = await openDraft(draftPath, path)
   try {
     const result = await produce((text) => draft.appendFile(text), draftPath)
@@ -261,7 +263,7 @@ const WITHOUT_FOLDER_SYNC = new Set([
 
 const openDraft = async (draftPath: string, path: string): Promise<FileHandle> => {
   try {
-    return await open(draftPath, 'w', 0o600)
+    return await open(draftPath, 'wx', 0o600)
   } catch (error) {
     throw cannotWrite(path, error)
   }
