@@ -73,7 +73,9 @@ export class BacktestEngine implements Executor {
 
   readonly log = {
     findByDedupeKeys: (keys: readonly string[]) =>
-      Promise.resolve(new Map(keys.filter((key) => this.#keys.has(key)).map((key) => [key, key]))),
+      Promise.resolve(
+        new Map(keys.filter((key) => this.#keys.has(key)).map((key) => [key, { source: null }])),
+      ),
   }
 
   get state(): State {

@@ -2,6 +2,7 @@ import { createCcxtBroker } from '../adapters/brokers/ccxt/ccxt-broker.ts'
 import { createSecrets } from '../adapters/platform/vault/secrets.ts'
 import { createVault } from '../adapters/platform/vault/vault.ts'
 import type { Configuration } from '../core/config/schema.ts'
+import type { OpeningCheck } from '../core/trading/unrouted.ts'
 import { supportedVenue, unsupportedVenue } from '../core/shared/venues.ts'
 import type { Broker } from '../ports/broker.ts'
 import { SecretMissingError, type Secrets } from '../ports/secrets.ts'
@@ -10,7 +11,7 @@ import type { Environment } from './environment.ts'
 
 export type OpenedBroker =
   | { readonly status: 'open'; readonly broker: Broker; readonly secrets: readonly string[] }
-  | { readonly status: 'refused'; readonly check: 'keys' | 'venue'; readonly reason: string }
+  | { readonly status: 'refused'; readonly check: OpeningCheck; readonly reason: string }
 
 /** Reads the keys `broker.<venue>.api_key`, `.secret` and, if present, `.password` from the environment or the vault. */
 export const openBroker = async (

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RunStore } from '../backtest/runs/local-runs.ts'
@@ -35,7 +36,7 @@ export const runFiles = (folder: string, onError: (what: string, error: unknown)
     save: (run) =>
       inOrder(async () => {
         await mkdir(folder, { recursive: true, mode: 0o700 })
-        const unfinished = `${pathOf(run.id)}.${process.pid}.part`
+        const unfinished = `${pathOf(run.id)}.${randomUUID()}.part`
         await writeFile(unfinished, JSON.stringify(run), { mode: 0o600 })
         await rename(unfinished, pathOf(run.id))
       }),

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { chmod, mkdir, readFile, rename, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
@@ -18,7 +19,7 @@ const pathIn = (home: string): string => join(home, 'data', 'service.json')
 
 export const writeServiceFile = async (home: string, entry: ServiceEntry): Promise<void> => {
   const path = pathIn(home)
-  const draft = `${path}.${entry.pid}.partial`
+  const draft = `${path}.${randomUUID()}.partial`
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   // A folder of an earlier release, or one that was made by hand. One of somebody else keeps its mode: its files are closed.
   await chmod(dirname(path), 0o700).catch(() => undefined)

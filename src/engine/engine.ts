@@ -3,6 +3,7 @@ import { yieldToEventLoop } from '../ports/yield-to-event-loop.ts'
 import type { Command } from '../core/decide.ts'
 import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
 import type { Head, Stamped } from '../core/log/event.ts'
+import { keysToFind } from '../core/signals/dedupe-keys.ts'
 import type { State } from '../core/state.ts'
 import { StoreLostError, type EventLog } from '../ports/event-log.ts'
 import type { Signer } from '../ports/signer.ts'
@@ -251,7 +252,7 @@ export class Engine implements Executor {
     }
     const turns = { requestsMax: this.#limits.turnMax, next }
     const planned = await plan(requests, before, known, context, turns)
-    const keys = planned.events.flatMap(({ dedupeKey }) => dedupeKey ?? [])
+    const keys = planned.events.flatMap(({ dedupeKey }) => keysToFind(dedupeKey))
     if (keys.length === 0) return planned
     const stored = await this.storedLog.findByDedupeKeys(keys)
     if (stored.size === 0) return planned

@@ -5,6 +5,7 @@ import { chain, type ChainedRecord } from '../core/log/hash-chain.ts'
 import type { DecisionContext } from '../core/shared/decision-context.ts'
 import { run, type RunResult } from '../core/run.ts'
 import { stretchOf, UNSIGNED_TYPE } from '../core/operations/unsigned.ts'
+import { formerKey } from '../core/signals/dedupe-keys.ts'
 import type { State } from '../core/state.ts'
 import type { Timestamp } from '../core/shared/brand.ts'
 import type { Refusal } from '../core/shared/decision.ts'
@@ -29,7 +30,11 @@ export interface Executor {
   /** The fold of all executed commands. */
   readonly state: State
   /** Finds which of the keys an event has already. */
-  readonly log: { findByDedupeKeys(keys: readonly string[]): Promise<ReadonlyMap<string, unknown>> }
+  readonly log: {
+    findByDedupeKeys(
+      keys: readonly string[],
+    ): Promise<ReadonlyMap<string, { readonly source: string | null }>>
+  }
   execute(command: Command, options?: ExecuteOptions): Promise<Outcome>
 }
 
@@ -186,10 +191,17 @@ interface Repeated {
 const firstRepeated = (events: readonly Stamped[], keys: KnownKeys): Repeated | null => {
   for (const wanted of events) {
     if (wanted.dedupeKey === null) continue
-    const stored = keys.get(wanted.dedupeKey)
+    const stored = keys.get(wanted.dedupeKey) ?? formerlyStored(wanted, wanted.dedupeKey, keys)
     if (stored !== undefined) return { wanted, stored }
   }
   return null
+}
+
+/** An earlier version may have stored it under a key that another name could have had too. */
+const formerlyStored = (wanted: Stamped, dedupeKey: string, keys: KnownKeys): Stamped | undefined => {
+  const key = formerKey(dedupeKey)
+  const stored = key === null ? undefined : keys.get(key)
+  return stored?.source === wanted.source ? stored : undefined
 }
 
 /** The same event again is answered with the first one; another event under the same key is refused. */

@@ -510,7 +510,9 @@ describe('a copy that cannot be trusted', () => {
       const left = filesIn(home).filter((name) => !files.includes(name))
       if (signal === 'SIGTERM') expect(stderr).toContain('interrupted by SIGTERM')
       // What a kill leaves behind does not have the name of a log.
-      expect(left).toEqual(signal === 'SIGTERM' ? [] : [expect.stringMatching(/^events\.db\.\d+\.partial$/)])
+      expect(left).toEqual(
+        signal === 'SIGTERM' ? [] : [expect.stringMatching(/^events\.db\.[\da-f-]{36}\.partial$/)],
+      )
       for (const name of left) rmSync(join(home, 'data', name))
       expect(await storedIn(home)).toBe(stored)
       expectSound()

@@ -73,15 +73,8 @@ describe.skipIf(postgresMissing !== null)(`a lost connection (${postgresMissing 
     })
 
     it('while the server still waits: what was given up never appears', async () => {
-      const rival = await connected(directUrl)
       const head = await log.head()
-      // An uncommitted row under the next seq makes the append wait inside the server.
-      await rival.query('BEGIN')
-      await rival.query(
-        `INSERT INTO events SELECT $1, 'rival', type, dom, ts, schema_version, source, trace_id,
-        NULL, payload, prev_hash, hash, signature, signer, recorded_at, batch_signature, dom_count FROM events LIMIT 1`,
-        [head.seq + 1],
-      )
+      const rival = await waitingRival(directUrl, head.seq)
       const given = log.append(recordsAfter(head, BATCH), head)
       await untilWaiting(server.url)
       line.abandon()
@@ -134,6 +127,30 @@ describe.skipIf(postgresMissing !== null)(`a lost connection (${postgresMissing 
     const callsBefore = calls
     await appendTo(log, BATCH)
     await expect.poll(() => calls).toBeGreaterThan(callsBefore)
+    await log.close()
+  })
+
+  it('leads to a standby: what it has not received is not called lost, and the primary says what is true', async () => {
+    const url = await server.freshDatabase()
+    const log = await openPostgresLog({ url })
+    await appendTo(log, BATCH)
+    const head = await log.head()
+    const rival = await waitingRival(url, head.seq)
+    let isAnswered = false
+    const given = log.append(recordsAfter(head, BATCH), head).finally(() => {
+      isAnswered = true
+    })
+    const refused = expect(given).rejects.toThrow('nothing was stored, the connection was lost')
+    await untilWaiting(server.url)
+    await server.restartAsStandby()
+    await expect(log.append(recordsAfter(head, BATCH), head)).rejects.toThrow(StoreUnavailableError)
+    expect(isAnswered).toBe(false)
+    expect(await log.head()).toEqual(head)
+    const admin = await connected(server.url)
+    await admin.query('SELECT pg_promote()')
+    await refused
+    expect(await log.append(recordsAfter(head, BATCH), head)).toEqual({ status: 'appended' })
+    for (const client of [admin, rival]) await client.end()
     await log.close()
   })
 
@@ -240,6 +257,18 @@ const connected = async (url: string): Promise<Client> => {
   client.on('error', () => undefined)
   await client.connect()
   return client
+}
+
+/** An uncommitted row under the next seq makes an append wait inside the server. */
+const waitingRival = async (url: string, seq: number): Promise<Client> => {
+  const rival = await connected(url)
+  await rival.query('BEGIN')
+  await rival.query(
+    `INSERT INTO events SELECT $1, 'rival', type, dom, ts, schema_version, source, trace_id,
+    NULL, payload, prev_hash, hash, signature, signer, recorded_at, batch_signature, dom_count FROM events LIMIT 1`,
+    [seq + 1],
+  )
+  return rival
 }
 
 const untilWaiting = async (url: string): Promise<void> => {

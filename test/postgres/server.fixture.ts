@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,6 +16,8 @@ export interface PostgresServer {
   kill(): Promise<void>
   /** Shuts down in order if it still runs, then starts again on the same folder and address. */
   restart(): Promise<void>
+  /** The same, and then it is a standby of nobody, until it is promoted. */
+  restartAsStandby(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -113,6 +115,13 @@ const serverOf = async (root: string, supervisor: Supervisor): Promise<PostgresS
     kill: () => killAll(postmasterPid),
     restart: async () => {
       await supervisor.order('stop')
+      postmasterPid = await start()
+    },
+    restartAsStandby: async () => {
+      await supervisor.order('stop')
+      const signal = join(root, 'data', 'standby.signal')
+      writeFileSync(signal, '')
+      if (IDENTITY !== null) chownSync(signal, IDENTITY.uid, IDENTITY.gid)
       postmasterPid = await start()
     },
     stop: () => supervisor.end(),

@@ -200,6 +200,7 @@ export const alertEvents = {
       'position_missing',
       'stop_not_resting',
       'venue_not_configured',
+      'venue_not_opened',
     ]),
     symbol: z.string(),
     order_id: branded<OrderId>().nullable(),

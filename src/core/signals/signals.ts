@@ -7,6 +7,7 @@ import {
   type Timestamp,
 } from '../shared/brand.ts'
 import type { PayloadOf } from '../events/catalogue.ts'
+import { scopedKey } from './dedupe-keys.ts'
 import { CURATOR_TYPE } from '../signal-types/curator.ts'
 import { domainOfType, weightedTypeOf } from '../signal-types/all.ts'
 import { accept, type Decision, refuse } from '../shared/decision.ts'
@@ -129,7 +130,7 @@ export type Emitter =
 /** A signal from outside the process, where nobody speaks for a built-in producer. */
 export const emitSignal = (emission: Emission, emitter: Emitter, context: SignalContext): Decision => {
   const { producerId, type, dedupeKey } = emission
-  const emissionKey = (_: unknown, key: string): string => `emit:${producerId}:${key}`
+  const emissionKey = (_: unknown, key: string): string => scopedKey('emit', producerId, key)
   switch (emitter.kind) {
     case 'unknown':
       return refuse('producer.not_found', `no producer or contributor is named ${producerId}`, {

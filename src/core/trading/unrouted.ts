@@ -12,7 +12,8 @@ import { quantityLeft } from './positions.ts'
 
 /*
  * Orders go to one venue, the configured one. What is open at another, after the setting was changed or the log was
- * restored elsewhere, has neither exits nor stops of the engine, and nobody looks it up: that must not stay unsaid.
+ * restored elsewhere, has neither exits nor stops of the engine, and nobody looks it up. Neither has what is open at the
+ * configured one while it cannot be opened, as without its keys. That must not stay unsaid.
  */
 
 /** A position, or an order without one, at a venue that gets no orders. */
@@ -23,43 +24,73 @@ export interface Unrouted {
   readonly orderId: OrderId | null
   /** What it is, for people. */
   readonly what: string
+  /** Why the configured venue was not opened; null at another one. */
+  readonly refusal: string | null
 }
+
+/** What is open where no orders go: at another venue than the configured one, or at that while it is not opened. */
+export const unroutedIn = (
+  trading: TradingState,
+  execution: Pick<Configuration['execution'], 'venue'>,
+): readonly Unrouted[] => [...openElsewhere(trading, execution), ...openAtRefused(trading, execution)]
 
 /** What is open at a real venue other than the configured one. */
 export const openElsewhere = (
   trading: TradingState,
   { venue: configured }: Pick<Configuration['execution'], 'venue'>,
+): readonly Unrouted[] => openAt(trading, (venue) => venue !== PAPER && venue !== configured, null)
+
+const openAtRefused = (
+  trading: TradingState,
+  { venue: configured }: Pick<Configuration['execution'], 'venue'>,
+): readonly Unrouted[] => {
+  const { checked } = trading.venue
+  const failed = checked?.checks.find(({ name, ok }) => !ok && BEFORE_OPENING.has(name))
+  if (failed === undefined || checked?.venue !== configured) return []
+  return openAt(trading, (venue) => venue === configured, failed.detail)
+}
+
+/** Checks that fail before the venue is asked anything: then nothing is sent there until the service is started again. */
+export type OpeningCheck = 'keys' | 'venue'
+
+const BEFORE_OPENING: ReadonlySet<string> = new Set<OpeningCheck>(['keys', 'venue'])
+
+const openAt = (
+  trading: TradingState,
+  isThere: (venue: string) => boolean,
+  refusal: string | null,
 ): readonly Unrouted[] => {
   // Every venue is checked before anything is opened there.
   if (trading.venue.checked === null) return []
-  const isElsewhere = (venue: string): boolean => venue !== PAPER && venue !== configured
   const positions = openPositionsOf(trading)
   const held = new Set(positions.map(({ id }) => id))
   return [
     ...positions
-      .filter(({ terms }) => isElsewhere(terms.platform))
+      .filter(({ terms }) => isThere(terms.platform))
       .map((position): Unrouted => {
         const { id: positionId, terms } = position
         const what = `${terms.direction} position ${positionId} of ${quantityNumber(quantityLeft(position))} ${terms.asset}`
-        return { venue: terms.platform, symbol: terms.asset, positionId, orderId: null, what }
+        return { venue: terms.platform, symbol: terms.asset, positionId, orderId: null, what, refusal }
       }),
     ...[...trading.orders.open.values()]
-      .filter(({ venue, positionId }) => isElsewhere(venue) && !held.has(positionId))
+      .filter(({ venue, positionId }) => isThere(venue) && !held.has(positionId))
       .toSorted(byId)
       .map(({ id: orderId, venue, symbol, side }): Unrouted => {
         const what = `order ${orderId} to ${side} ${symbol}`
-        return { venue, symbol, positionId: null, orderId, what }
+        return { venue, symbol, positionId: null, orderId, what, refusal }
       }),
   ]
 }
 
 /** In one sentence, with the way out: only with its venue configured is it watched, closed and compared again. */
 export const unroutedSentence = (
-  { venue, what }: Unrouted,
+  { venue, what, refusal }: Unrouted,
   { venue: configured }: Pick<Configuration['execution'], 'venue'>,
 ): string =>
-  `${venue} has the ${what}, but execution.venue is ${configured === '' ? 'empty' : configured}: no exit or stop is ` +
-  `sent there. Set execution.venue to ${venue} with its keys and restart the service, or watch ${venue} by hand`
+  refusal === null
+    ? `${venue} has the ${what}, but execution.venue is ${configured === '' ? 'empty' : configured}: no exit or stop is ` +
+      `sent there. Set execution.venue to ${venue} with its keys and restart the service, or watch ${venue} by hand`
+    : `${venue} has the ${what}, but no exit or stop is sent there: ${refusal}. Until then watch ${venue} by hand`
 
 /** At once, and then as often as alerts are repeated. */
 export const unroutedAlerts = (
@@ -68,9 +99,9 @@ export const unroutedAlerts = (
 ): readonly NewEvent[] => {
   const before = trading.venue.unroutedAlert
   if (before !== null && !hasPassed(alerts.repeat_seconds * 1000, before.at, now)) return []
-  return openElsewhere(trading, execution).map((unrouted) =>
+  return unroutedIn(trading, execution).map((unrouted) =>
     executionAlert({
-      cause: 'venue_not_configured',
+      cause: unrouted.refusal === null ? 'venue_not_configured' : 'venue_not_opened',
       message: unroutedSentence(unrouted, execution),
       symbol: unrouted.symbol,
       orderId: unrouted.orderId,

@@ -39,7 +39,7 @@ export interface Venue {
   readonly reduceOnly: { readonly reason: string; readonly since: Timestamp } | null
   /** The venue holds less of them than we do: so much, signed. */
   readonly missing: readonly { readonly symbol: CanonicalSymbol; readonly held: Quantity }[]
-  /** The newest alert about what is open at a venue that is not configured. */
+  /** The newest alert about what is open where no orders go. */
   readonly unroutedAlert: { readonly at: Timestamp; readonly repeat: number } | null
   /** What it last said that it trades at. */
   readonly quoted: Quoted | null
@@ -106,7 +106,8 @@ export const evolveVenue = (venue: Venue, event: KnownEvent): Venue => {
     }
     case 'alert.execution': {
       const { cause, repeat } = event.payload
-      return cause === 'venue_not_configured' ? { ...venue, unroutedAlert: { at: event.ts, repeat } } : venue
+      const isUnrouted = cause === 'venue_not_configured' || cause === 'venue_not_opened'
+      return isUnrouted ? { ...venue, unroutedAlert: { at: event.ts, repeat } } : venue
     }
     case 'execution.venue_quoted.v1': {
       const { venue: name, quotes } = event.payload

@@ -18,6 +18,7 @@ import type { Json, JsonObject } from '../../core/shared/json.ts'
 import { killSwitchLevel } from '../../core/shared/level.ts'
 import { priceFrom } from '../../core/shared/money.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
+import { scopedKey } from '../../core/signals/dedupe-keys.ts'
 import type { Row } from '../../core/signals/producer-runs.ts'
 import type { State } from '../../core/state.ts'
 import { PAPER } from '../../core/trading/orders.ts'
@@ -128,7 +129,8 @@ const signalCommands = (state: State, rest: readonly Stamped[]): readonly Comman
       ts,
       signature,
       dedupeKey:
-        keyAfter(dedupeKey, `emit:${source}:`) ?? keyAfter(dedupeKey, `submit:${textOf(contributor)}:`),
+        keyAfter(dedupeKey, scopedKey('emit', source ?? '', '')) ??
+        keyAfter(dedupeKey, `submit:${textOf(contributor)}:`),
     },
   } as const
   if (typeof node !== 'string' || typeof contributor !== 'string') return [...producers, emission]

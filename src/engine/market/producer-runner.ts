@@ -1,6 +1,7 @@
 import type { Stamped } from '../../core/log/event.ts'
 import type { Timestamp } from '../../core/shared/brand.ts'
 import { msOf, timestampAt } from '../../core/shared/time.ts'
+import { formerKey, keysToFind, scopedKey } from '../../core/signals/dedupe-keys.ts'
 import type { ProducerReport, Row } from '../../core/signals/producer-runs.ts'
 import { builtinOf, mayRun } from '../../core/signals/producers.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
@@ -74,8 +75,11 @@ export class ProducerRunner {
     const { name, registeredAt, schedule, rows, end, error, rejected, durationMs } = output
     const wanted = keyedRows(name, schedule, rows, timestampAt(this.#clock.now()))
     try {
-      const known = await this.#engine.log.findByDedupeKeys(wanted.map(({ dedupeKey }) => dedupeKey))
-      const fresh = firstOfEach(wanted).filter(({ dedupeKey }) => !known.has(dedupeKey))
+      const keys = wanted.flatMap(({ dedupeKey }) => keysToFind(dedupeKey))
+      const known = await this.#engine.log.findByDedupeKeys(keys)
+      const isKnown = ({ dedupeKey }: Row): boolean =>
+        known.has(dedupeKey) || known.get(formerKey(dedupeKey) ?? dedupeKey)?.source === name
+      const fresh = firstOfEach(wanted).filter((row) => !isKnown(row))
       const report = { name, registeredAt, end, rows: fresh, rejected, error, durationMs }
       const outcome = await this.#engine.execute({ kind: 'run-producer', report })
       return outcome.status === 'done' ? outcome.events : []
@@ -119,7 +123,7 @@ export const keyedRows = (
     dedupeKey:
       dedupeKey === null
         ? windowKey(name, { type, payload }, ts ?? now, intervalMs)
-        : `poll:${name}:${dedupeKey}`,
+        : scopedKey('poll', name, dedupeKey),
   }))
 }
 
@@ -132,7 +136,7 @@ const windowKey = (
 ): string => {
   const { symbol } = payload
   const canonical = typeof symbol === 'string' ? canonicalSymbol(symbol) : ''
-  return `${type}:${name}:${canonical}:${Math.floor(msOf(ts) / intervalMs)}`
+  return scopedKey(type, name, `${canonical}:${Math.floor(msOf(ts) / intervalMs)}`)
 }
 
 const firstOfEach = (rows: readonly Row[]): readonly Row[] =>

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, open, readdir, readFile, rm, writeFile, type FileHandle } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { csvLine, writeWholeFile } from './exporting.ts'
 
 describe('a CSV line', () => {
@@ -84,6 +84,29 @@ describe('a file', () => {
     expect(result).toBe(2)
     expect(await readFile(path(), 'utf8')).toBe('one two')
   })
+
+  it.each([true, false])(
+    'is in its folder on the disk, too, when it is written (force: %s)',
+    async (force) => {
+      const synced: (readonly [isFolder: boolean, isInPlace: boolean])[] = []
+      await using handle = await open(folder, 'r')
+      const { ino } = await handle.stat()
+      const prototype = Object.getPrototypeOf(handle) as Pick<FileHandle, 'sync'>
+      const sync = vi.spyOn(prototype, 'sync').mockImplementation(async function (this: FileHandle) {
+        const isFolder = (await this.stat()).ino === ino
+        synced.push([isFolder, (await readdir(folder)).includes('out')])
+      })
+      try {
+        await writeWholeFile(path(), { force }, (write) => write('text'))
+      } finally {
+        sync.mockRestore()
+      }
+      expect(synced).toEqual([
+        [false, false],
+        [true, true],
+      ])
+    },
+  )
 
   it('leaves nothing behind when writing fails', async () => {
     const failing = writeWholeFile(path(), { force: true }, async (write) => {

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { access, link, open, rename, rm, type FileHandle } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type { TableCell, TableColumn, TableEncoder } from '../../ports/bar-history.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Invocation } from './command.ts'
@@ -221,13 +223,15 @@ export const writeWholeFile = async <Result>(
   options: { readonly force: boolean },
   produce: (write: (text: string | Uint8Array) => Promise<void>, draftPath: string) => Promise<Result>,
 ): Promise<Result> => {
-  const draftPath = `${path}.${process.pid}.partial`
+  // Short, since names have a limit.
+  const draftPath = `${path}.${randomUUID().slice(0, 8)}.partial`
   const draft = await openDraft(draftPath, path)
   try {
     const result = await produce((text) => draft.appendFile(text), draftPath)
     await draft.sync()
     if (options.force) await rename(draftPath, path)
     else await linkNew(draftPath, path)
+    await syncFolderOf(path)
     return result
   } finally {
     await draft.close()
@@ -236,9 +240,30 @@ export const writeWholeFile = async <Result>(
   }
 }
 
+/** A new name outlives a power cut only when its folder is written, where the system and its disk can do that. */
+const syncFolderOf = async (path: string): Promise<void> => {
+  try {
+    await using folder = await open(dirname(path), 'r')
+    await folder.sync()
+  } catch (error) {
+    if (!WITHOUT_FOLDER_SYNC.has((error as NodeJS.ErrnoException).code ?? '')) throw error
+  }
+}
+
+/** How Windows, network drives and folders that may be written but not listed say so. */
+const WITHOUT_FOLDER_SYNC = new Set([
+  'EACCES',
+  'EINVAL',
+  'EISDIR',
+  'ENOSYS',
+  'ENOTSUP',
+  'EOPNOTSUPP',
+  'EPERM',
+])
+
 const openDraft = async (draftPath: string, path: string): Promise<FileHandle> => {
   try {
-    return await open(draftPath, 'w', 0o600)
+    return await open(draftPath, 'wx', 0o600)
   } catch (error) {
     throw cannotWrite(path, error)
   }

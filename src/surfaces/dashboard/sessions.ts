@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes, randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import { dirname } from 'node:path'
@@ -111,7 +111,7 @@ export class EndedSessions {
     const kept = [...this.#current()].filter(([, expires]) => expires > nowMs)
     const ended = new Map([...kept, [id, expiresAtMs] as const])
     mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 })
-    const draft = `${this.#file}.${process.pid}`
+    const draft = `${this.#file}.${randomUUID()}`
     writeFileSync(draft, [...ended].map(([name, expires]) => `${name} ${expires}\n`).join(''), {
       mode: 0o600,
     })

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mergeBars } from '../../../core/market/history/merge.ts'
@@ -192,7 +192,7 @@ const exists = (path: string): Promise<boolean> =>
 /** A crash leaves the file as it was, or as it is to be. */
 const replaceFile = async (folder: string, name: string, bytes: Uint8Array): Promise<void> => {
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  const draft = join(folder, `.${name}.${process.pid}.partial`)
+  const draft = join(folder, `.${name}.${randomUUID()}.partial`)
   try {
     const handle = await open(draft, 'w', 0o600)
     try {

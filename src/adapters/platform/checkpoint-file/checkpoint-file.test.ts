@@ -1,10 +1,22 @@
 import { hash } from 'node:crypto'
-import { appendFile, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import {
+  appendFile,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { checkpointText, signedNote } from '../../../core/log/checkpoint.ts'
 import { EMPTY_FRONTIER, extendFrontier, rootOf, type Sha256 } from '../../../core/log/merkle.ts'
+import { withFileLock } from '../crypto/file-lock.ts'
 import { checkpointFile } from './checkpoint-file.ts'
 
 const sha256: Sha256 = (bytes) => hash('sha256', bytes, 'buffer')
@@ -115,6 +127,46 @@ describe('checkpoint file', () => {
     expect(sizes.at(-1)).toBe(60)
     expect(sizes.length).toBeGreaterThanOrEqual(5)
     expect(await readdir(join(folder, 'deeper'))).toEqual(['events.db.checkpoints'])
+  })
+
+  it('keeps every note of writers that rewrite it at once', async () => {
+    const sizes = Array.from({ length: 30 }, (_, index) => index + 1)
+    await Promise.all(
+      sizes.map((size) => checkpointFile(path, { bytesMax: 5000, notesKept: 1000 }).append(noteOf(size))),
+    )
+    expect([...new Set(await sizesIn())]).toEqual(sizes)
+    expect(await readdir(join(folder, 'deeper'))).toEqual(['events.db.checkpoints'])
+  })
+
+  it('keeps a note that comes while another process rewrites it', async () => {
+    await checkpointFile(path).append(noteOf(1))
+    const readBefore = await readFile(path, 'utf8')
+    let appending = Promise.resolve()
+    await withFileLock(`${path}.lock`, async () => {
+      appending = checkpointFile(path).append(noteOf(2))
+      await expect.poll(() => readFile(path, 'utf8')).toContain(noteOf(2))
+      // By now it is synced; what it does next must wait for us.
+      await Promise.race([appending, sleep(30)])
+      await writeFile(`${path}.next`, readBefore)
+      await rename(`${path}.next`, path)
+    })
+    await appending
+    expect(await sizesIn()).toEqual([1, 2])
+  })
+
+  it('is neither rewritten nor set aside while another process rewrites it', async () => {
+    const store = checkpointFile(path, { bytesMax: 1, notesKept: 1 })
+    await store.append(noteOf(1))
+    let [appended, aside]: readonly Promise<unknown>[] = []
+    await withFileLock(`${path}.lock`, async () => {
+      const { ino } = await stat(path)
+      appended = store.append(noteOf(2))
+      aside = store.setAside('2026-02-20T00:29:58.000Z')
+      await Promise.race([appended, aside, sleep(30)])
+      expect((await stat(path)).ino).toBe(ino)
+    })
+    await Promise.all([appended, aside])
+    expect(await readdir(join(folder, 'deeper'))).not.toContain('events.db.checkpoints.lock')
   })
 
   it('is set aside on request, once', async () => {

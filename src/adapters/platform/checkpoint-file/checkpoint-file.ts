@@ -2,7 +2,8 @@ import { mkdir, open, rename, stat, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { parseSignedCheckpoint, SIGNATURE_MARK, type SignedCheckpoint } from '../../../core/log/checkpoint.ts'
 import type { CheckpointStore, StoredCheckpoints } from '../../../ports/checkpoints.ts'
-import { orNull, syncFolderOf } from '../crypto/private-file.ts'
+import { withFileLock } from '../crypto/file-lock.ts'
+import { orNull, syncFolderOf, withDraft } from '../crypto/private-file.ts'
 
 export interface CheckpointFileLimits {
   /** Beyond this size the file is rewritten with its newest notes. */
@@ -24,20 +25,21 @@ export const checkpointFile = (
   },
 
   async append(note) {
-    const created = await appendDurably(path, asEntry(note))
-    if (created) await syncFolderOf(path)
-    if ((await stat(path)).size > bytesMax) await compact(path, notesKept)
+    await appendKept(path, asEntry(note))
+    if ((await stat(path)).size <= bytesMax) return
+    await withFileLock(lockOf(path), async ({ isStillOurs }) => {
+      // Another process may have done it meanwhile.
+      if ((await stat(path)).size > bytesMax) await compact(path, notesKept, isStillOurs)
+    })
   },
 
   async setAside(at) {
     const aside = `${path}.superseded-${at.replaceAll(/[^0-9A-Za-z]/g, '')}`
-    if (
-      !(await orNull(
-        'ENOENT',
-        rename(path, aside).then(() => true),
-      ))
+    const isMoved = await orNull(
+      'ENOENT',
+      withFileLock(lockOf(path), () => rename(path, aside)).then(() => true),
     )
-      return null
+    if (isMoved === null) return null
     await syncFolderOf(path)
     return aside
   },
@@ -48,7 +50,6 @@ const NOTHING: StoredCheckpoints = { notes: [], unreadable: 0 }
 const NEWEST_BYTES = 64 * 1024
 /** The file stays far below this; a larger one was not written by us. */
 const READ_BYTES_MAX = 16 * 1024 * 1024
-const REPEATS_MAX = 5
 
 const readEnd = async (path: string, bytesMax: number): Promise<StoredCheckpoints> => {
   await using file = await orNull('ENOENT', open(path, 'r'))
@@ -67,17 +68,39 @@ const nextEntryIn = (content: string): number => {
   return at === -1 ? content.length : at
 }
 
-/** One write and one sync. True when the file was not there before. */
-const appendDurably = async (path: string, entry: string): Promise<boolean> => {
+/** Held while the file is replaced. */
+const lockOf = (path: string): string => `${path}.lock`
+
+/**
+ * Another process may be replacing the file: then the note may lie in the old one, and is not in the new one if that was
+ * read before it came. A process that begins later reads it. So a note counts when it is in the file while no other
+ * process replaces it; a note that is there twice does no harm.
+ */
+const appendKept = async (path: string, entry: string): Promise<void> => {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  for (let repeat = 0; repeat < REPEATS_MAX; repeat += 1) {
-    await using file = await open(path, 'a', 0o600)
-    const { size, ino } = await file.stat()
+  await using file = await appendDurably(path, entry)
+  const { ino } = await file.stat()
+  // It is open, so its number is not given to another file.
+  const isInPlace = async (): Promise<boolean> => (await orNull('ENOENT', stat(path)))?.ino === ino
+  const isBeingReplaced = (await orNull('ENOENT', stat(lockOf(path)))) !== null
+  if (!isBeingReplaced && (await isInPlace())) return
+  await withFileLock(lockOf(path), async () => {
+    if (!(await isInPlace())) await (await appendDurably(path, entry)).close()
+  })
+}
+
+/** One write and one sync. */
+const appendDurably = async (path: string, entry: string): Promise<FileHandle> => {
+  const file = await open(path, 'a', 0o600)
+  try {
+    const { size } = await file.stat()
     await writeWhole(file, entry)
-    // Another process may have replaced the file in between: then our note lies in the old one.
-    if ((await orNull('ENOENT', stat(path)))?.ino === ino) return size === 0
+    if (size === 0) await syncFolderOf(path)
+    return file
+  } catch (error) {
+    await file.close()
+    throw error
   }
-  throw new Error(`the checkpoint file ${path} is replaced all the time`)
 }
 
 const writeWhole = async (file: FileHandle, entry: string): Promise<void> => {
@@ -89,16 +112,18 @@ const writeWhole = async (file: FileHandle, entry: string): Promise<void> => {
 }
 
 /** Keeps the newest notes, in a new file that takes the place of the old one at once. */
-const compact = async (path: string, notesKept: number): Promise<void> => {
+const compact = async (
+  path: string,
+  notesKept: number,
+  isStillOurs: () => Promise<boolean>,
+): Promise<void> => {
   const kept = (await readEnd(path, READ_BYTES_MAX)).notes.slice(-notesKept)
-  const next = `${path}.${process.pid}.new`
   const text = kept.map(({ note }) => asEntry(note)).join('')
-  {
-    await using file = await open(next, 'w', 0o600)
-    await writeWhole(file, text)
-  }
-  await rename(next, path)
-  await syncFolderOf(path)
+  await withDraft(path, text, async (draft) => {
+    if (!(await isStillOurs())) return
+    await rename(draft, path)
+    await syncFolderOf(path)
+  })
 }
 
 /** Two line ends first: they close a piece that a crash left without one, so it spoils nothing but itself. */

@@ -3,8 +3,13 @@ import { z } from 'zod'
 import type { Clock } from '../../../ports/clock.ts'
 import { decryptFernet, encryptFernet } from '../crypto/fernet.ts'
 import { fernetKeyFrom, kdfSchema, newKdf, type Kdf } from '../crypto/password-key.ts'
-import { readPrivateFile, replacePrivateFile, SecurityError } from '../crypto/private-file.ts'
-import { withFileLock } from './file-lock.ts'
+import { withFileLock } from '../crypto/file-lock.ts'
+import {
+  preparePrivateFolder,
+  readPrivateFile,
+  replacePrivateFile,
+  SecurityError,
+} from '../crypto/private-file.ts'
 
 /** Secrets by name in one encrypted file. Several processes may change it at once; none loses an entry. */
 export interface Vault {
@@ -55,6 +60,7 @@ export const createVault = ({ home, password, clock }: VaultOptions): Vault => {
     const kdf = (await readFile())?.kdf ?? newKdf()
     // Deriving the key is slow, so it happens before the lock is taken.
     const key = await keys.keyFor(kdf)
+    await preparePrivateFolder(path)
     const isWritten = await withFileLock(`${path}.lock`, async (lock) => {
       const file = await readFile()
       // Another process created the vault meanwhile, with its own salt.

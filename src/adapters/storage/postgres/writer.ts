@@ -22,6 +22,7 @@ export class Writer {
     const name = `signal-engine writer ${randomUUID()}`
     this.#keeper = new ConnectionKeeper(async (onLost) => {
       const client = await connect(server, name, onLost)
+      await assertPrimary(client)
       await endPredecessors(client, name)
       return client
     })
@@ -112,6 +113,21 @@ export class Writer {
 }
 
 const IS_STORED = 'SELECT 1 FROM events WHERE seq = $1 AND hash = $2'
+
+/**
+ * A standby takes no writes, and may not have received yet what the primary has stored: asked by a writer whose answer was
+ * lost, it would call a stored batch absent. A primary cannot become a standby while a connection stands.
+ */
+const assertPrimary = async (client: Client): Promise<void> => {
+  try {
+    const { rows } = await client.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby')
+    if (rows[0]?.standby === false) return
+    throw new StoreUnavailableError('the PostgreSQL server is a standby, which takes no writes')
+  } catch (error) {
+    client.connection.stream.destroy()
+    throw asStoreError(error)
+  }
+}
 
 /**
  * The server may still be at work for a connection that we have given up. It must be over before anyone asks

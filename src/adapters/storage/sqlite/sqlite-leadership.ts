@@ -118,7 +118,7 @@ const isHeartbeat = (read: unknown): read is Heartbeat =>
   'isReleased' in read
 
 const writeHeartbeat = async (file: string, heartbeat: Heartbeat): Promise<void> => {
-  const draft = `${file}.${process.pid}`
+  const draft = `${file}.${randomUUID()}`
   await writeFile(draft, JSON.stringify(heartbeat), { mode: 0o600 })
   await rename(draft, file)
 }

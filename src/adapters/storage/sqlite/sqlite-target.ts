@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import {
@@ -82,7 +83,7 @@ const openDraft = async (
   { replace, at }: { readonly replace: boolean; readonly at: string },
 ): Promise<LogDraft> => {
   const { found, lock } = await lookAlone(path)
-  const draftPath = `${path}.${process.pid}.partial`
+  const draftPath = `${path}.${randomUUID()}.partial`
   let db: Database | null = null
   const discard = async (): Promise<void> => {
     if (db?.isOpen === true) db.close()
@@ -93,7 +94,7 @@ const openDraft = async (
     if (found.status !== 'empty' && !replace) throw new TargetTakenError(`${path} is not empty`)
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
     // Closed to others from its first byte on.
-    await (await open(draftPath, 'w', 0o600)).close()
+    await (await open(draftPath, 'wx', 0o600)).close()
     db = connectNew(draftPath)
     db.exec(SCHEMA)
     // No token is given twice, whatever events are lost.

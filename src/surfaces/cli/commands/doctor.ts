@@ -1,7 +1,7 @@
 import type { Configuration } from '../../../core/config/schema.ts'
 import { timestampAt } from '../../../core/shared/time.ts'
 import type { TradingState } from '../../../core/trading/evolve.ts'
-import { openElsewhere, unroutedSentence } from '../../../core/trading/unrouted.ts'
+import { unroutedIn, unroutedSentence } from '../../../core/trading/unrouted.ts'
 import { verifyLog } from '../../../engine/integrity/verify.ts'
 import { firstSeqFrom } from '../../../engine/queries/first-seq-from.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
@@ -16,7 +16,7 @@ export const define: DefineCommand = (command, run) => {
   command
     .description(
       'Looks for what a service cannot mend by itself: a log that has lost its end or was changed, a log with times ' +
-        'from the future, and positions or orders at a venue that is not configured. Says what to do about each. Exit code 1 means that there is something to do.',
+        'from the future, and positions or orders at a venue that gets no orders (another one than execution.venue, or one without its keys). Says what to do about each. Exit code 1 means that there is something to do.',
     )
     .addHelpText('after', examples('svc doctor', 'svc doctor --json'))
     .action(run(examine))
@@ -76,15 +76,15 @@ const venueDiagnoses = (
   execution: Configuration['execution'],
 ): readonly Diagnosis[] => {
   if (trading.venue.checked === null) return []
-  const unrouted = openElsewhere(trading, execution)
+  const unrouted = unroutedIn(trading, execution)
   return [
     {
       check: 'venue',
       ok: unrouted.length === 0,
       detail:
         unrouted.length === 0
-          ? 'nothing is open at a venue that is not configured'
-          : `open at a venue that is not configured: ${unrouted.length}; no exits or stops are sent there`,
+          ? 'nothing is open at a venue that gets no orders'
+          : `open at a venue that gets no orders: ${unrouted.length}; no exits or stops are sent there`,
       steps: unrouted.map((one) => unroutedSentence(one, execution)),
     },
   ]

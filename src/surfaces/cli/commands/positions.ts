@@ -9,7 +9,7 @@ import {
   type PositionFilter,
   type PositionView,
 } from '../../../core/views/positions.ts'
-import { openElsewhere, unroutedSentence } from '../../../core/trading/unrouted.ts'
+import { unroutedIn, unroutedSentence } from '../../../core/trading/unrouted.ts'
 import { POSITIONS_MAX } from '../../../engine/queries/views.ts'
 import { answeredAsOf, withAsOf, type AnsweredFrom, type AsOfOption } from '../as-of.ts'
 import { completeId, confirm, parseReason } from '../arguments.ts'
@@ -58,7 +58,7 @@ export const define: DefineCommand = (command, run) => {
         const answer = ({ state, clock, configuration, asOf: past }: AnsweredFrom): Answer => {
           const found = viewPositions(state.trading.positions, { status, limit: POSITIONS_MAX })
           const listed = positionTable(found, clock.now(), NOTHING[status])
-          const unrouted = past === null ? openElsewhere(state.trading, configuration.execution) : []
+          const unrouted = past === null ? unroutedIn(state.trading, configuration.execution) : []
           const warnings = unrouted.map(
             (one) => `${printable(unroutedSentence(one, configuration.execution))}.\n`,
           )

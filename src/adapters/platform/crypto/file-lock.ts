@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
-import { orNull, preparePrivateFolder, readTextFile } from '../crypto/private-file.ts'
+import { orNull, readTextFile } from './private-file.ts'
 
 export interface HeldLock {
   /** False after another process took the lock over: then nothing may be written any more. */
@@ -18,7 +18,6 @@ export const withFileLock = async <Result>(
   action: (lock: HeldLock) => Promise<Result>,
   waitMsMax: number = STALE_MS + 10_000,
 ): Promise<Result> => {
-  await preparePrivateFolder(path)
   const owner = JSON.stringify({ pid: process.pid, host: hostname(), id: randomUUID() })
   const isStillOurs = async (): Promise<boolean> => (await readTextFile(path)) === owner
   await acquire(path, owner, waitMsMax)
