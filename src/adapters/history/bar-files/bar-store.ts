@@ -136,7 +136,7 @@ const namesIn = async (folder: string): Promise<readonly string[]> => {
 const seriesIn = async (root: string): Promise<readonly SeriesName[]> => {
   const series: SeriesName[] = []
   for (const venue of (await namesIn(root)).filter((name) => venueName(name) === name)) {
-    const symbols = (await namesIn(join(root, venue))).filter((name) => seriesSymbol(name) === name)
+    const symbols = (await namesIn(join(root, venue))).filter((name) => seriesSymbol(name, venue) === name)
     for (const symbol of symbols) {
       for (const timeframe of await namesIn(join(root, venue, symbol))) {
         const seconds = timeframeSeconds(timeframe)
