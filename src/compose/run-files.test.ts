@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -62,5 +62,19 @@ describe('a run that changes while it is being stored', () => {
     await files.save(run)
 
     expect(await files.load()).toMatchObject([{ id: 'r1' }])
+  })
+})
+
+describe('what a service that was killed left behind', () => {
+  it('is removed by the next one, unless somebody may still be writing it', async () => {
+    for (const name of ['old.json.77.part', 'new.json.78.part', 'notes.part'])
+      await writeFile(join(folder, name), '{')
+    const hoursAgo = new Date(Date.now() - 2 * 3_600_000)
+    for (const name of ['old.json.77.part', 'notes.part'])
+      await utimes(join(folder, name), hoursAgo, hoursAgo)
+
+    expect(await runFiles(folder, neverReported).load()).toEqual([])
+
+    expect(await readdir(folder)).toEqual(['new.json.78.part', 'notes.part'])
   })
 })
