@@ -1,9 +1,12 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { RunWithResult } from '../backtest/runs/runs.ts'
-import { runFiles } from './run-files.ts'
+import { createSystemClock } from '../adapters/platform/clock/system-clock.ts'
+import { LocalRuns } from '../backtest/runs/local-runs.ts'
+import type { RunResult, RunWithResult } from '../backtest/runs/runs.ts'
+import { TaskFailedError } from '../backtest/sweep/task.ts'
+import { runFiles, runsInMemory } from './run-files.ts'
 
 let folder: string
 beforeEach(async () => {
@@ -62,5 +65,56 @@ describe('a run that changes while it is being stored', () => {
     await files.save(run)
 
     expect(await files.load()).toMatchObject([{ id: 'r1' }])
+  })
+})
+
+describe('what a service that was killed left behind', () => {
+  it('is removed by the next one, unless somebody may still be writing it', async () => {
+    for (const name of ['old.json.77.part', 'new.json.78.part', 'notes.part'])
+      await writeFile(join(folder, name), '{')
+    const hoursAgo = new Date(Date.now() - 2 * 3_600_000)
+    for (const name of ['old.json.77.part', 'notes.part'])
+      await utimes(join(folder, name), hoursAgo, hoursAgo)
+
+    expect(await runFiles(folder, neverReported).load()).toEqual([])
+
+    expect(await readdir(folder)).toEqual(['new.json.78.part', 'notes.part'])
+  })
+})
+
+describe('runs in memory', () => {
+  const failing = (): Promise<RunResult> => Promise.reject(new TaskFailedError('backtest.no_bars', 'none'))
+  const open = () =>
+    LocalRuns.open({
+      store: runsInMemory(),
+      clock: createSystemClock(),
+      settings: () => ({ max_queued: 10, keep: 10 }),
+      check: () => Promise.resolve(),
+      work: failing,
+      onError: neverReported,
+    })
+
+  // Between the last look for work and the note that nobody works there are a few turns of the microtask queue.
+  it('begin at whatever point before them the last one ended', async () => {
+    for (let turns = 0; turns < 40; turns += 1) {
+      const runs = await open()
+      let submitted = Promise.resolve()
+      const second = async (): Promise<void> => {
+        for (let turn = 0; turn < turns; turn += 1) await Promise.resolve()
+        await runs.submit('backtest', {})
+      }
+      const stop = runs.onChange(({ status }) => {
+        if (status !== 'failed') return
+        stop()
+        submitted = second()
+      })
+      await runs.submit('backtest', {})
+      await new Promise((resolve) => setImmediate(resolve))
+      await submitted
+      await new Promise((resolve) => setImmediate(resolve))
+      const statuses = (await runs.list('backtest')).map(({ status }) => status)
+      expect({ turns, statuses }).toEqual({ turns, statuses: ['failed', 'failed'] })
+      await runs.close()
+    }
   })
 })

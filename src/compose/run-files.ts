@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { removeLeftOver } from '../adapters/left-over-files.ts'
 import type { RunStore } from '../backtest/runs/local-runs.ts'
 import type { Run, RunResult, RunWithResult } from '../backtest/runs/runs.ts'
 
@@ -19,6 +20,7 @@ export const runFiles = (folder: string, onError: (what: string, error: unknown)
     JSON.parse(await readFile(pathOf(id), 'utf8')) as RunWithResult
   return {
     load: async () => {
+      await removeLeftOver(folder, DRAFT)
       const runs: Run[] = []
       for (const name of await namesIn(folder)) {
         const id = /^([\w-]{1,64})\.json$/.exec(name)?.[1]
@@ -44,6 +46,8 @@ export const runFiles = (folder: string, onError: (what: string, error: unknown)
     remove: (id) => inOrder(() => rm(pathOf(id), { force: true })),
   }
 }
+
+const DRAFT = /^[\w-]{1,64}\.json\.\d+\.part$/
 
 /** For a service that leaves nothing behind. */
 export const runsInMemory = (): RunStore => {

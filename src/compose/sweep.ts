@@ -16,6 +16,7 @@ import { sha256Hex } from '../engine/sha256.ts'
 import type { SweepCommand } from '../surfaces/cli/dependencies.ts'
 import { Failure, isFailureCode } from '../surfaces/cli/failure.ts'
 import { refuseInvented } from './backtest.ts'
+import { keepInUse, removeOldSweeps } from './kept-sweeps.ts'
 import { RunProcesses } from './run-processes.ts'
 import { runSettingsOf } from './run-settings.ts'
 import { taskDataOf } from './run-range.ts'
@@ -77,6 +78,8 @@ export const prepareSweep = async (request: SweepRequest, place: SweepPlace): Pr
       const content = await contentOf(file)
       // A line that was cut off by a crash is left alone; what follows begins on a new one.
       if (content !== '' && !content.endsWith('\n')) await appendFile(file, '\n')
+      const endUse = await keepInUse(file)
+      await removeOldSweeps(dirname(file), configuration.backtests)
       const trials = new Trials({
         runner,
         base,
@@ -86,7 +89,9 @@ export const prepareSweep = async (request: SweepRequest, place: SweepPlace): Pr
         signal,
       })
       const draws = createDraws(seed, 0, 'sweep:signs', sha256Hex)
-      const outcome = await runSweep(plan, trials, () => draws.uniform()).catch(explain)
+      const outcome = await runSweep(plan, trials, () => draws.uniform())
+        .catch(explain)
+        .finally(endUse)
       const { space, random } = request
       const { stopped: stoppedRuns } = trials
       const isRandom = random !== null

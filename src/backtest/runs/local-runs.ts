@@ -145,6 +145,10 @@ export class LocalRuns implements BacktestRuns {
     return [...this.#runs.values()].filter((run) => !hasEnded(run))
   }
 
+  #next(): Run | undefined {
+    return this.#open().find(({ status }) => status === 'queued')
+  }
+
   #workSoon(): void {
     if (this.#isWorking || this.#isClosed) return
     this.#isWorking = true
@@ -152,12 +156,14 @@ export class LocalRuns implements BacktestRuns {
       .catch((error: unknown) => this.#dependencies.onError('backtests stopped', error))
       .finally(() => {
         this.#isWorking = false
+        // One that was asked for after the last look, and before this.
+        if (this.#next() !== undefined) this.#workSoon()
       })
   }
 
   async #work(): Promise<void> {
     for (;;) {
-      const next = this.#open().find(({ status }) => status === 'queued')
+      const next = this.#next()
       if (next === undefined || this.#isClosed) return
       await this.#workOn(next)
     }

@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import type { Command } from 'commander'
 import type { BarConflict } from '../../core/market/history/merge.ts'
 import {
-  seriesSymbol,
+  seriesSymbols,
   seriesText,
   TIMEFRAME_RULE,
   timeframeSeconds,
@@ -19,7 +19,7 @@ import { fields, paragraphs, plainNumber, warning, type Row } from './table.ts'
 
 const parseVenue = parser(venueName, 'It must be the name of an exchange, such as binance.')
 const parseSymbol = parser(
-  (text) => (seriesSymbol(text) === null ? null : text.trim()),
+  (text) => (seriesSymbols(text, null).length === 0 ? null : text.trim()),
   'It must be a coin or a market, such as BTC or BTC/USDT.',
 )
 const parseTimeframe = parser(timeframeSeconds, `It must be ${TIMEFRAME_RULE}.`)
@@ -161,14 +161,13 @@ const importFiles = async (
   options: ImportCommandOptions,
 ): Promise<Answer> => {
   const { importFile } = await invocation.history()
-  const symbol = options.symbol === undefined ? undefined : (seriesSymbol(options.symbol) ?? undefined)
   const imported: ImportedFile[] = []
   for (const file of files) {
     const progress = invocation.progress(basename(file))
     try {
       const report = await importFile(file, {
         venue: options.exchange,
-        symbol,
+        symbol: options.symbol,
         seconds: options.timeframe,
         replaces: options.replace === true,
         onProgress: progress.update,

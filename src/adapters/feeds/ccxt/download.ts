@@ -1,6 +1,7 @@
 import {
   historyBarFault,
   seriesSymbol,
+  seriesSymbols,
   type HistoryBar,
   type SeriesName,
 } from '../../../core/market/history/series.ts'
@@ -125,11 +126,15 @@ const findMarket = async (
   // Always reloads: the library would keep a first failure.
   const markets = await repeatedly(exchange, signal, () => exchange.api.loadMarkets(true))
   const listed: readonly unknown[] = Object.values(markets ?? {})
-  const named = listed.find((entry) => {
+  const meant = seriesSymbols(symbol, id)
+  const [named, other] = listed.filter((entry) => {
     const name = memberOf(entry, 'symbol')
-    const isMeant = typeof name === 'string' && seriesSymbol(name) === seriesSymbol(symbol)
+    const isMeant = typeof name === 'string' && meant.includes(seriesSymbol(name, id) ?? '')
     return isMeant && (memberOf(entry, 'spot') === true || memberOf(entry, 'swap') === true)
   })
+  if (meant.length > 1 && other !== undefined) {
+    throw new HistoryError(`${symbol} can be ${meant.join(' or ')} of ${id}: write it with a slash`)
+  }
   if (named !== undefined) {
     return { market: String(memberOf(named, 'symbol')), isSpot: memberOf(named, 'spot') === true }
   }
@@ -140,7 +145,7 @@ const findMarket = async (
 }
 
 const nameOf = ({ exchange, seconds }: DownloadRequest, market: string): SeriesName => {
-  const symbol = seriesSymbol(market)
+  const symbol = seriesSymbol(market, exchange)
   if (symbol === null) throw new HistoryError(`${market} cannot be the name of a folder`)
   return { venue: exchange, symbol, seconds }
 }

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
@@ -98,6 +98,16 @@ describe('the store of bars', () => {
     await writeFile(join(folder, ...FOLDER, '.2024-01.parquet.1.partial'), 'PAR1')
     expect(await store.merge(NAME, barsFrom('2024-01-01', 1), KEEP)).toMatchObject({ added: 1 })
     expect(await all(store.read(NAME))).toHaveLength(1)
+  })
+
+  it('removes half-written files that nobody writes any more', async () => {
+    await mkdir(join(folder, ...FOLDER), { recursive: true })
+    for (const pid of [1, 2])
+      await writeFile(join(folder, ...FOLDER, `.2024-01.parquet.${pid}.partial`), 'PAR1')
+    const hoursAgo = new Date(Date.now() - 2 * 3_600_000)
+    await utimes(join(folder, ...FOLDER, '.2024-01.parquet.1.partial'), hoursAgo, hoursAgo)
+    await store.merge(NAME, barsFrom('2024-01-01', 1), KEEP)
+    expect(await readdir(join(folder, ...FOLDER))).toEqual(['.2024-01.parquet.2.partial', '2024-01.parquet'])
   })
 
   it('lists what is stored and leaves alone what others put there', async () => {

@@ -14,6 +14,7 @@ import {
   type SeriesName,
 } from '../../../core/market/history/series.ts'
 import type { BarRange, BarStore, MergeReport, StoredSeries } from '../../../ports/bar-history.ts'
+import { removeLeftOver } from '../../left-over-files.ts'
 import { createBarMemory, type BarMemory } from './bar-memory.ts'
 import { encodeBars, readBarFile, summaryOfBarFile } from './parquet-bars.ts'
 import { withLock } from './series-lock.ts'
@@ -136,7 +137,7 @@ const namesIn = async (folder: string): Promise<readonly string[]> => {
 const seriesIn = async (root: string): Promise<readonly SeriesName[]> => {
   const series: SeriesName[] = []
   for (const venue of (await namesIn(root)).filter((name) => venueName(name) === name)) {
-    const symbols = (await namesIn(join(root, venue))).filter((name) => seriesSymbol(name) === name)
+    const symbols = (await namesIn(join(root, venue))).filter((name) => seriesSymbol(name, venue) === name)
     for (const symbol of symbols) {
       for (const timeframe of await namesIn(join(root, venue, symbol))) {
         const seconds = timeframeSeconds(timeframe)
@@ -189,9 +190,12 @@ const exists = (path: string): Promise<boolean> =>
     },
   )
 
+const DRAFT = /^\.\d{4}-\d{2}\.parquet\.[\w-]+\.partial$/
+
 /** A crash leaves the file as it was, or as it is to be. */
 const replaceFile = async (folder: string, name: string, bytes: Uint8Array): Promise<void> => {
   await mkdir(folder, { recursive: true, mode: 0o700 })
+  await removeLeftOver(folder, DRAFT)
   const draft = join(folder, `.${name}.${randomUUID()}.partial`)
   try {
     const handle = await open(draft, 'w', 0o600)

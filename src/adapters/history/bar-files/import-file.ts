@@ -2,6 +2,7 @@ import { basename } from 'node:path'
 import {
   importFormatOf,
   seriesInFileName,
+  symbolMeant,
   WANTED_IMPORT_COLUMNS,
   type ImportedBar,
   type ImportFormat,
@@ -107,7 +108,7 @@ class Collected {
       this.#skip(number, fault)
       return
     }
-    const row = format.read(cells)
+    const row = format.read(cells, this.#options)
     if (row.status === 'bad') this.#skip(number, row.reason)
     if (row.status !== 'bars') return
     for (const reason of row.faults) this.#skip(number, reason)
@@ -153,15 +154,22 @@ class Collected {
   #marketOf({ venue: inRow, symbol: rowSymbol }: ImportedBar): Market {
     // What the row names is true; the command line is for files that do not say it.
     const venue = inRow ?? this.#options.venue
-    const symbol = rowSymbol ?? this.#options.symbol ?? this.#inName?.symbol
     if (venue === undefined) throw new HistoryError(`${this.#path} names no venue: add --exchange`)
-    if (symbol === undefined) throw new HistoryError(`${this.#path} names no market: add --symbol`)
+    const symbol = rowSymbol ?? this.#symbolOf(venue)
     const key = `${venue}:${symbol}`
     const known = this.#markets.get(key)
     if (known !== undefined) return known
     const market: Market = { venue, symbol, seconds: null, bars: [] }
     this.#markets.set(key, market)
     return market
+  }
+
+  #symbolOf(venue: string): string {
+    const text = this.#options.symbol ?? this.#inName?.pair
+    if (text === undefined) throw new HistoryError(`${this.#path} names no market: add --symbol`)
+    const meant = symbolMeant(text, { venue })
+    if (meant.status === 'meant') return meant.symbol
+    throw new HistoryError(`${this.#path}: ${meant.reason}`)
   }
 
   /** As the times say; a file with a single time needs to be explained. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { StrategyError } from '../../../core/strategies/strategy.ts'
 import { harmlessEnvironment } from '../../harmless-environment.ts'
@@ -13,6 +14,9 @@ export interface OwnCodeOptions {
 
 const MEMORY_MB_MAX = 512
 const OUTPUT_CHARACTERS_MAX = 65_536
+/** How often a thread that is waited for is looked at, and how long one that has ended takes to say why. */
+const LOOK_MS = 100
+const END_MS_MAX = 5000
 
 /**
  * A file of the user in a thread of its own, which ends if it takes too long: a loop without an end cannot be stopped in
@@ -50,7 +54,7 @@ export class OwnCode {
       })
     port1.on('message', (answer: ThreadAnswer) => this.#take(answer))
     port1.unref()
-    this.#worker.on('error', (error) => this.#lose(`its thread failed: ${error.message}`))
+    this.#worker.on('error', (error) => this.#lose(reasonOf(error)))
     this.#worker.on('exit', () => this.#lose('its thread ended'))
   }
 
@@ -61,7 +65,10 @@ export class OwnCode {
     return asked
   }
 
-  /** The same, and this thread does nothing else until then. Never while another answer is awaited. */
+  /**
+   * The same, and this thread does nothing else until then. Never while another answer is awaited. Throws a
+   * `NoAnswerError` where there is none: `whyNoAnswer` finds out more.
+   */
   askNow<Of extends Kind>(kind: Of, request: RequestOf<Of>): AnswerOf<Of> {
     if (this.#end !== null) throw new StrategyError(this.#end)
     const untilMs = performance.now() + this.#msMax()
@@ -72,13 +79,19 @@ export class OwnCode {
       const received = receiveMessageOnPort(this.#channel.port1)
       if (received !== undefined) return answerIn(received.message as ThreadAnswer) as AnswerOf<Of>
       const leftMs = untilMs - performance.now()
-      if (leftMs <= 0) {
-        const reason = this.#tooLate()
-        this.#lose(reason)
-        throw new StrategyError(reason)
-      }
-      Atomics.wait(this.#answered, 0, before, leftMs)
+      if (leftMs <= 0 || this.#hasStopped()) throw new NoAnswerError()
+      Atomics.wait(this.#answered, 0, before, Math.min(leftMs, LOOK_MS))
     }
+  }
+
+  /** What became of a thread that does not answer is reported to this one only while it does not wait. */
+  async whyNoAnswer(): Promise<StrategyError> {
+    const ended = new Promise<void>((resolve) => {
+      this.#worker.once('exit', () => resolve())
+    })
+    await Promise.race([ended, sleep(this.#hasStopped() ? END_MS_MAX : LOOK_MS)])
+    this.#lose(this.#tooLate())
+    return new StrategyError(this.#end ?? this.#tooLate())
   }
 
   async close(): Promise<void> {
@@ -113,6 +126,11 @@ export class OwnCode {
     this.#worker.terminate().catch(() => undefined)
   }
 
+  /** Its times are negative from then on. Should that change one day, an end is noticed when the time is over. */
+  #hasStopped(): boolean {
+    return this.#worker.performance.eventLoopUtilization().idle < 0
+  }
+
   #msMax(): number {
     return this.#isLoaded ? this.#options.answerMsMax : this.#options.loadMsMax
   }
@@ -121,6 +139,16 @@ export class OwnCode {
     return `no answer in ${this.#msMax() / 1000} seconds: does it loop without an end?`
   }
 }
+
+/** A thread that is waited for did not answer in time, or ended. */
+export class NoAnswerError extends Error {
+  override readonly name = 'NoAnswerError'
+}
+
+const reasonOf = (error: Error): string =>
+  (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY'
+    ? `out of memory: it may use ${MEMORY_MB_MAX} MB`
+    : `its thread failed: ${error.message}`
 
 const answerIn = (answer: ThreadAnswer): unknown => {
   if (answer.status === 'error') throw new StrategyError(answer.message)

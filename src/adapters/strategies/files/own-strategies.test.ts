@@ -135,7 +135,16 @@ describe.each([{ blocks: true }, { blocks: false }])('a strategy in a file, %o',
 
   it('that takes all memory is an error', async () => {
     await strategyFile('eats', 'const all: unknown[] = []; for (;;) all.push(new Array(100000).fill(1.5))')
-    await expect(decided('eats', { ...options, answerMsMax: 10_000 })).rejects.toThrow('eats: ')
+    await expect(decided('eats', options)).rejects.toThrow('eats: out of memory: it may use 512 MB')
+  })
+
+  it('that takes all memory in a long warm-up is an error', async () => {
+    await strategyFile('hoards', 'const all: unknown[] = []; for (;;) all.push(new Array(100000).fill(1.5))')
+    const bars = barsFrom(
+      '2026-01-01T00:00:00.000Z',
+      Array.from({ length: 6000 }, () => 100),
+    )
+    await expect(decided('hoards', options, { bars })).rejects.toThrow('hoards: out of memory')
   })
 })
 

@@ -4,7 +4,7 @@ import type { AccountFacts } from '../../../core/strategies/run-strategy.ts'
 import { StrategyError, type StrategyProposal } from '../../../core/strategies/strategy.ts'
 import type { OpenedStrategy, StrategyDescription, StrategySource } from '../../../ports/strategy.ts'
 import type { Translations } from './messages.ts'
-import { OwnCode, type OwnCodeOptions } from './own-code.ts'
+import { NoAnswerError, OwnCode, type OwnCodeOptions } from './own-code.ts'
 
 export interface OwnStrategyOptions extends OwnCodeOptions {
   /** A backtest waits for each answer; a service must not. */
@@ -72,6 +72,7 @@ const runningIn = (code: OwnCode, opened: Opened, blocks: boolean): OpenedStrate
   let bars: SeriesBar[] = []
   let isDue = false
   let lost: StrategyError | null = null
+  let isSilent = false
   /** By symbol, which of its bars is not complete yet. */
   const forming = new Map<string, number>()
   const closesOne = ({ symbol, seconds, openMs, closeMs }: SeriesBar): boolean => {
@@ -89,6 +90,16 @@ const runningIn = (code: OwnCode, opened: Opened, blocks: boolean): OpenedStrate
     if (lost !== null) throw lost
     return answer
   }
+  /** Whoever hands over bars does not wait for an answer: `decide` says what became of them. */
+  const takeNow = (past: readonly SeriesBar[]): void => {
+    try {
+      if (!isSilent) code.askNow('take', { bars: past })
+    } catch (error) {
+      if (!(error instanceof NoAnswerError)) throw error
+      isSilent = true
+      isDue = true
+    }
+  }
   return {
     ...opened,
     get isDue() {
@@ -103,7 +114,7 @@ const runningIn = (code: OwnCode, opened: Opened, blocks: boolean): OpenedStrate
       if (bars.length < BARS_KEPT_MAX) return
       const past = bars
       bars = []
-      if (blocks) code.askNow('take', { bars: past })
+      if (blocks) takeNow(past)
       else
         code.ask('take', { bars: past }).catch((error: unknown) => {
           lost = ofStrategy(opened.name, error)
@@ -117,10 +128,11 @@ const runningIn = (code: OwnCode, opened: Opened, blocks: boolean): OpenedStrate
       isDue = false
       if (!blocks) return named(opened.name, code.ask('decide', request)).then(unlessLost)
       try {
-        return code.askNow('decide', request)
+        if (!isSilent) return code.askNow('decide', request)
       } catch (error) {
-        throw ofStrategy(opened.name, error)
+        if (!(error instanceof NoAnswerError)) throw ofStrategy(opened.name, error)
       }
+      return code.whyNoAnswer().then((reason) => Promise.reject(ofStrategy(opened.name, reason)))
     },
     close: () => code.close(),
   }

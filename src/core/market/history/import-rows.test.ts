@@ -118,8 +118,20 @@ describe('files with bars', () => {
     }
   })
 
+  it('name the option where a market is written so that it can be two', () => {
+    const format = importFormatOf(['ts', 'symbol', 'open', 'high', 'low', 'close', 'volume'])
+    const cells = ['2024-01-01', 'ARBUSD', '2', '3', '1', '2.5', '7']
+    expect(format?.read(cells)).toEqual({
+      status: 'bad',
+      reason: 'ARBUSD can be AR/BUSD or ARB/USD: add --symbol AR/BUSD or --symbol ARB/USD',
+    })
+    expect([format?.read(cells, { symbol: 'ar/busd' })]).toEqual(one(null, 'AR-BUSD'))
+    expect([format?.read(cells, { venue: 'kraken' })]).toEqual(one(null, 'ARB-USD'))
+    expect(format?.read(cells, { symbol: 'BTC' })).toMatchObject({ status: 'bad' })
+  })
+
   it('may say in their names what they hold', () => {
-    expect(seriesInFileName('BTCUSDT-1m-2024-01.csv')).toEqual({ symbol: 'BTC-USDT', timeframe: '1m' })
+    expect(seriesInFileName('BTCUSDT-1m-2024-01.csv')).toEqual({ pair: 'BTCUSDT', timeframe: '1m' })
     expect(seriesInFileName('bars.csv')).toBeNull()
   })
 })

@@ -1,5 +1,5 @@
 import { numberIn, splitCsv, timeIn } from './cells.ts'
-import { historyBarFault, seriesSymbol, venueName, type HistoryBar } from './series.ts'
+import { historyBarFault, seriesSymbol, seriesSymbols, venueName, type HistoryBar } from './series.ts'
 
 /** A bar of a foreign file. What the row does not name comes from the command line or the name of the file. */
 export interface ImportedBar {
@@ -18,7 +18,13 @@ export interface ImportFormat {
   readonly title: string
   /** The first line is data. */
   readonly startsWithData: boolean
-  read(cells: readonly string[]): ImportedRow
+  read(cells: readonly string[], named?: NamedMarket): ImportedRow
+}
+
+/** What the command line says of the rows. */
+export interface NamedMarket {
+  readonly venue?: string | undefined
+  readonly symbol?: string | undefined
 }
 
 /** Cells of a line, by what separates them; null when a quote is not closed. */
@@ -72,9 +78,9 @@ const firstOf = (names: readonly string[], wanted: readonly string[]): number =>
 const namedFormat = (names: readonly string[]): ImportFormat | null => {
   const time = firstOf(names, TIME_NAMES)
   const prices = PRICES.map((name) => names.indexOf(name))
-  const named = firstOf(names, VOLUME_NAMES)
+  const namedVolume = firstOf(names, VOLUME_NAMES)
   // As in `Volume BTC,Volume USDT`: the first is that of the coin.
-  const volume = named === -1 ? names.findIndex((name) => name.startsWith('volume ')) : named
+  const volume = namedVolume === -1 ? names.findIndex((name) => name.startsWith('volume ')) : namedVolume
   if ([time, volume, ...prices].includes(-1)) return null
   const symbol = firstOf(names, SYMBOL_NAMES)
   const venue = firstOf(names, VENUE_NAMES)
@@ -82,7 +88,7 @@ const namedFormat = (names: readonly string[]): ImportFormat | null => {
   return {
     title: 'header',
     startsWithData: false,
-    read: (cells) => {
+    read: (cells, named) => {
       const short = fieldFault(cells, names.length)
       if (short !== null) return short
       // An exchange marks the bar that is still forming with 0.
@@ -90,17 +96,41 @@ const namedFormat = (names: readonly string[]): ImportFormat | null => {
       const read = barFrom(cells, time, [...prices, volume])
       if (typeof read === 'string') return { status: 'bad', reason: read }
       const [venueText, symbolText] = [cells[venue], cells[symbol]].map((cell) => cell?.trim() ?? '')
-      return rowOf(read, venueText ?? '', symbolText ?? '')
+      return rowOf(read, venueText ?? '', symbolText ?? '', named)
     },
   }
 }
 
-const rowOf = (bar: HistoryBar, venueText: string, symbolText: string): ImportedRow => {
+const rowOf = (
+  bar: HistoryBar,
+  venueText: string,
+  symbolText: string,
+  named: NamedMarket = {},
+): ImportedRow => {
   const venue = venueText === '' ? null : venueName(venueText)
-  const symbol = symbolText === '' ? null : seriesSymbol(symbolText)
   if (venueText !== '' && venue === null) return { status: 'bad', reason: 'not a name of a venue' }
-  if (symbolText !== '' && symbol === null) return { status: 'bad', reason: 'not a name of a market' }
-  return { status: 'bars', bars: [{ venue, symbol, bar }], faults: [] }
+  if (symbolText === '') return { status: 'bars', bars: [{ venue, symbol: null, bar }], faults: [] }
+  const meant = symbolMeant(symbolText, { venue: venue ?? named.venue, symbol: named.symbol })
+  return meant.status === 'meant'
+    ? { status: 'bars', bars: [{ venue, symbol: meant.symbol, bar }], faults: [] }
+    : { status: 'bad', reason: meant.reason }
+}
+
+export type SymbolMeant =
+  | { readonly status: 'meant'; readonly symbol: string }
+  | { readonly status: 'unclear'; readonly reason: string }
+
+/** The market of a text. Where it can be two, the one that the command line names decides. */
+export const symbolMeant = (text: string, { venue, symbol: named }: NamedMarket): SymbolMeant => {
+  const symbols = seriesSymbols(text, venue ?? null)
+  const [first] = symbols
+  if (first === undefined) return { status: 'unclear', reason: 'not a name of a market' }
+  if (symbols.length === 1) return { status: 'meant', symbol: first }
+  const chosen = named === undefined ? null : seriesSymbol(named, venue ?? null)
+  if (chosen !== null && symbols.includes(chosen)) return { status: 'meant', symbol: chosen }
+  const pairs = symbols.map((symbol) => symbol.replace('-', '/'))
+  const options = pairs.map((pair) => `--symbol ${pair}`)
+  return { status: 'unclear', reason: `${text} can be ${pairs.join(' or ')}: add ${options.join(' or ')}` }
 }
 
 /** Dumps of exchanges: time, open, high, low, close, volume, and whatever follows. */
@@ -139,10 +169,8 @@ const wideFormat = (cells: readonly string[], names: readonly string[]): ImportF
   const time = firstOf(names, TIME_NAMES)
   const titles = new Set(cells.flatMap((cell) => titleOf(cell.trim()) ?? []))
   const markets = [...titles].flatMap((title): readonly WideMarket[] => {
-    const [venue, symbol] = [
-      venueName(title.split(':', 1)[0] ?? ''),
-      seriesSymbol(title.slice(title.indexOf(':') + 1)),
-    ]
+    const venue = venueName(title.split(':', 1)[0] ?? '')
+    const symbol = seriesSymbol(title.slice(title.indexOf(':') + 1), venue)
     const places = [...PRICES, 'volume'].map((field) => names.indexOf(`${title.toLowerCase()}:${field}`))
     return venue === null || symbol === null || places.includes(-1) ? [] : [{ venue, symbol, places }]
   })
@@ -191,8 +219,7 @@ const barFrom = (
 /** What the name of a file says: `BTCUSDT-1m-2024-01.csv` is how Binance names its dumps. */
 export const seriesInFileName = (
   name: string,
-): { readonly symbol: string; readonly timeframe: string } | null => {
+): { readonly pair: string; readonly timeframe: string } | null => {
   const [, pair = '', timeframe = ''] = /^([A-Za-z0-9]{5,20})-(\d{1,2}[smhd])(?:-|\.|$)/.exec(name) ?? []
-  const symbol = seriesSymbol(pair)
-  return symbol === null || timeframe === '' ? null : { symbol, timeframe }
+  return timeframe === '' ? null : { pair, timeframe }
 }

@@ -36,9 +36,9 @@ export const selectSeries = (
   stored: readonly SeriesName[],
   { venue, symbol, seconds }: SeriesSelector,
 ): SelectedSeries => {
-  const alike = stored.filter((name) => name.venue === venue && isSymbolMeant(name.symbol, symbol))
+  const alike = stored.filter((name) => name.venue === venue && isSymbolMeant(name, symbol))
   // A market that has the very name comes before those of the same coin: it has no other.
-  const named = alike.filter((name) => name.symbol === seriesSymbol(symbol))
+  const named = alike.filter((name) => name.symbol === seriesSymbol(symbol, venue))
   const meant = named.length > 0 ? named : alike
   const symbols = [...new Set(meant.map((name) => name.symbol))]
   if (symbols.length > 1) {

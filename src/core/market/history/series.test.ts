@@ -4,26 +4,63 @@ import {
   historyBarFault,
   monthRange,
   seriesSymbol,
+  seriesSymbols,
   timeframeSeconds,
   timeframeText,
   venueName,
   type SeriesName,
 } from './series.ts'
 
+const symbolOf = (text: string) => seriesSymbol(text, null)
+
 describe('names of series', () => {
   it('have one spelling per market, and keep spot and perpetual apart', () => {
-    expect(['BTC/USDT', 'btcusdt', 'BTC-USDT', 'BTC_USDT'].map(seriesSymbol)).toEqual(
+    expect(['BTC/USDT', 'btcusdt', 'BTC-USDT', 'BTC_USDT'].map(symbolOf)).toEqual(
       Array.from({ length: 4 }, () => 'BTC-USDT'),
     )
-    expect(seriesSymbol('BTC/USDT:USDT')).toBe('BTC-USDT-USDT')
-    expect(['BTC/FDUSD', 'BTCFDUSD'].map(seriesSymbol)).toEqual(['BTC-FDUSD', 'BTC-FDUSD'])
-    expect(['BTC', 'W', '1000PEPE/USDT'].map(seriesSymbol)).toEqual(['BTC', 'W', '1000PEPE-USDT'])
-    expect(['BTC-USDT', 'BTC-USDT-USDT'].map(seriesSymbol)).toEqual(['BTC-USDT', 'BTC-USDT-USDT'])
+    expect(symbolOf('BTC/USDT:USDT')).toBe('BTC-USDT-USDT')
+    expect(['BTC/FDUSD', 'BTCFDUSD'].map(symbolOf)).toEqual(['BTC-FDUSD', 'BTC-FDUSD'])
+    expect(['BTC', 'W', '1000PEPE/USDT'].map(symbolOf)).toEqual(['BTC', 'W', '1000PEPE-USDT'])
+    expect(['BTC-USDT', 'BTC-USDT-USDT'].map(symbolOf)).toEqual(['BTC-USDT', 'BTC-USDT-USDT'])
+  })
+
+  it('end with the whole quote currency where they are written without a separator', () => {
+    expect(
+      ['BTCBUSD', 'BTCTUSD', 'BTCGUSD', 'ETHPYUSD', 'XRPRLUSD', 'BTCAEUR', 'BNBBUSD'].map(symbolOf),
+    ).toEqual(['BTC-BUSD', 'BTC-TUSD', 'BTC-GUSD', 'ETH-PYUSD', 'XRP-RLUSD', 'BTC-AEUR', 'BNB-BUSD'])
+    expect(['BNBUSD', 'SHIBUSD', 'DOTUSD', 'USDTUSD', 'ADAEUR', 'BTCBUSDT'].map(symbolOf)).toEqual([
+      'BNB-USD',
+      'SHIB-USD',
+      'DOT-USD',
+      'USDT-USD',
+      'ADA-EUR',
+      'BTCB-USDT',
+    ])
+    expect(['BUSD', 'FDUSD', 'PYUSD', 'BTC-BUSD', 'BTCB-USD'].map(symbolOf)).toEqual([
+      'BUSD',
+      'FDUSD',
+      'PYUSD',
+      'BTC-BUSD',
+      'BTCB-USD',
+    ])
+  })
+
+  it('can be two markets, of which the venue has one', () => {
+    for (const [name, busd, usd] of [
+      ['ARBUSD', 'AR-BUSD', 'ARB-USD'],
+      ['xyztusd', 'XYZ-TUSD', 'XYZT-USD'],
+    ] as const) {
+      expect(seriesSymbols(name, null)).toEqual([busd, usd])
+      expect(seriesSymbols(name, 'elsewhere')).toEqual([busd, usd])
+      expect(symbolOf(name)).toBeNull()
+      expect(seriesSymbols(name, 'binance')).toEqual([busd])
+      expect(seriesSymbols(name, 'kraken')).toEqual([usd])
+    }
   })
 
   it('never leave the folder of the store', () => {
     const tricks = ['..', '../x', 'a/../b', '', '.', '-', 'a b', 'a\u0000b', 'a'.repeat(41), '/etc']
-    expect(tricks.map(seriesSymbol).filter((name) => name !== null)).toEqual([])
+    expect(tricks.map(symbolOf).filter((name) => name !== null)).toEqual([])
     expect(tricks.map(venueName).filter((name) => name !== null)).toEqual([])
   })
 
@@ -72,6 +109,9 @@ describe('a selector', () => {
     { venue: 'binance', symbol: 'ETH-USDT-USDT', seconds: 60 },
     { venue: 'binance', symbol: 'SOL', seconds: 60 },
     { venue: 'binance', symbol: 'SOL-USDT', seconds: 300 },
+    { venue: 'mine', symbol: 'AR-BUSD', seconds: 60 },
+    { venue: 'mine', symbol: 'ARB-USD', seconds: 60 },
+    { venue: 'mine', symbol: 'XYZ-BUSD', seconds: 60 },
   ]
   const select = (text: string) => {
     const selector = parseSelector(text)
@@ -90,6 +130,13 @@ describe('a selector', () => {
     expect(select('binance:SOL:1m')).toEqual({ status: 'found', source: stored[4], seconds: 60 })
     expect(select('binance:SOL:5m')).toEqual({ status: 'found', source: stored[4], seconds: 300 })
     expect(select('binance:SOL-USDT:5m')).toEqual({ status: 'found', source: stored[5], seconds: 300 })
+  })
+
+  it('finds a market that is written without a separator, unless it can be two that are stored', () => {
+    expect(select('mine:XYZBUSD:1m')).toEqual({ status: 'found', source: stored[8], seconds: 60 })
+    expect(select('mine:ARBUSD:1m')).toMatchObject({
+      reason: 'ARBUSD can be AR-BUSD or ARB-USD of mine: name one of them',
+    })
   })
 
   it('does not guess', () => {

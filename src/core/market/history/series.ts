@@ -1,4 +1,5 @@
 import { canonicalSymbol } from '../../shared/symbol.ts'
+import { pairsIn } from './pair-name.ts'
 
 /** A bar of recorded history. Its time is its open, in milliseconds since 1970, UTC. */
 export interface HistoryBar {
@@ -54,23 +55,30 @@ export const venueName = (text: string): string | null => {
 
 /**
  * One spelling of a market, safe as the name of a folder: `BTC/USDT` and `btcusdt` are `BTC-USDT`, the perpetual
- * `BTC/USDT:USDT` is `BTC-USDT-USDT`. Null for what is no name of a market.
+ * `BTC/USDT:USDT` is `BTC-USDT-USDT`. Null for what is no name of a market, or can be that of two.
  */
-export const seriesSymbol = (text: string): string | null => {
+export const seriesSymbol = (text: string, venue: string | null): string | null => {
+  const [symbol = null, ...others] = seriesSymbols(text, venue)
+  return others.length === 0 ? symbol : null
+}
+
+/** Every market that a text can mean: of `ARBUSD`, where nothing is known of the venue, `AR-BUSD` and `ARB-USD`. */
+export const seriesSymbols = (text: string, venue: string | null): readonly string[] => {
   const name = text.trim().toUpperCase().replaceAll(/[/:_]/g, '-')
-  if (!/^[A-Z0-9]+(?:[-.][A-Z0-9]+)*$/.test(name) || name.length > SYMBOL_LENGTH_MAX) return null
-  const [, base, quote] = /^([A-Z0-9]{2,}?)(USDT|USDC|FDUSD|USD|EUR)$/.exec(name) ?? []
-  return base === undefined || quote === undefined ? name : `${base}-${quote}`
+  if (!/^[A-Z0-9]+(?:[-.][A-Z0-9]+)*$/.test(name) || name.length > SYMBOL_LENGTH_MAX) return []
+  const pairs = /[-.]/.test(name) ? [] : pairsIn(name, venue)
+  return pairs.length === 0 ? [name] : pairs
 }
 
 const SYMBOL_LENGTH_MAX = 40
 
 /** Whether somebody who writes `wanted` can mean this market: by its whole name, or by its coin alone. */
-export const isSymbolMeant = (symbol: string, wanted: string): boolean =>
-  symbol === seriesSymbol(wanted) ||
-  (isCoinAlone(wanted) && canonicalSymbol(symbol) === canonicalSymbol(wanted))
+export const isSymbolMeant = ({ venue, symbol }: SeriesName, wanted: string): boolean =>
+  seriesSymbols(wanted, venue).includes(symbol) ||
+  (isCoinAlone(wanted, venue) && canonicalSymbol(symbol) === canonicalSymbol(wanted))
 
-const isCoinAlone = (wanted: string): boolean => seriesSymbol(wanted) === canonicalSymbol(wanted)
+const isCoinAlone = (wanted: string, venue: string): boolean =>
+  seriesSymbol(wanted, venue) === canonicalSymbol(wanted)
 
 /** What is wrong with the values of a bar; null for nothing. */
 export const historyBarFault = ({ open, high, low, close, volume }: HistoryBar): string | null => {

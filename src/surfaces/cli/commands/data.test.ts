@@ -54,6 +54,24 @@ describe('svc data import', () => {
     expect(await readdir(join(home.folder, 'data/bars/binance/BTC-USDT/1m'))).toEqual(['2024-01.parquet'])
   })
 
+  it('takes the whole quote currency of the name of a dump, and refuses a name that can be two markets', async () => {
+    const busd = await importing(await file('BTCBUSD-1m-2022-01.csv', dump(3)), '--exchange', 'binance')
+    expect(busd.file.series).toMatchObject([{ series: 'binance:BTC-BUSD:1m' }])
+    const path = await file('ARBUSD-1m-2022-01.csv', dump(3))
+    expect(await importing(path, '--exchange', 'mine')).toMatchObject({
+      exitCode: 1,
+      file: {
+        error: `${path}: ARBUSD can be AR/BUSD or ARB/USD: add --symbol AR/BUSD or --symbol ARB/USD`,
+      },
+    })
+    const named = await importing(path, '--exchange', 'mine', '--symbol', 'AR/BUSD')
+    expect(named.file.series).toMatchObject([{ series: 'mine:AR-BUSD:1m' }])
+    expect((await list()).map(({ series }: { series: string }) => series)).toEqual([
+      'binance:BTC-BUSD:1m',
+      'mine:AR-BUSD:1m',
+    ])
+  })
+
   it('reads gzip, microseconds, JSON lines and Parquet alike', async () => {
     const words = ['--exchange', 'x', '--symbol', 'BTC']
     await importing(await file('a.csv.gz', gzipSync(dump(50, { scale: 1000 }))), ...words)

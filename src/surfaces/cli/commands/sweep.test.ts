@@ -1,4 +1,4 @@
-import { appendFile, readFile, readdir, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readFile, readdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createHistoryCommands } from '../../../compose/history.ts'
@@ -62,6 +62,22 @@ describe('svc sweep', { timeout: 180_000 }, () => {
     // More values of the same sweep: only what is new is run.
     const { reused, document } = await documentOf(...GRID.slice(0, -1), 'slow=10..30:10')
     expect({ reused, runs: document.runs }).toEqual({ reused: 4, runs: 6 })
+  })
+
+  it('keeps as many results as configured, and removes those of sweeps that nobody used for longest', async () => {
+    const folder = join(home.folder, 'data', 'sweeps')
+    await mkdir(folder, { recursive: true })
+    const names = [2, 3].map((days) => `old-${String(days).repeat(16)}.jsonl`)
+    for (const [index, name] of names.entries()) {
+      await writeFile(join(folder, name), '')
+      const at = new Date(Date.now() - (index + 2) * 24 * HOUR)
+      await utimes(join(folder, name), at, at)
+    }
+    const words = ['sweep', 'ma_crossover', '--data', 'binance:BTC:1h', '--set', 'fast=2', '--json']
+    expect(await home.run(words, { environment: { SVC_BACKTESTS__KEEP: '1' } })).toMatchObject({
+      exitCode: 0,
+    })
+    expect(await readdir(folder)).toEqual([expect.stringMatching(/^ma_crossover-/), names[0]])
   })
 
   it('forgets what other bars or settings gave', async () => {
