@@ -24,7 +24,7 @@ export const decideReputation = (
   const { calls, feedback } = facts.reputation
   switch (command.kind) {
     case 'settle-bar':
-      return settleBar(facts, command.bar, configuration.settlement)
+      return settleBar(facts, command.bar, now, configuration.settlement)
     case 'settle-position':
       return settlePosition(calls, command.positionId, facts.trading.positions, configuration)
     case 'settle-overdue':

@@ -8,16 +8,18 @@ import type { CanonicalSymbol, PositionId, Timestamp } from '../shared/brand.ts'
 import { priceNumber, priceNumberOrNull, ratioOf, returnOf, sumOf, type Price } from '../shared/money.ts'
 import type { ReputationFacts } from './evolve.ts'
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
-import { type Horizon, HORIZON_MS, HORIZONS, msOf, timestampAt } from '../shared/time.ts'
+import { type Horizon, HORIZON_MS, HORIZONS, isFromFuture, msOf, timestampAt } from '../shared/time.ts'
 import { r9 } from '../shared/numbers.ts'
+import { LATE_MS_MAX } from '../signals/producer-runs.ts'
 import { waitingIn } from './due-queues.ts'
 
 /** The calls that a bar decides. */
 export const settleBar = (
   { reputation: { calls }, market }: Pick<ReputationFacts, 'reputation' | 'market'>,
   bar: DecidingBar,
+  now: Timestamp,
   rules: Configuration['settlement'],
-): Decision => accept(...settledByBar(calls, bar, rules, exitPrices(market, bar)))
+): Decision => accept(...settledByBar(calls, bar, now, { ...rules, exitPriceOf: exitPrices(market, bar) }))
 
 /** Bars that still have due calls, because one batch settles a limited number. */
 export const barsLeftOver = ({
@@ -125,35 +127,44 @@ const PARTS_OF_HORIZON = 8
 const settledByBar = (
   calls: Calls,
   { symbol, closeTs, rates = calls.rates }: DecidingBar,
-  rules: SettlementRules,
-  exitPriceOf: (horizon: Horizon) => Price,
+  now: Timestamp,
+  rules: SettlementRules & { readonly exitPriceOf: (horizon: Horizon) => Price },
 ): readonly NewEvent[] => {
   const tooLateMs = msOf(closeTs) - rules.grace_seconds * 1000
+  const nowMs = msOf(now)
+  const isDue = (call: Call): boolean => call.dueAt <= closeTs || isOpenedByWrongClock(call, nowMs)
   const due = HORIZONS.flatMap((horizon) =>
-    dueIn(calls, symbolQueue(horizon, symbol), ({ dueAt }) => dueAt <= closeTs),
+    dueIn(calls, symbolQueue(horizon, symbol), isDue, outOfOrderAfter(closeTs)),
   )
   return due.slice(0, SETTLED_AT_ONCE_MAX).map((call) => {
-    if (call.refPrice === null) return settledByMove(call, unknownMove('no_price'))
-    return msOf(call.dueAt) < tooLateMs
-      ? settledByMove(call, unknownMove('no_bar'))
-      : settledByMove(
-          call,
-          priceMoveOf(rates, call, { refPrice: call.refPrice, exitPrice: exitPriceOf(call.horizon) }, rules),
-        )
+    const { refPrice, dueAt, horizon } = call
+    if (refPrice === null) return settledByMove(call, unknownMove('no_price'))
+    if (dueAt > closeTs || msOf(dueAt) < tooLateMs) return settledByMove(call, unknownMove('no_bar'))
+    return settledByMove(
+      call,
+      priceMoveOf(rates, call, { refPrice, exitPrice: rules.exitPriceOf(horizon) }, rules),
+    )
   })
 }
 
+/**
+ * It would be due long after its horizon. It is void at once: all calls behind it in its queues would wait for it, and its
+ * price is not the one of the time that it names.
+ */
+const isOpenedByWrongClock = ({ dueAt, horizon }: Call, nowMs: number): boolean =>
+  isFromFuture(msOf(dueAt), nowMs + HORIZON_MS[horizon])
+
 /** Whether a settled bar has left due calls. */
 const isAnyLeft = (calls: Calls, { symbol, closeTs }: Pick<DecidingBar, 'symbol' | 'closeTs'>): boolean =>
-  HORIZONS.some((horizon) => {
-    const [first] = waitingIn(calls.due, symbolQueue(horizon, symbol))
-    const call = first === undefined ? undefined : calls.open.get(first)
-    return call !== undefined && call.dueAt <= closeTs
-  })
+  HORIZONS.some(
+    (horizon) =>
+      dueIn(calls, symbolQueue(horizon, symbol), ({ dueAt }) => dueAt <= closeTs, outOfOrderAfter(closeTs), 1)
+        .length > 0,
+  )
 
 const settledByTime = (calls: Calls, now: Timestamp, rules: SettlementRules): readonly NewEvent[] => {
-  const latest = timestampAt(Date.parse(now) - rules.grace_seconds * 1000)
-  return HORIZONS.flatMap((horizon) => dueIn(calls, horizonQueue(horizon), ({ dueAt }) => dueAt < latest))
+  const isOver = overdueAt(now, rules)
+  return HORIZONS.flatMap((horizon) => dueIn(calls, horizonQueue(horizon), isOver))
     .slice(0, SETTLED_AT_ONCE_MAX)
     .map((call) => settledByMove(call, unknownMove(call.refPrice === null ? 'no_price' : 'no_bar')))
 }
@@ -165,11 +176,21 @@ export const isAnyOverdue = (
   rules: Pick<SettlementRules, 'grace_seconds'>,
 ): boolean => {
   if (calls.open.size === 0) return false
-  const latest = timestampAt(Date.parse(now) - rules.grace_seconds * 1000)
+  const isOver = overdueAt(now, rules)
   return HORIZONS.some((horizon) => {
     const [first] = waitingIn(calls.due, horizonQueue(horizon))
-    return first !== undefined && (calls.open.get(first)?.dueAt ?? latest) < latest
+    const call = first === undefined ? undefined : calls.open.get(first)
+    return call !== undefined && isOver(call)
   })
+}
+
+const overdueAt = (
+  now: Timestamp,
+  { grace_seconds }: Pick<SettlementRules, 'grace_seconds'>,
+): ((call: Call) => boolean) => {
+  const nowMs = Date.parse(now)
+  const latest = timestampAt(nowMs - grace_seconds * 1000)
+  return (call) => call.dueAt < latest || isOpenedByWrongClock(call, nowMs)
 }
 
 /** The result of all trades on a call. */
@@ -290,13 +311,23 @@ const resolvedEvent = (call: Call, resolution: Resolution): NewEvent => ({
   },
 })
 
-/** From the front of a queue while they are due: later entries are due later. */
-const dueIn = (calls: Calls, queue: string, isDue: (call: Call) => boolean): readonly Call[] => {
+/** From the front of a queue while they are due: later entries are due later, but for those up to `lastDueAt`. */
+const dueIn = (
+  calls: Calls,
+  queue: string,
+  isDue: (call: Call) => boolean,
+  lastDueAt: Timestamp | null = null,
+  wantedMax = SETTLED_AT_ONCE_MAX,
+): readonly Call[] => {
   const due: Call[] = []
   for (const id of waitingIn(calls.due, queue)) {
     const call = calls.open.get(id)
-    if (call === undefined || !isDue(call) || due.length === SETTLED_AT_ONCE_MAX) break
-    due.push(call)
+    if (call === undefined || due.length === wantedMax) break
+    if (isDue(call)) due.push(call)
+    else if (lastDueAt === null || call.dueAt > lastDueAt) break
   }
   return due
 }
+
+/** A producer that reads bars speaks as of their close, but up to a minute later: others may have spoken in between. */
+const outOfOrderAfter = (closeTs: Timestamp): Timestamp => timestampAt(msOf(closeTs) + LATE_MS_MAX)

@@ -209,7 +209,8 @@ const spokenAt = ({ registered }: Producers, name: string, { ts }: Row, now: Tim
   return readsBars && lateMs > 0 && lateMs < LATE_MS_MAX ? ts : now
 }
 
-const LATE_MS_MAX = 60_000
+/** Later it speaks as of now. */
+export const LATE_MS_MAX = 60_000
 
 const signalEvents = (
   name: string,
