@@ -70,11 +70,10 @@ describe('a run that changes while it is being stored', () => {
 
 describe('what a service that was killed left behind', () => {
   it('is removed by the next one, unless somebody may still be writing it', async () => {
-    for (const name of ['old.json.77.part', 'new.json.78.part', 'notes.part'])
-      await writeFile(join(folder, name), '{')
+    const old = 'old.json.0b6a2c1e-5d4f-4a3b-9c8d-7e6f5a4b3c2d.part'
+    for (const name of [old, 'new.json.78.part', 'notes.part']) await writeFile(join(folder, name), '{')
     const hoursAgo = new Date(Date.now() - 2 * 3_600_000)
-    for (const name of ['old.json.77.part', 'notes.part'])
-      await utimes(join(folder, name), hoursAgo, hoursAgo)
+    for (const name of [old, 'notes.part']) await utimes(join(folder, name), hoursAgo, hoursAgo)
 
     expect(await runFiles(folder, neverReported).load()).toEqual([])
 

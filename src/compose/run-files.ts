@@ -47,7 +47,7 @@ export const runFiles = (folder: string, onError: (what: string, error: unknown)
   }
 }
 
-const DRAFT = /^[\w-]{1,64}\.json\.\d+\.part$/
+const DRAFT = /^[\w-]{1,64}\.json\.[\w-]+\.part$/
 
 /** For a service that leaves nothing behind. */
 export const runsInMemory = (): RunStore => {
