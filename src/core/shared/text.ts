@@ -7,12 +7,61 @@ export const plainText = (lengthMax = 256) => barless(lengthMax).min(1)
 /** The same, trimmed, and it may be blank: then it is empty. */
 export const trimmedText = (lengthMax = 256) => z.string().trim().pipe(barless(lengthMax))
 
+const isWellFormed = (text: string): boolean => text.isWellFormed()
+
+const UNICODE_INVALID = faultOf('unicode_invalid', 'must be well-formed Unicode')
+
 const barless = (lengthMax: number) =>
   z
     .string()
     .max(lengthMax)
     .regex(PLAIN, { error: 'must not contain | or control characters' })
-    .refine((text) => text.isWellFormed(), faultOf('unicode_invalid', 'must be well-formed Unicode'))
+    .refine(isWellFormed, UNICODE_INVALID)
+
+/**
+ * A name that people see: without blanks around it, and without characters that nobody sees or that change the direction
+ * of the text, so that two names do not look the same. Only what is entered is held to it: stored names stay readable.
+ */
+export const displayName = (lengthMax: number) =>
+  z.string().min(1).max(lengthMax).refine(isWellFormed, UNICODE_INVALID).superRefine(nameFaults)
+
+/** A name that also stands in a hashed field of an event. */
+export const plainName = (lengthMax: number) => plainText(lengthMax).superRefine(nameFaults)
+
+const nameFaults = (name: string, context: { addIssue(issue: NameFault): void }): void => {
+  const [hidden] = HIDDEN.exec(name) ?? []
+  if (hidden !== undefined) context.addIssue(hiddenFault(hidden))
+  if (name.trim() !== name) context.addIssue(BLANK_AROUND)
+}
+
+type NameFault = {
+  readonly code: 'custom'
+  readonly message: string
+  readonly params: { readonly type: 'string_pattern' }
+}
+
+const hiddenFault = (character: string): NameFault => ({
+  code: 'custom',
+  message: `must not contain ${codePointOf(character)}, which is invisible or changes the direction of text`,
+  params: { type: 'string_pattern' },
+})
+
+const BLANK_AROUND: NameFault = {
+  code: 'custom',
+  message: 'must not begin or end with a blank',
+  params: { type: 'string_pattern' },
+}
+
+const codePointOf = (character: string): string =>
+  `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
+
+/** The name as it looks. */
+export const withoutHidden = (name: string): string => name.replaceAll(ALL_HIDDEN, '')
+
+/** Control and format characters, line separators, what fonts ignore, and the empty pattern of Braille. */
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u
+
+const ALL_HIDDEN = new RegExp(HIDDEN, 'gu')
 
 /**
  * A list of texts inside a payload. It reports the first faults only: the library would collect one per element, and a

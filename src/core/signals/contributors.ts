@@ -15,7 +15,7 @@ import {
   type TrackRecord,
 } from './track-record.ts'
 import { z } from 'zod'
-import { plainText } from '../shared/text.ts'
+import { displayName, plainName } from '../shared/text.ts'
 import { publicKeyText } from './signed-submissions.ts'
 import { DAY_MS, timestampAt } from '../shared/time.ts'
 
@@ -312,9 +312,9 @@ const METADATA_BYTES_MAX = 16 * 1024
 
 /** The body of a registration. */
 export const contributorRegistration = z.object({
-  node_id: plainText(128),
-  name: z.string().min(1).max(128),
-  role: z.string().min(1).max(64).meta({ description: 'usually operator, agent, curator or tester' }),
+  node_id: plainName(128),
+  name: displayName(128),
+  role: displayName(64).meta({ description: 'usually operator, agent, curator or tester' }),
   metadata: storableObject({ bytesMax: METADATA_BYTES_MAX }).default({}),
   public_key: publicKeyText()
     .optional()

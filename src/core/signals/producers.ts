@@ -8,7 +8,7 @@ import { accept, type Decision, refuse } from '../shared/decision.ts'
 import { BUILTIN_PRODUCERS } from '../signal-types/all.ts'
 import { z } from 'zod'
 import { cronText } from '../shared/cron.ts'
-import { httpUrl } from '../shared/text.ts'
+import { httpUrl, withoutHidden } from '../shared/text.ts'
 
 export interface Producer {
   readonly name: string
@@ -44,8 +44,9 @@ export const INITIAL_PRODUCERS: Producers = { registered: PersistentMap(), runs:
 
 export const isBuiltin = (name: string): boolean => Object.hasOwn(BUILTIN_PRODUCERS, name)
 
-/** Also by a name that a reader takes for it: other case, blanks around it, full-width letters. */
-export const looksBuiltin = (name: string): boolean => isBuiltin(name.normalize('NFKC').trim().toLowerCase())
+/** Also by a name that a reader takes for it: other case, blanks around it, full-width letters, invisible characters. */
+export const looksBuiltin = (name: string): boolean =>
+  isBuiltin(withoutHidden(name).normalize('NFKC').trim().toLowerCase())
 
 /** Undefined for a name that is not built in, also for one that every object inherits. */
 export const builtinOf = (name: string): (typeof BUILTIN_PRODUCERS)[string] | undefined =>

@@ -220,6 +220,7 @@ describe('the name of a built-in producer, and one that looks like it', () => {
     'Technical-Analysis',
     ' technical-analysis',
     'ｔechnical-analysis\u00a0',
+    '\u202etechnical\u200b-analysis',
   ]
 
   it.each(names)('is taken by no contributor: %j', (name) => {

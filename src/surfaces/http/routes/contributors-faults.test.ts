@@ -25,6 +25,13 @@ describe('what is no registration', () => {
     ['name', null, 'string_type'],
     ['name', '', 'string_too_short'],
     ['name', 'x'.repeat(129), 'string_too_long'],
+    ['node_id', 'ann\u200b', 'string_pattern'],
+    ['node_id', ' ann', 'string_pattern'],
+    ['name', 'Ann\u0000', 'string_pattern'],
+    ['name', '\u202eAnn', 'string_pattern'],
+    ['name', 'Ann ', 'string_pattern'],
+    ['role', '\u2066operator', 'string_pattern'],
+    ['role', ' operator', 'string_pattern'],
     ['role', undefined, 'missing'],
     ['role', ['operator'], 'string_type'],
     ['role', '', 'string_too_short'],
@@ -40,7 +47,7 @@ describe('what is no registration', () => {
   it('but may be anything within the limits', async () => {
     const json = {
       node_id: "'; DROP TABLE events; -- 😀",
-      name: '<script>alert(1)</script>|\u0000',
+      name: '<script>alert(1)</script>|',
       role: 'x'.repeat(64),
       // `{"a":""}` are eight bytes.
       metadata: { a: 'x'.repeat(16_376) },
