@@ -1,23 +1,27 @@
-import { timestampOf } from '../shared/brand.ts'
+import { positionId, timestampOf } from '../shared/brand.ts'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { stateAfter } from '../../../test/given.fixture.ts'
-import type { Usd } from '../shared/money.ts'
+import type { Quantity, Usd } from '../shared/money.ts'
+import { canonicalSymbol } from '../shared/symbol.ts'
+import type { NewEvent } from '../events/catalogue.ts'
+import { releaseOrderId } from './client-order-id.ts'
 import { recordFunding } from './funding.ts'
 
 const OPENED = timestampOf('2026-02-20T00:00:00.000Z')
 const CHARGED_MS = Date.parse('2026-02-20T08:00:00.000Z')
 
-const tradingWith = (quantities: readonly number[]) =>
-  stateAfter(
-    quantities.map((quantity, index) => ({
+/** What is sold of each was sold at the venue by hand. */
+const tradingWith = (quantities: readonly number[], sold: readonly number[] = []) =>
+  stateAfter([
+    ...quantities.map((quantity, index): NewEvent => ({
       type: 'execution.position_adopted.v1',
       source: 'oms',
       ts: OPENED,
       payload: {
-        position_id: `p${index}`,
+        position_id: positionId(`p${index}`),
         venue: 'somewhere',
-        asset: 'BTC',
+        asset: canonicalSymbol('BTC'),
         direction: 'long',
         entry_price: 100,
         quantity,
@@ -27,11 +31,32 @@ const tradingWith = (quantities: readonly number[]) =>
         loss_at_stop_usd: 100 * quantity,
       },
     })),
-  ).trading
+    ...sold.map((quantity, index): NewEvent => ({
+      type: 'execution.order_filled.v1',
+      source: 'oms',
+      ts: OPENED,
+      payload: {
+        order_id: releaseOrderId(positionId(`p${index}`), 1n as Quantity),
+        position_id: positionId(`p${index}`),
+        intent_id: null,
+        fill_price: 100,
+        fill_size: quantity,
+        fee_usd: 0,
+        fill_no: 1,
+        notional_usd: 100 * quantity,
+        remaining_size: (quantities[index] ?? 0) - quantity,
+        venue_trade_id: null,
+      },
+    })),
+  ]).trading
 
-const sharesOf = (quantities: readonly number[], paidUsd: bigint, atMs = CHARGED_MS) => {
+const sharesOf = (
+  quantities: readonly number[],
+  paidUsd: bigint,
+  { atMs = CHARGED_MS, sold = [] }: { atMs?: number; sold?: readonly number[] } = {},
+) => {
   const payment = { id: '7', symbol: 'BTCUSDT', paidUsd: paidUsd as Usd, atMs }
-  const decision = recordFunding(tradingWith(quantities), { venue: 'somewhere', payment })
+  const decision = recordFunding(tradingWith(quantities, sold), { venue: 'somewhere', payment })
   if (decision.status !== 'accepted') throw new Error('refused')
   return decision.events.map(({ payload }) => payload as { amount_usd: number; position_id: string })
 }
@@ -54,7 +79,15 @@ it('is shared by size, and adds up to the last micro-dollar', () => {
   )
 })
 
+it('is shared by what is left of each position, not by what was bought', () => {
+  const amounts = sharesOf([4, 4], 1_000_000n, { sold: [3, 0] }).map(({ amount_usd }) => amount_usd)
+  expect(amounts).toEqual([0.2, 0.8])
+  // Sold, and not closed yet: the money was paid all the same.
+  const all = sharesOf([1, 3], 1_000_000n, { sold: [1, 3] }).map(({ amount_usd }) => amount_usd)
+  expect(all).toEqual([0.25, 0.75])
+})
+
 it('is nobody’s who did not hold the symbol then', () => {
   expect(sharesOf([], 5n)).toEqual([])
-  expect(sharesOf([1], 5n, Date.parse(OPENED))).toEqual([])
+  expect(sharesOf([1], 5n, { atMs: Date.parse(OPENED) })).toEqual([])
 })

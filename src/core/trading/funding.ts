@@ -4,7 +4,7 @@ import type { NewEvent } from '../events/catalogue.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import { openPositionsOf } from './book.ts'
 import { PAPER } from './orders.ts'
-import { isOpen, type Position } from './positions.ts'
+import { isOpen, quantityLeft, type Position } from './positions.ts'
 import { VENUE_CLOCK_MS_MAX } from './venue-orders.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 import {
@@ -16,6 +16,7 @@ import {
   signed,
   sumOf,
   usdNumber,
+  type Quantity,
   type Usd,
 } from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
@@ -70,12 +71,13 @@ export const recordFunding = (
   // A position is opened by the clock of the venue and closed by ours: they differ a little.
   const exact = heldUntil(payment.atMs)
   const held = exact.length > 0 ? exact : heldUntil(payment.atMs - VENUE_CLOCK_MS_MAX)
-  const whole = sumOf(held.map(({ holding }) => holding.quantity))
+  const sizes = sizesOf(held)
+  const whole = sumOf(sizes)
   let quantity = NO_QUANTITY
   let charged = NO_USD
   return accept(
-    ...held.map((position): NewEvent => {
-      quantity = plus(quantity, position.holding.quantity)
+    ...held.map((position, index): NewEvent => {
+      quantity = plus(quantity, sizes[index] ?? NO_QUANTITY)
       // Up to here: what is lost by rounding goes to the next, and the last one takes the rest.
       const upTo = whole === 0n ? NO_USD : (((payment.paidUsd * quantity) / whole) as Usd)
       const amount = minus(upTo, charged)
@@ -83,6 +85,14 @@ export const recordFunding = (
       return paymentOf(position, payment, amount, venue)
     }),
   )
+}
+
+/** What is left of each: a venue charges what it holds. Of one that has ended, only the whole is known. */
+const sizesOf = (held: readonly Position[]): readonly Quantity[] => {
+  const sizes = held.map((position) =>
+    isOpen(position) ? quantityLeft(position) : position.holding.quantity,
+  )
+  return sumOf(sizes) > 0n ? sizes : held.map(({ holding }) => holding.quantity)
 }
 
 const paymentOf = (position: Position, payment: VenueFunding, amount: Usd, venue: string): NewEvent => ({
