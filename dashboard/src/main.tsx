@@ -21,9 +21,9 @@ const client = new QueryClient({
       // Events tell when something is stale; refetching on focus adds nothing.
       staleTime: 30_000,
       refetchOnWindowFocus: false,
-      // A refused request is refused again.
+      // A refused request is refused again, unless there were only too many of them.
       retry: (failures, error) =>
-        !(error instanceof ApiError && error.status < 500) && failures < RETRIES_MAX,
+        !(error instanceof ApiError && error.status < 500 && error.status !== 429) && failures < RETRIES_MAX,
     },
   },
 })

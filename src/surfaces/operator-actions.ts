@@ -16,6 +16,9 @@ export const killSwitchMove = z.object({
     .max(3)
     .meta({ description: '0 normal, 1 caution, 2 crisis (exits only), 3 lockdown' }),
   reason: reasonText(),
+  raise_only: z.boolean().optional().meta({
+    description: 'whether a level below the current one changes nothing, instead of lowering it',
+  }),
 })
 
 /** As many as one can see at once; more come in several requests. */
@@ -31,7 +34,7 @@ export const acknowledgeAlerts = (alertIds: readonly string[], operator: string)
 type Optional = string | undefined
 
 export const setKillSwitch = (
-  { level, reason }: z.output<typeof killSwitchMove>,
+  { level, reason, raise_only: raiseOnly = false }: z.output<typeof killSwitchMove>,
   operator: string,
   caller: Caller,
 ): Command => ({
@@ -42,6 +45,7 @@ export const setKillSwitch = (
     operator,
     surface: 'api',
     mayLower: mayDo(caller, 'operator'),
+    raiseOnly,
   },
 })
 

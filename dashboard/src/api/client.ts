@@ -1,4 +1,5 @@
 import createClient from 'openapi-fetch'
+import { readServerTime } from './server-clock.ts'
 import type { paths } from './schema.generated.ts'
 import type { Payload, WithPayload } from './types.ts'
 
@@ -21,14 +22,31 @@ const inTime = ({ signal, method }: Request): RequestInit => ({
 })
 
 api.use({
-  onResponse: async ({ response }) => {
-    if (!response.ok) throw new ApiError(response.status, await readProblem(response))
+  onResponse: async ({ request, response }) => {
+    readServerTime(response)
+    if (response.ok) return
+    const problem = await readProblem(response)
+    // The dashboard's own server lost the service: as if there were no response.
+    if (problem['code'] === API_UNREACHABLE && isWrite(request)) throw new UnreachableError(unsure(NO_ANSWER))
+    throw new ApiError(response.status, problem)
   },
-  onError: ({ error }) => {
-    if (!(error instanceof DOMException)) return new UnreachableError()
-    return error.name === 'TimeoutError' ? new NoAnswerError('The service does not answer in time') : error
+  onError: ({ request, error }) => {
+    if (error instanceof DOMException && error.name !== 'TimeoutError') return error
+    const isLate = error instanceof DOMException
+    const text = isLate ? 'The service does not answer in time' : NO_ANSWER
+    const message = isWrite(request) ? unsure(text) : text
+    return isLate ? new NoAnswerError(message) : new UnreachableError(message)
   },
 })
+
+const NO_ANSWER = 'The service does not answer'
+const API_UNREACHABLE = 'dashboard.api_unreachable'
+
+const isWrite = ({ method }: Request): boolean => method !== 'GET'
+
+/** A request without a response may have arrived: doing it twice may cost money. */
+const unsure = (text: string): string =>
+  `${text}. It may have received the request all the same: look before you repeat it.`
 
 /** The body of a successful response. */
 export const dataOf = async <Data>(response: Promise<{ readonly data?: Data }>): Promise<Data> =>
@@ -61,7 +79,7 @@ export interface FieldError {
 export class UnreachableError extends Error {
   override readonly name: string = 'UnreachableError'
 
-  constructor(message = 'The service does not answer') {
+  constructor(message = NO_ANSWER) {
     super(message)
   }
 }

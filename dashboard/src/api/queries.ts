@@ -28,6 +28,7 @@ export type Resource =
   | 'orders'
   | 'portfolio'
   | 'positions'
+  | 'prices'
   | 'producers'
   | 'provenance'
   | 'regime'
@@ -43,6 +44,8 @@ const read = <Data>(
   })
 
 const byId = (id: string) => ({ params: { path: { id } } })
+
+const PRICES_MS = 15_000
 
 /** Everything that pages read, one function per resource. */
 export const queries = {
@@ -136,6 +139,11 @@ export const queries = {
     read(['positions', status, 'list'], (signal) =>
       api.GET('/positions', { params: { query: { status } }, signal }),
     ),
+  /** No event says that a price gets old. */
+  prices: () => ({
+    ...read(['prices'], (signal) => api.GET('/prices', { signal })),
+    refetchInterval: PRICES_MS,
+  }),
   producerStatus: () => read(['producers'], (signal) => api.GET('/producers/status', { signal })),
   provenance: (producer_id: string) =>
     read(['provenance', producer_id], (signal) =>

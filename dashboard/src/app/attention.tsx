@@ -30,7 +30,9 @@ export const AttentionBanner = () => {
   const [next, ...others] = useWaiting()
   return (
     <>
-      {next === undefined ? null : <ApprovalBanner intent={next} others={others.length} />}
+      {next === undefined ? null : (
+        <ApprovalBanner key={next.intent_id} intent={next} others={others.length} />
+      )}
       <AlertBanner />
     </>
   )

@@ -1,5 +1,5 @@
 import type { EventItem } from '../api/types.ts'
-import { formatMember, formatNumber, formatWords } from '../ui/format.ts'
+import { formatMember, formatPlainMember, formatWords } from '../ui/format.ts'
 
 /** What an event is about, if it is about a symbol. */
 export const symbolOf = ({ payload }: EventItem): string | null => {
@@ -34,18 +34,15 @@ export const summaryOf = ({ type, payload }: EventItem): string => {
   return members
     .filter(([name]) => first !== undefined || (!SKIPPED.has(name) && !NAMES_SKIPPED.test(name)))
     .flatMap(([name, value]) => {
+      // Strangers name the members of their signals: what unit they mean is not known.
       if (typeof value === 'number')
-        return [isOfSignal ? plainMember(name, value) : formatMember(name, value)]
+        return [isOfSignal ? formatPlainMember(name, value) : formatMember(name, value)]
       const text = shortText(value)
       return text === null ? [] : [`${formatWords(name)} ${text}`]
     })
     .slice(0, MEMBERS_MAX)
     .join(' · ')
 }
-
-/** Strangers name the members of their signals: what unit they mean is not known. */
-const plainMember = (name: string, value: number): string =>
-  `${formatWords(name)} ${formatNumber(value, Math.abs(value) < 1 ? 4 : 2)}`
 
 const shortText = (value: unknown): string | null => {
   if (typeof value === 'boolean') return value ? 'yes' : 'no'

@@ -42,7 +42,9 @@ const useKillSwitch = (from: number | null) =>
     send: async ({ level }: Level, headers, reason) => {
       const signal = AbortSignal.timeout(ANSWER_SECONDS_MAX * 1000)
       try {
-        return await api.POST('/kill-switch', { body: { level, reason }, headers, signal })
+        // What is known here may be old: a raise must not lower what has been raised further meanwhile.
+        const body = { level, reason, raise_only: isRaiseTo(level, from) }
+        return await api.POST('/kill-switch', { body, headers, signal })
       } catch (error) {
         if (!(error instanceof NoAnswerError)) throw error
         throw new NoAnswerError(
@@ -62,7 +64,10 @@ const useKillSwitch = (from: number | null) =>
         ...(isRaise ? {} : { word: 'LOWER' }),
       }
     },
-    done: ({ level, state }) => `Kill switch is at ${level}, ${state}`,
+    done: ({ level, state }, asked) =>
+      level === asked.level
+        ? `Kill switch is at ${level}, ${state}`
+        : `Kill switch stays at ${level}, ${state}: it was raised further meanwhile`,
     after: () => panel.answer(null),
     refreshes: ['kill-switch', 'brain-status'],
   })
@@ -79,8 +84,8 @@ export const openKillSwitch = (): void => {
 
 /** The level as a number and a word, visible on every page. */
 export const KillSwitchChip = ({ isLarge = false }: { readonly isLarge?: boolean }) => {
-  const { data } = useQuery(queries.brainStatus())
-  const isStale = useConnectionStatus() !== 'live'
+  const { data, isError } = useQuery(queries.brainStatus())
+  const isStale = useConnectionStatus() !== 'live' || isError
   const level = data?.kill_switch_level
   const words = LEVELS.find((one) => one.level === level)
   const Icon = level === 0 ? ShieldCheck : OctagonX
@@ -120,18 +125,26 @@ export const KillSwitchDialog = () => {
 
 /** As far as it is known: from its own query, or from the status that every page reads. */
 const useKnownLevel = () => {
-  const { data: killSwitch } = useQuery(queries.killSwitch())
-  const { data: status } = useQuery(queries.brainStatus())
-  if (killSwitch !== undefined) return killSwitch
-  if (status === undefined) return { level: null, reason: null, changed_at: null }
-  const { kill_switch_level, kill_switch_reason, kill_switch_changed_at } = status
-  return { level: kill_switch_level, reason: kill_switch_reason, changed_at: kill_switch_changed_at }
+  const own = useQuery(queries.killSwitch())
+  const other = useQuery(queries.brainStatus())
+  // The newer one: either may have failed since.
+  if (own.data !== undefined && (other.data === undefined || !own.isError)) {
+    return { ...own.data, isOld: own.isError }
+  }
+  if (other.data === undefined) return { level: null, reason: null, changed_at: null, isOld: false }
+  const { kill_switch_level, kill_switch_reason, kill_switch_changed_at } = other.data
+  return {
+    level: kill_switch_level,
+    reason: kill_switch_reason,
+    changed_at: kill_switch_changed_at,
+    isOld: other.isError,
+  }
 }
 
 /** Works whatever is known: nobody waits for a response to raise the kill switch. */
 export const KillSwitchLevels = () => {
-  const { level: known, reason, changed_at } = useKnownLevel()
-  const isStale = useConnectionStatus() !== 'live'
+  const { level: known, reason, changed_at, isOld } = useKnownLevel()
+  const isStale = useConnectionStatus() !== 'live' || isOld
   const change = useKillSwitch(known)
   return (
     <div className="grid gap-3">

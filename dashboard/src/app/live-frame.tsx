@@ -9,8 +9,9 @@ const PRACTICE = /-sandbox$/
 
 /** On every page while orders go to a venue: where to, and what holds them back. With real money in a frame. */
 export const LiveFrame = () => {
-  const { data: live } = useQuery(queries.live())
-  if (live === undefined || live.mode === 'paper') return null
+  const { data: live, isError } = useQuery(queries.live())
+  if (live === undefined) return isError ? <UnknownMode /> : null
+  if (live.mode === 'paper') return null
   const venue = live.venue ?? 'no venue'
   const isPractice = PRACTICE.test(venue)
   const blockers = live.held_back_by.length
@@ -45,3 +46,10 @@ export const LiveFrame = () => {
     </>
   )
 }
+
+/** Without a frame a page looks like paper: that must not be left open. */
+const UnknownMode = () => (
+  <section aria-label="Live trading mode" className="bg-warn-soft px-3 py-1 text-[13px] text-warn md:px-4">
+    Could not read the mode: the money may be real.
+  </section>
+)

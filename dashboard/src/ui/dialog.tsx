@@ -3,7 +3,7 @@ import { X } from 'lucide-react'
 import { Dialog as Radix } from 'radix-ui'
 import { type ReactNode, useState } from 'react'
 import { cx } from './cx.ts'
-import { QueryContent } from './panel.tsx'
+import { DataAge, QueryContent } from './panel.tsx'
 
 /** Open as long as it is there. */
 interface DialogProps {
@@ -30,6 +30,9 @@ export const Dialog = ({ title, description, onClose, form = 'centre', children 
       <Radix.Portal>
         <div className={cx('fixed inset-0 z-40 bg-black/45', form === 'sheet' && BETWEEN_BARS)} aria-hidden />
         <Radix.Content
+          onInteractOutside={(event) => {
+            if (keepsOpen(event.currentTarget, event.target)) event.preventDefault()
+          }}
           onCloseAutoFocus={(event) => {
             event.preventDefault()
             returnFocusTo(opener)
@@ -64,15 +67,33 @@ export const Dialog = ({ title, description, onClose, form = 'centre', children 
   )
 }
 
+/** What is typed into a form is not lost by a press beside it, nor is a dialog closed by reading a message. */
+const keepsOpen = (dialog: EventTarget | null, target: EventTarget | null): boolean =>
+  (dialog instanceof Element && dialog.querySelector('form') !== null) ||
+  (target instanceof Element && target.closest('[data-toasts]') !== null)
+
 interface QuerySheetProps<Data> extends Omit<DialogProps, 'form' | 'children'> {
   readonly query: UseQueryResult<Data>
   readonly what: string
+  /** What it shows changes, so it says when it is old. */
+  readonly hasAge?: boolean
   readonly children: (data: Data) => ReactNode
 }
 
 /** The details of one thing. */
-export const QuerySheet = <Data,>({ query, what, children, ...dialog }: QuerySheetProps<Data>) => (
+export const QuerySheet = <Data,>({
+  query,
+  what,
+  hasAge = false,
+  children,
+  ...dialog
+}: QuerySheetProps<Data>) => (
   <Dialog {...dialog} form="sheet">
+    {hasAge ? (
+      <p className="mb-3 text-xs empty:hidden">
+        <DataAge query={query} />
+      </p>
+    ) : null}
     <QueryContent query={query} what={what}>
       {children}
     </QueryContent>

@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import {
   formatBytes,
+  formatCount,
   formatDuration,
+  formatMember,
+  formatMicroUsd,
+  formatNumber,
   formatPercent,
   formatPrice,
+  formatQuantity,
   formatUsd,
   shortId,
   textOf,
@@ -27,6 +32,29 @@ describe('numbers', () => {
   it('have as many decimals as a price needs', () => {
     expect([97_000, 154.6743, 0.000_012_34].map(formatPrice)).toEqual(['97,000.00', '154.6743', '0.00001234'])
     expect([154.6, 0.5, 0].map(formatPrice)).toEqual(['154.6000', '0.500000', '0.00'])
+    expect([1e9, 1e-5, 1.5e-9, -2e-9].map(formatPrice)).toEqual([
+      '1,000,000,000.00',
+      '0.00001000',
+      '0.000000001500',
+      '−0.000000002000',
+    ])
+  })
+
+  it('are never nothing when there is something', () => {
+    expect([1e-9, 0.1 + 0.2, 12.345, 1e9].map(formatQuantity)).toEqual([
+      '0.000000001',
+      '0.3',
+      '12.345',
+      '1,000,000,000',
+    ])
+    expect(formatMember('fill_price', 1e-9)).toBe('fill price 0.000000001000')
+    expect(formatMember('fill_size', 0.000_000_5)).toBe('fill size 0.0000005')
+  })
+
+  it('know no negative zero', () => {
+    for (const format of [formatPrice, formatQuantity, formatCount, formatNumber, formatMicroUsd, formatUsd])
+      expect(format(-0)).toBe(format(0))
+    expect(formatMicroUsd(-1.5)).toBe('−$1.50')
   })
 })
 

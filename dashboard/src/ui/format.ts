@@ -1,7 +1,8 @@
 /** How numbers read everywhere: grouped, with a unit, and with a real minus. */
 const MINUS = '−'
 
-const signed = (text: string): string => text.replace('-', MINUS)
+/** What reads as nothing has no sign. */
+const signed = (text: string): string => text.replace('-', /[1-9∞]/.test(text) ? MINUS : '')
 
 const grouped = (fractionMin: number, fractionMax = fractionMin): Intl.NumberFormat =>
   new Intl.NumberFormat('en-US', { minimumFractionDigits: fractionMin, maximumFractionDigits: fractionMax })
@@ -11,7 +12,12 @@ const WHOLE = grouped(0)
 const PRICE_4 = grouped(4)
 const PRICE_6 = grouped(6)
 const PRICE_8 = grouped(8)
+const SIGNIFICANT_4 = new Intl.NumberFormat('en-US', {
+  minimumSignificantDigits: 4,
+  maximumSignificantDigits: 4,
+})
 const UP_TO_8 = new Intl.NumberFormat('en-US', { maximumFractionDigits: 8 })
+const SIGNIFICANT_8 = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 8 })
 
 export const formatUsd = (usd: number, { plus = false }: { readonly plus?: boolean } = {}): string => {
   const text = CENTS.format(Math.abs(usd))
@@ -20,11 +26,15 @@ export const formatUsd = (usd: number, { plus = false }: { readonly plus?: boole
   return `${sign}$${text}`
 }
 
-/** As many decimals as the size asks for, and always as many: prices below each other are easy to compare. */
+/**
+ * As many decimals as the size asks for, and always as many: prices below each other are easy to compare. A tiny price
+ * keeps four digits: it is never nothing.
+ */
 export const formatPrice = (price: number): string => {
   const size = Math.abs(price)
   if (size >= 1000 || size === 0) return signed(CENTS.format(price))
   if (size >= 1) return signed(PRICE_4.format(price))
+  if (size < 0.000_01) return signed(SIGNIFICANT_4.format(price))
   return signed((size >= 0.01 ? PRICE_6 : PRICE_8).format(price))
 }
 
@@ -45,7 +55,8 @@ interface PercentStyle {
   readonly plus?: boolean
 }
 
-export const formatQuantity = (quantity: number): string => signed(UP_TO_8.format(quantity))
+export const formatQuantity = (quantity: number): string =>
+  signed((Math.abs(quantity) < 1 ? SIGNIFICANT_8 : UP_TO_8).format(quantity))
 
 export const formatCount = (count: number): string => signed(WHOLE.format(count))
 
@@ -63,7 +74,10 @@ export const formatFixed = (
 const MICROS = grouped(2, 6)
 
 /** In millionths of a dollar, where cents would round most of it away. */
-export const formatMicroUsd = (usd: number): string => `$${MICROS.format(usd)}`
+export const formatMicroUsd = (usd: number): string => {
+  const text = MICROS.format(Math.abs(usd))
+  return `${usd < 0 && /[1-9]/.test(text) ? MINUS : ''}$${text}`
+}
 
 export const formatNumber = (value: number, digits = 2): string => signed(grouped(0, digits).format(value))
 
@@ -96,7 +110,20 @@ const pair = (large: number, largeUnit: string, small: number, smallUnit: string
 export const formatMember = (name: string, value: number): string => {
   if (name.endsWith('_pct')) return `${formatWords(name.slice(0, -'_pct'.length))} ${formatPercent(value)}`
   if (name.endsWith('_annualized')) return `${formatWords(name)} ${formatPercentPoints(value)}`
-  return `${formatWords(name)} ${formatNumber(value, Math.abs(value) < 1 ? 4 : 2)}`
+  return formatPlainMember(name, value)
+}
+
+const PRICES = /(^|_)(price|open|high|low|close)$/
+const QUANTITIES = /(^|_)(quantity|size)$/
+
+/** The same without a unit, where it is not known whether `_pct` is a share. */
+export const formatPlainMember = (name: string, value: number): string => {
+  const text = PRICES.test(name)
+    ? formatPrice(value)
+    : QUANTITIES.test(name)
+      ? formatQuantity(value)
+      : formatNumber(value, Math.abs(value) < 1 ? 4 : 2)
+  return `${formatWords(name)} ${text}`
 }
 
 /** Why the kill switch was raised: `daily_loss_pct=0.0312` reads "daily loss 3.12 %". */

@@ -1,5 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import { type ReactNode, useId } from 'react'
+import { toServerTime } from '../api/server-clock.ts'
 import { useConnectionStatus } from '../live/live.ts'
 import { cx } from './cx.ts'
 import { formatDuration } from './format.ts'
@@ -83,7 +84,7 @@ export const DataAge = ({
 }) => {
   const isLive = useConnectionStatus() === 'live' && !query.isError
   const { dataUpdatedAt } = query
-  const age = useNow((nowMs) => ageText(dataUpdatedAt, nowMs))
+  const age = useNow((nowMs) => ageText(toServerTime(dataUpdatedAt), nowMs))
   if (dataUpdatedAt === 0) return null
   if (!isLive) {
     return (

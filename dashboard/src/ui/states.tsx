@@ -48,6 +48,8 @@ const adviceOf = (error: unknown): string => {
       return `Not found, or not offered by this version of the service (${error.code}).`
     case 423:
       return 'The kill switch is raised. Lower it first.'
+    case 429:
+      return 'Too many requests in a minute (api.rate_limit_per_minute). Wait a moment, or raise the limit.'
     case 503:
       return `The service or its store is busy (${error.code}). The page retries automatically.${requestId}`
     default:

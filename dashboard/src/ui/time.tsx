@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { serverNow } from '../api/server-clock.ts'
 import { formatDuration } from './format.ts'
 import { Unknown } from './numbers.tsx'
 
@@ -59,7 +60,7 @@ const agoText = (atMs: number, nowMs: number): string => {
 const TICK_MS = 1000
 
 const listeners = new Set<() => void>()
-let nowMs = Date.now()
+let nowMs = serverNow()
 let timer: ReturnType<typeof setInterval> | null = null
 
 const subscribe = (listener: () => void): (() => void) => {
@@ -74,10 +75,10 @@ const subscribe = (listener: () => void): (() => void) => {
 }
 
 const tick = (): void => {
-  nowMs = Date.now()
+  nowMs = serverNow()
   for (const listener of listeners) listener()
 }
 
-/** One clock for the whole page. `describe` turns the time into what is shown: equal answers draw nothing. */
+/** One clock for the whole page: that of the service. `describe` turns the time into what is shown: equal answers draw nothing. */
 export const useNow = <Shown extends string | number | boolean>(describe: (nowMs: number) => Shown): Shown =>
   useSyncExternalStore(subscribe, () => describe(nowMs))

@@ -17,12 +17,19 @@ let nextId = 1
 
 const dismiss = (id: number): void => toasts.set(toasts.get().filter((toast) => toast.id !== id))
 
-/** A short message about a result. What must not be missed belongs on the page. */
+/** A short message about a result. An error stays until somebody has read it: what was asked for was not done. */
 export const toast = (text: string, tone: Tone = 'neutral'): void => {
   const id = nextId
   nextId += 1
-  toasts.set([...toasts.get(), { id, tone, text }].slice(-SHOWN_MAX))
-  setTimeout(() => dismiss(id), tone === 'bad' ? SHOWN_MS * 2 : SHOWN_MS)
+  toasts.set(withoutSurplus([...toasts.get().filter((known) => known.text !== text), { id, tone, text }]))
+  if (tone !== 'bad') setTimeout(() => dismiss(id), SHOWN_MS)
+}
+
+/** The oldest goes, and an error last. */
+const withoutSurplus = (shown: readonly Toast[]): readonly Toast[] => {
+  if (shown.length <= SHOWN_MAX) return shown
+  const gone = shown.slice(0, -1).find(({ tone }) => tone !== 'bad') ?? shown[0]
+  return shown.filter((one) => one !== gone)
 }
 
 const EDGES: Readonly<Record<Tone, string>> = {
@@ -38,11 +45,13 @@ export const Toasts = () => {
     <div
       role="status"
       aria-live="polite"
+      data-toasts
       className="pointer-events-none fixed right-3 bottom-20 z-50 grid w-[min(24rem,calc(100vw-1.5rem))] gap-2 md:bottom-4"
     >
       {toasts.use().map(({ id, tone, text }) => (
         <div
           key={id}
+          role={tone === 'bad' ? 'alert' : undefined}
           className={cx(
             'pointer-events-auto flex items-start justify-between gap-2 rounded-md border border-l-4 border-line bg-panel p-3 text-sm shadow-lg',
             EDGES[tone],

@@ -55,6 +55,20 @@ describe('an operator', () => {
         .thenNothing()
   })
 
+  it('never lowers it by what was meant as a raise', () => {
+    for (const level of levels)
+      for (const target of levels.filter((one) => one <= level))
+        given(raisedTo(level))
+          .when({ kind: 'set-kill-switch', move: { ...move(target), raiseOnly: true } })
+          .thenNothing()
+    given(raisedTo(1))
+      .when({ kind: 'set-kill-switch', move: { ...move(2), raiseOnly: true } })
+      .then(
+        { type: 'system.kill_switch.v1', payload: { level: 2, prev_level: 1 } },
+        { type: 'alert.kill_switch', payload: { level: 2 } },
+      )
+  })
+
   it('cannot raise by a reset', () => {
     given(raisedTo(1))
       .when({ kind: 'reset-kill-switch', move: move(2) })

@@ -29,6 +29,8 @@ export interface OperatorMove {
   readonly surface: 'api' | 'cli'
   /** False for callers who are no operators: they may only raise the level. */
   readonly mayLower?: boolean
+  /** Meant as a raise by somebody who may know an old level: it never lowers. */
+  readonly raiseOnly?: boolean
 }
 
 export interface Cause {
@@ -39,13 +41,14 @@ export interface Cause {
 /** Values of the conditions that are true now. */
 export type Acknowledged = Readonly<Record<string, number>>
 
-/** An operator may choose any level. The current one again changes nothing. */
+/** An operator may choose any level. The current one again, or a raise to less than it, changes nothing. */
 export const setKillSwitch = (
   current: KillSwitch,
   move: OperatorMove,
   acknowledged: Acknowledged = {},
 ): Decision => {
   if (move.level === current.level) return accept()
+  if (move.level < current.level && move.raiseOnly === true) return accept()
   if (move.level < current.level && move.mayLower === false)
     return refuse('auth.forbidden', 'Only an operator lowers the kill switch', { level: current.level })
   return move.level > current.level

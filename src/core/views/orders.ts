@@ -52,10 +52,12 @@ export interface OrderFilter {
 
 /** Newest first. */
 export const viewOrders = ({ open, ended }: Orders, filter: OrderFilter): OrderView[] =>
-  [...open.values(), ...ended.values()]
+  [open, ended]
+    .flatMap((orders) => [...orders.values()].sort(newestFirst(({ submittedAt }) => submittedAt)))
     .filter((order) => filter.status === 'all' || order.status === filter.status)
-    .sort(newestFirst(({ submittedAt }) => submittedAt))
+    // An open order is never left out for ended ones: somebody may have to act on it.
     .slice(0, filter.limit)
+    .sort(newestFirst(({ submittedAt }) => submittedAt))
     .map(viewOrder)
 
 export const viewOrder = (order: Order): OrderView =>

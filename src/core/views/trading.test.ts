@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { TradingScenario } from '../trading/trading.fixture.ts'
+import { orderId } from '../shared/brand.ts'
 import { usdNumber } from '../shared/money.ts'
+import type { OpenOrder } from '../trading/orders.ts'
 import { viewClosedAll } from './positions.ts'
 import { intentView, orderView, viewIntents, viewOrders } from './orders.ts'
 import { portfolioView, viewPortfolio } from './portfolio.ts'
@@ -56,5 +58,22 @@ describe('intents and orders', () => {
     expect(viewOrders(scenario.state.trading.orders, { status: 'filled', limit: 1 })).toEqual(
       orders.slice(0, 1),
     )
+  })
+
+  it('leave no open order out for newer ones that have ended', () => {
+    const scenario = traded()
+    scenario.wait(1000)
+    scenario.do({ kind: 'close-all', by: BY })
+    const { orders } = scenario.state.trading
+    const [first] = orders.ended.values()
+    const waiting = {
+      ...first,
+      id: orderId('waiting'),
+      status: 'open',
+      submittedAt: '2020-01-01T00:00:00.000Z',
+    }
+    const open = orders.open.set(waiting.id, waiting as unknown as OpenOrder)
+    const shown = viewOrders({ ...orders, open }, { status: 'all', limit: 2 })
+    expect(shown).toMatchObject([{ reduce_only: true, status: 'filled' }, { order_id: 'waiting' }])
   })
 })

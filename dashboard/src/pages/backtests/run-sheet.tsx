@@ -44,7 +44,7 @@ export const RunSheet = () => {
 const Sheet = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const query = useQuery(queries.backtest(id))
   return (
-    <QuerySheet title="Backtest" what="the backtest" query={query} onClose={onClose}>
+    <QuerySheet hasAge title="Backtest" what="the backtest" query={query} onClose={onClose}>
       {(run) => <Report run={run} onRemoved={onClose} />}
     </QuerySheet>
   )

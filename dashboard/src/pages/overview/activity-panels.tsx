@@ -94,7 +94,8 @@ const SignalRow = ({ signal }: { readonly signal: EventItem }) => {
   )
 }
 
-const CHAIN_CHECK_MS = 60_000
+/** No event says that a store grows or that time passes. */
+const CHECK_MS = 60_000
 
 /** Producers, hash chain and service. */
 export const HealthPanel = ({ className = '' }: { readonly className?: string }) => {
@@ -123,18 +124,22 @@ export const HealthPanel = ({ className = '' }: { readonly className?: string })
 }
 
 const ServiceFacts = () => {
-  const { data: health } = useQuery(queries.health())
-  const { data: chain } = useQuery({
+  const { data: health } = useQuery({ ...queries.health(), refetchInterval: CHECK_MS })
+  const { data: chain, isError } = useQuery({
     queryKey: ['integrity', 'fast'],
     queryFn: () => verifyChain({ mode: 'fast' }),
-    refetchInterval: CHAIN_CHECK_MS,
+    refetchInterval: CHECK_MS,
   })
   return (
     <Facts
       facts={{
         Chain:
-          chain === undefined ? (
-            '…'
+          isError || chain === undefined ? (
+            isError ? (
+              <Badge tone="warn">could not be checked</Badge>
+            ) : (
+              '…'
+            )
           ) : (
             <Badge tone={chain.ok ? 'good' : 'bad'}>
               {chain.ok ? `newest ${formatCount(chain.checked)} verified` : `broken: ${chain.reason ?? ''}`}

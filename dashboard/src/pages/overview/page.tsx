@@ -5,6 +5,7 @@ import { queries } from '../../api/queries.ts'
 import type { BrainStatus, EquityHistory, Portfolio, Position } from '../../api/types.ts'
 import { useRunCycle } from '../../app/command-palette.tsx'
 import { openKillSwitch } from '../../app/kill-switch.tsx'
+import { OldPriceBadge, OldPricesBadge } from '../../app/old-prices.tsx'
 import { PageLink } from '../../app/page-link.tsx'
 import { useUrlState } from '../../app/use-url-state.ts'
 import { AdoptedBadge, Badge, DirectionBadge } from '../../ui/badge.tsx'
@@ -42,11 +43,12 @@ export const Page = () => (
 
 /** What only an operator can resolve. */
 const OperatorNotices = () => {
-  const { data: orders = [] } = useQuery(queries.orders())
+  const { data: orders = [], isError: isUnread } = useQuery(queries.orders())
   const { data: live } = useQuery(queries.live())
   const lost = orders.filter(({ needs_operator }) => needs_operator).length
   const adopted = live?.adopted_positions.length ?? 0
   const notices: readonly (readonly [text: string, to: '/risk' | '/positions', isShown: boolean])[] = [
+    ['Orders could not be read: some may need an operator', '/risk', isUnread],
     [lost === 1 ? '1 order needs an operator' : `${lost} orders need an operator`, '/risk', lost > 0],
     ['Live trading is reduce only', '/risk', live !== undefined && live.reduce_only !== null],
     [adopted === 1 ? '1 adopted position' : `${adopted} adopted positions`, '/positions', adopted > 0],
@@ -75,7 +77,14 @@ const AccountPanel = ({ className }: { readonly className?: string }) => {
       title="Account"
       query={query}
       className={className}
-      actions={query.data === undefined ? null : <AccountBadge account={query.data.account} />}
+      actions={
+        query.data === undefined ? null : (
+          <>
+            <OldPricesBadge />
+            <AccountBadge account={query.data.account} />
+          </>
+        )
+      }
     >
       {(portfolio) => <Figures portfolio={portfolio} />}
     </QueryPanel>
@@ -94,7 +103,7 @@ const AccountBadge = ({ account }: Pick<Portfolio, 'account'>) => {
 
 const Figures = ({ portfolio }: { readonly portfolio: Portfolio }) => {
   const dayPnl = portfolio.equity_usd - portfolio.day_start_equity_usd
-  const dayShare = portfolio.day_start_equity_usd > 0 ? dayPnl / portfolio.day_start_equity_usd : 0
+  const dayShare = portfolio.day_start_equity_usd > 0 ? dayPnl / portfolio.day_start_equity_usd : null
   return (
     <dl className="grid grid-cols-2 gap-4 sm:grid-cols-3 xl:grid-cols-6">
       <Stat label="Equity" note={`started with ${formatUsd(portfolio.start_balance_usd)}`}>
@@ -258,7 +267,7 @@ const COLUMNS: readonly Column<Position>[] = [
     name: 'Asset',
     render: ({ asset, adopted }) => (
       <span className="flex flex-wrap items-center gap-1.5">
-        {asset} {adopted ? <AdoptedBadge /> : null}
+        {asset} {adopted ? <AdoptedBadge /> : null} <OldPriceBadge asset={asset} />
       </span>
     ),
     sortBy: ({ asset }) => asset,

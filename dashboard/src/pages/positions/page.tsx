@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { queries } from '../../api/queries.ts'
 import type { Position } from '../../api/types.ts'
+import { OldPriceBadge, OldPricesBadge } from '../../app/old-prices.tsx'
 import { useUrlState } from '../../app/use-url-state.ts'
 import { AdoptedBadge, Badge, DirectionBadge, type Tone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -9,7 +10,7 @@ import { Duration, Percent, Pnl, Price, Stat, Unknown, Usd } from '../../ui/numb
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { ageColumn, type Column, numberColumn, TablePanel, WIDE } from '../../ui/table.tsx'
-import { distanceTo, heldMs, pnlOf, recordOf, returnOf } from './figures.ts'
+import { distanceTo, heldMs, isOpen, pnlOf, recordOf, returnOf } from './figures.ts'
 import { PositionSheet } from './position-sheet.tsx'
 import { useClose, useCloseAll } from './use-close.ts'
 
@@ -34,7 +35,7 @@ const SummaryPanel = () => {
   const closed = useQuery(queries.positions('closed'))
   const record = recordOf(closed.data ?? [])
   return (
-    <QueryPanel title="Result" query={portfolio}>
+    <QueryPanel title="Result" query={portfolio} actions={<OldPricesBadge />}>
       {(account) => (
         <dl className="grid grid-cols-2 gap-4 sm:grid-cols-3 xl:grid-cols-6">
           <Stat label="Unrealized" note={`${account.open_positions} open`}>
@@ -49,7 +50,7 @@ const SummaryPanel = () => {
           <Stat label="Realized, net" note={`fees ${formatUsd(account.fees_usd)}`}>
             <Pnl value={account.realized_pnl_usd} />
           </Stat>
-          <Stat label="Win rate" note={`${formatCount(record.wins)} of ${formatCount(record.count)} closed`}>
+          <Stat label="Win rate" note={winsText(record)}>
             {record.count === 0 ? (
               <Unknown why="nothing closed yet" />
             ) : (
@@ -64,6 +65,12 @@ const SummaryPanel = () => {
     </QueryPanel>
   )
 }
+
+/** The API lists no more. */
+const CLOSED_MAX = 500
+
+const winsText = ({ wins, count }: { readonly wins: number; readonly count: number }): string =>
+  `${formatCount(wins)} of ${count < CLOSED_MAX ? '' : 'the newest '}${formatCount(count)} closed`
 
 const AverageLoss = ({ usd }: { readonly usd: number | null }) => (
   <>average loss {usd === null ? '–' : formatUsd(usd)}</>
@@ -121,13 +128,17 @@ const OpenPanel = () => {
 }
 
 /** Asset, direction and what is special about a position. */
-const AssetCell = ({ position: { asset, direction, status, adopted } }: { readonly position: Position }) => (
-  <span className="flex flex-wrap items-center gap-1.5">
-    {asset} <DirectionBadge direction={direction} />
-    {adopted ? <AdoptedBadge /> : null}
-    {status === 'degrading' || status === 'closing' ? <Badge tone="warn">{status}</Badge> : null}
-  </span>
-)
+const AssetCell = ({ position }: { readonly position: Position }) => {
+  const { asset, direction, status, adopted } = position
+  return (
+    <span className="flex flex-wrap items-center gap-1.5">
+      {asset} <DirectionBadge direction={direction} />
+      {adopted ? <AdoptedBadge /> : null}
+      {isOpen(position) ? <OldPriceBadge asset={asset} /> : null}
+      {status === 'degrading' || status === 'closing' ? <Badge tone="warn">{status}</Badge> : null}
+    </span>
+  )
+}
 
 const ASSET: Column<Position> = {
   name: 'Asset',

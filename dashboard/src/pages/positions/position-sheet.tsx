@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { isNotFound } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import type { ExplainedConviction, Position } from '../../api/types.ts'
+import { OldPriceBadge } from '../../app/old-prices.tsx'
 import { PageLink } from '../../app/page-link.tsx'
 import { AdoptedBadge, Badge, DirectionBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -23,7 +24,7 @@ export const PositionSheet = ({ id, onClose }: { readonly id: string; readonly o
   const query = useQuery(queries.position(id))
   const title = query.data === undefined ? 'Position' : `${query.data.asset} ${query.data.direction}`
   return (
-    <QuerySheet query={query} what="the position" title={title} onClose={onClose}>
+    <QuerySheet hasAge query={query} what="the position" title={title} onClose={onClose}>
       {(position) => (
         <div className="grid gap-6">
           <Result position={position} />
@@ -48,6 +49,7 @@ const Result = ({ position }: { readonly position: Position }) => {
           <DirectionBadge direction={position.direction} />
           <Badge tone={isOpen(position) ? 'accent' : 'neutral'}>{formatWords(position.status)}</Badge>
           {position.adopted ? <AdoptedBadge /> : null}
+          {isOpen(position) ? <OldPriceBadge asset={position.asset} /> : null}
           {position.exit_reason === null ? null : <ExitBadge reason={position.exit_reason} />}
         </div>
         {isOpen(position) ? (

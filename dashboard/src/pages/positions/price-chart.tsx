@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { readEvents } from '../../api/queries.ts'
+import { serverNow } from '../../api/server-clock.ts'
 import type { EventItem, Position } from '../../api/types.ts'
 import { useRecentEvents } from '../../live/live.ts'
 import { type Candle, Chart, type ChartSeries, type Level, type Marker } from '../../ui/chart/chart.tsx'
@@ -171,7 +172,7 @@ const rangeOf = ({
   closed_at,
 }: Position): { readonly fromMs: number; readonly toMs: number | null } => {
   const openedMs = Date.parse(opened_at)
-  const endMs = closed_at === null ? Date.now() : Date.parse(closed_at)
+  const endMs = closed_at === null ? serverNow() : Date.parse(closed_at)
   const marginMs = Math.max(MARGIN_MS_MIN, (endMs - openedMs) * MARGIN_SHARE)
   return { fromMs: openedMs - marginMs, toMs: closed_at === null ? null : endMs + marginMs }
 }

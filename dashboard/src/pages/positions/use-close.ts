@@ -1,8 +1,9 @@
 import { api } from '../../api/client.ts'
 import type { Position } from '../../api/types.ts'
 import { useAction } from '../../app/use-action.ts'
-import { formatPrice, formatUsd } from '../../ui/format.ts'
-import { pnlOf } from './figures.ts'
+import { formatPrice, formatUsd, formatWords } from '../../ui/format.ts'
+import { toast } from '../../ui/toast.tsx'
+import { isOpen, pnlOf } from './figures.ts'
 
 const REFRESHES = ['positions', 'portfolio', 'orders'] as const
 
@@ -21,16 +22,29 @@ export const useClose = () =>
       closed.realized_pnl === null
         ? `${closed.asset}: exit order sent`
         : `${closed.asset} closed: ${formatUsd(closed.realized_pnl, { plus: true })}`,
+    keyOf: ({ id }) => id,
     refreshes: REFRESHES,
   })
 
 const textFor = (position: Position): string => {
   const { size_notional, mark_price } = position
   const pnl = pnlOf(position)
-  const now = mark_price === null ? 'No recent price' : `The last price is ${formatPrice(mark_price)}`
+  const now = mark_price === null ? 'No recent price' : `The last price is $${formatPrice(mark_price)}`
   const result = pnl === null ? '' : `, which makes ${formatUsd(pnl, { plus: true })} before the exit fee`
   return `${formatUsd(size_notional)} are closed at the market. ${now}${result}.`
 }
+
+/** At a venue the exits are only on their way. */
+const closedText = (positions: readonly Position[]): string => {
+  const closed = positions.filter((position) => !isOpen(position)).length
+  const sent = positions.length - closed
+  return sent === 0
+    ? `${closed} closed`
+    : `${closed} closed, ${sent} exit ${sent === 1 ? 'order' : 'orders'} sent`
+}
+
+const failureText = ({ symbol, reasons }: { readonly symbol: string; readonly reasons: readonly string[] }) =>
+  `${symbol} (${reasons.map(formatWords).join(', ')})`
 
 /** Closes all positions at the market, after a reason and a typed word. */
 export const useCloseAll = (count: number) =>
@@ -44,9 +58,9 @@ export const useCloseAll = (count: number) =>
       reason: { suggestion: 'closed by the operator' },
       word: 'CLOSE',
     }),
-    done: ({ positions, failed }) =>
-      failed.length === 0
-        ? `${positions.length} closed`
-        : `${positions.length} closed, ${failed.length} stay open: no recent price`,
+    done: ({ positions }) => closedText(positions),
+    after: ({ failed }) => {
+      if (failed.length > 0) toast(`Not closed: ${failed.map(failureText).join('; ')}`, 'bad')
+    },
     refreshes: REFRESHES,
   })

@@ -44,11 +44,18 @@ const Entries = ({ portfolio }: { readonly portfolio: Portfolio }) => {
     ...(isHeldBack ? ['live trading is held back'] : []),
   ]
   const headroom = headroomOf(portfolio)
-  const open = reasons.length === 0
+  // Only what is known can be said to allow them.
+  const isKnown = brain !== undefined && live !== undefined
+  const [tone, text, note] =
+    reasons.length > 0
+      ? (['bad', 'stopped', reasons.join(', ')] as const)
+      : isKnown
+        ? (['good', 'allowed', 'no limit is reached'] as const)
+        : (['neutral', 'unknown', 'kill switch and mode are not known yet'] as const)
   return (
     <dl className="grid grid-cols-2 gap-4 border-b border-line pb-4 sm:grid-cols-4">
-      <Stat label="New positions" note={open ? 'no limit is reached' : reasons.join(', ')}>
-        <Badge tone={open ? 'good' : 'bad'}>{open ? 'allowed' : 'stopped'}</Badge>
+      <Stat label="New positions" note={note}>
+        <Badge tone={tone}>{text}</Badge>
       </Stat>
       <Stat label="Largest new position" note="of any one symbol">
         <Usd value={headroom.positionUsd} />
@@ -108,19 +115,23 @@ const AccountGauges = ({ portfolio }: { readonly portfolio: Portfolio }) => {
 }
 
 const LargestPosition = ({ portfolio }: { readonly portfolio: Portfolio }) => {
-  const { data: positions = [] } = useQuery(queries.positions('open'))
-  const largest = positions.reduce<{ asset: string; usd: number } | null>((best, position) => {
+  const { data: positions } = useQuery(queries.positions('open'))
+  const largest = (positions ?? []).reduce<{ asset: string; usd: number } | null>((best, position) => {
     const usd = position.quantity * (position.mark_price ?? position.entry_price)
     return best === null || usd > best.usd ? { asset: position.asset, usd } : best
   }, null)
   return (
     <Gauge
       label={largest === null ? 'Largest position' : `Largest position, ${largest.asset}`}
-      value={largest === null || portfolio.equity_usd <= 0 ? 0 : largest.usd / portfolio.equity_usd}
+      value={shareOf(portfolio, positions === undefined ? null : (largest?.usd ?? 0))}
       thresholds={[{ at: portfolio.limits.max_position_pct, effect: 'no larger entry' }]}
     />
   )
 }
+
+/** Of equity; null where it is not known, or there is no equity to compare with. */
+const shareOf = ({ equity_usd }: Portfolio, usd: number | null): number | null =>
+  usd === 0 ? 0 : usd === null || equity_usd <= 0 ? null : usd / equity_usd
 
 const CrisisVotes = () => {
   const { data: regime } = useQuery(queries.regime())

@@ -9,7 +9,7 @@ import { useEventList } from '../../live/live.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Choice } from '../../ui/field.tsx'
-import { formatQuantity, formatWords, textOf } from '../../ui/format.ts'
+import { formatPrice, formatQuantity, formatWords, textOf } from '../../ui/format.ts'
 import { Id } from '../../ui/id.tsx'
 import { Price, Quantity } from '../../ui/numbers.tsx'
 import { QueryPanel } from '../../ui/panel.tsx'
@@ -39,7 +39,8 @@ const FILTERS = [
 
 export const OrdersPanel = () => {
   const query = useQuery(queries.orders())
-  const [filter, setFilter] = useUrlState('orders', 'open')
+  const [chosen, setFilter] = useUrlState('orders', 'open')
+  const filter = chosen === 'all' ? 'all' : 'open'
   const endReasons = useEndReasons()
   return (
     <QueryPanel
@@ -112,13 +113,13 @@ const NoOrders = ({ ended, onAll }: { readonly ended: number; readonly onAll: ()
 const columnsWith = (endReasons: ReadonlyMap<string, string>): readonly Column<Order>[] => [
   {
     name: 'Order',
-    render: ({ side, symbol, reduce_only, position_id }) => (
+    render: ({ side, symbol, position_id, ...order }) => (
       <span className="flex flex-wrap items-center gap-x-1.5">
         <Badge tone={side === 'buy' ? 'good' : 'bad'}>{side}</Badge>
         <PageLink to="/positions" search={{ position: position_id }} className="font-medium">
           {symbol}
         </PageLink>
-        <span className="text-xs text-muted">{reduce_only ? 'exit' : 'entry'}</span>
+        <span className="text-xs text-muted">{purposeText(order)}</span>
       </span>
     ),
     sortBy: ({ symbol }) => symbol,
@@ -133,7 +134,7 @@ const columnsWith = (endReasons: ReadonlyMap<string, string>): readonly Column<O
       </>
     ),
   },
-  numberColumn('Sent at', ({ reference_price }) => reference_price, Price, { wide: true }),
+  numberColumn('Price when sent', ({ reference_price }) => reference_price, Price, { wide: true }),
   { name: 'Venue', wide: true, render: ({ venue }) => venue },
   {
     name: 'Submitted',
@@ -155,6 +156,9 @@ const columnsWith = (endReasons: ReadonlyMap<string, string>): readonly Column<O
     sortBy: ({ status }) => status,
   },
 ]
+
+const purposeText = ({ purpose, trigger_price: trigger }: Pick<Order, 'purpose' | 'trigger_price'>): string =>
+  purpose === 'protective_stop' ? `stop${trigger === null ? '' : ` at $${formatPrice(trigger)}`}` : purpose
 
 /** Why it ended without a fill, or why it is about to be canceled. */
 const Reason = ({ order, ended }: { readonly order: Order; readonly ended: string | undefined }) => {
@@ -196,6 +200,9 @@ const useEndReasons = (): ReadonlyMap<string, string> => {
 
 const nameOf = ({ side, quantity, symbol }: Order): string => `${side} ${formatQuantity(quantity)} ${symbol}`
 
+const STOP_TEXT =
+  'This stop rests at the venue, so that the position ends at it even if the service is gone. The service orders it again, except under lockdown. '
+
 const CancelButton = ({ order }: { readonly order: Order }) => {
   const name = nameOf(order)
   const { needs_operator: isLost, order_id } = order
@@ -203,10 +210,10 @@ const CancelButton = ({ order }: { readonly order: Order }) => {
     send: (_input: void, headers, reason) =>
       api.POST('/orders/{order_id}/cancel', { params: { path: { order_id } }, body: { reason }, headers }),
     confirms: () => ({
-      title: isLost ? `Mark ${name} as canceled?` : `Cancel ${name}?`,
+      title: isLost ? `Mark ${name} as canceled?` : `Cancel ${purposeText(order)}: ${name}?`,
       text: isLost
         ? `The service does not ask ${order.venue} again. Check there first that the order is not open: a fill after this is not booked.`
-        : 'What is filled already stays. The order ends when the venue confirms it.',
+        : `${order.purpose === 'protective_stop' ? STOP_TEXT : ''}What is filled already stays. The order ends when the venue confirms it.`,
       confirmLabel: isLost ? 'Mark as canceled' : 'Cancel the order',
       look: 'danger',
       reason: { suggestion: isLost ? 'checked at the venue' : 'canceled on the dashboard' },

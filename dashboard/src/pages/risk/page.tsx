@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { X } from 'lucide-react'
 import { type SyntheticEvent, useState } from 'react'
-import { api } from '../../api/client.ts'
+import { api, dataOf } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import type { EventItem } from '../../api/types.ts'
 import { KillSwitchLevels, LEVELS } from '../../app/kill-switch.tsx'
@@ -130,23 +130,26 @@ const BlacklistPanel = () => {
   )
 }
 
-const saveSymbols = (listed: readonly string[], headers: OperatorHeaders) =>
-  api.POST('/config', { body: { execution: { dcg_symbols: listed } }, headers })
+/** The list is replaced as a whole, so it is read first: what somebody else blocked a moment ago stays blocked. */
+const changeSymbols = async (
+  change: (listed: readonly string[]) => readonly string[],
+  headers: OperatorHeaders,
+) => {
+  const { execution } = await dataOf(api.GET('/config'))
+  return api.POST('/config', { body: { execution: { dcg_symbols: change(execution.dcg_symbols) } }, headers })
+}
 
 const Symbols = ({ symbols }: { readonly symbols: readonly string[] }) => {
   const { data: schema } = useQuery(queries.configSchema())
   const isFixed = schema?.set_by_environment.includes(KEY) === true
   const add = useAction({
-    send: (symbol: string, headers) => saveSymbols([...symbols, symbol], headers),
+    send: (symbol: string, headers) => changeSymbols((listed) => [...new Set([...listed, symbol])], headers),
     done: () => 'Symbol blocked',
     refreshes: ['config'],
   })
   const remove = useAction({
     send: (symbol: string, headers) =>
-      saveSymbols(
-        symbols.filter((one) => one !== symbol),
-        headers,
-      ),
+      changeSymbols((listed) => listed.filter((one) => one !== symbol), headers),
     confirms: (symbol) => ({
       title: `Allow ${symbol} again?`,
       text: 'The brain may open positions in it from its next cycle on.',

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { queries } from '../../api/queries.ts'
+import { browserBehindMs } from '../../api/server-clock.ts'
 import { signOut } from '../../app/connection.tsx'
 import { switchTheme, useTheme } from '../../app/theme.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -56,8 +57,11 @@ const ChainAtStart = ({ integrity }: { readonly integrity: unknown }) => {
   return <Badge tone={ok ? 'good' : 'bad'}>{ok ? 'intact' : `broken: ${reason ?? 'unknown'}`}</Badge>
 }
 
+/** No event says that a store grows or that time passes. */
+const CHECK_MS = 60_000
+
 const ServicePanel = () => {
-  const query = useQuery(queries.health())
+  const query = useQuery({ ...queries.health(), refetchInterval: CHECK_MS })
   const { data: schema } = useQuery(queries.configSchema())
   return (
     <QueryPanel title="Service" query={query}>
@@ -77,6 +81,12 @@ const ServicePanel = () => {
       )}
     </QueryPanel>
   )
+}
+
+const clockText = (behindMs: number): string => {
+  if (behindMs === 0) return 'agrees with the service'
+  const text = `${formatDuration(Math.abs(behindMs))} ${behindMs > 0 ? 'behind' : 'ahead of'} the service`
+  return `${text}; ages and times left are those of the service`
 }
 
 const SessionPanel = () => {
@@ -99,6 +109,7 @@ const SessionPanel = () => {
               ),
             Theme: theme,
             'Time zone': Intl.DateTimeFormat().resolvedOptions().timeZone,
+            Clock: clockText(browserBehindMs()),
           }}
         />
         <div className="flex flex-wrap gap-2">

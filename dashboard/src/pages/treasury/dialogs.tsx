@@ -62,7 +62,8 @@ export const SettleDialog = ({ intents, onClose }: SettleDialogProps) => {
           facts={{
             Intents: intents.length,
             Mode: intents[0]?.mode ?? '',
-            To: address === '' ? 'no address is set' : <Id id={address} whole />,
+            To:
+              treasury === undefined ? '…' : address === '' ? 'no address is set' : <Id id={address} whole />,
           }}
         />
         <TextField

@@ -24,7 +24,8 @@ interface IntentsPanelProps {
 export const IntentsPanel = ({ className, onOpen }: IntentsPanelProps) => {
   const query = useQuery(queries.karmaIntents())
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
-  const [isSettling, setSettling] = useState(false)
+  // As it was when the dialog was opened: what accrues or is settled meanwhile must not change what is paid for.
+  const [settling, setSettling] = useState<readonly KarmaIntent[] | null>(null)
   const intents = query.data?.items ?? []
   // Intents that were settled meanwhile are no longer selected.
   const chosen = intents.filter(({ id }) => selected.has(id))
@@ -35,7 +36,7 @@ export const IntentsPanel = ({ className, onOpen }: IntentsPanelProps) => {
       known.has(id) ? new Set([...known].filter((one) => one !== id)) : new Set([...known, id]),
     )
   const close = (): void => {
-    setSettling(false)
+    setSettling(null)
     setSelected(new Set())
   }
   return (
@@ -51,7 +52,7 @@ export const IntentsPanel = ({ className, onOpen }: IntentsPanelProps) => {
               <SettleButton
                 settled={settled}
                 isAll={chosen.length === 0}
-                onSettle={() => setSettling(true)}
+                onSettle={() => setSettling(settled)}
               />
             </>
           )
@@ -66,7 +67,7 @@ export const IntentsPanel = ({ className, onOpen }: IntentsPanelProps) => {
           </Empty>
         }
       />
-      {isSettling && intents.length > 0 ? <SettleDialog intents={settled} onClose={close} /> : null}
+      {settling === null ? null : <SettleDialog intents={settling} onClose={close} />}
     </>
   )
 }

@@ -51,6 +51,14 @@ describe('the kill switch', () => {
     expect((await server.log.head()).seq).toBe(seq)
   })
 
+  it('is not lowered by what was meant as a raise', async () => {
+    await server.call('POST', '/kill-switch', { json: { level: 3, reason: 'x' } })
+    const late = { level: 2, reason: 'late', raise_only: true }
+    const answer = await server.call('POST', '/kill-switch', { json: late })
+    expect([answer.status, answer.body]).toMatchObject([200, { level: 3, reason: 'x' }])
+    expect(await moves()).toHaveLength(1)
+  })
+
   it('refuses what is no move', async () => {
     for (const [json, member, type] of [
       [{ level: 4, reason: 'x' }, 'level', 'less_than_equal'],

@@ -59,8 +59,9 @@ export const killSwitchRoutes = routes('Kill switch', {
   setKillSwitch: route('POST', '/kill-switch', 'control', {
     summary: 'Raise or lower the kill switch',
     description:
-      'Any level may be chosen. The current level again writes nothing. Only an operator lowers it; raising it is never ' +
-      'refused for being too frequent.',
+      'Any level may be chosen. The current level again writes nothing, nor does a lower one with `raise_only`: the ' +
+      'level may have risen since the caller read it. Only an operator lowers it; raising it is never refused for ' +
+      'being too frequent.',
     isUrgent: true,
     reducesRisk: ({ body: { level } }, { engine }) => level > engine.state.trading.killSwitch.level,
     body: killSwitchMove.meta({ examples: [{ level: 2, reason: 'exchange reports delayed fills' }] }),

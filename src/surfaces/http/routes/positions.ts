@@ -168,7 +168,8 @@ export const positionRoutes = routes('Positions', {
   }),
   listOrders: route('GET', '/orders', 'read', {
     summary: 'Orders, newest first',
-    description: 'All orders that are not final, and the newest final ones.',
+    description:
+      'All orders that are not final, and as many of the newest final ones as `limit` leaves room for.',
     query: z.object({
       status: z.enum(ORDER_FILTERS).default('all').meta({ description: 'only those with this status' }),
       limit: integer(100, { min: 1, max: 500 }, 'how many'),
