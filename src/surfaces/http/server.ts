@@ -115,7 +115,8 @@ export const createHttpServer = async (
   return {
     listen: async ({ host, port }) => {
       await app.ready()
-      await app.listen({ host, port })
+      // The framework would open a second server for the other address of this name, and not wait for it at the end.
+      await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port })
       return listeningAt(app.server.address() as AddressInfo)
     },
     drain: () => service.readiness.drain(dependencies.configuration.current().api.drain_seconds * 1000),
