@@ -250,7 +250,10 @@ const openLogger = (environment: Environment, configuration: ConfigurationStore)
   }
 }
 
-/** `svc config set` writes the file and an event; the running service then reads the file again. */
+/**
+ * Whoever changes the settings writes the file and an event: `svc config set`, or another service of this home. A token
+ * that was replaced there must not stay valid here. After a change of our own the file says nothing new.
+ */
 const reloadOnForeignChange = (
   engine: Engine,
   configuration: ConfigurationStore,
@@ -258,7 +261,7 @@ const reloadOnForeignChange = (
   insecureOk: boolean,
 ): void => {
   engine.eventBus.subscribe(({ events }) => {
-    if (!events.some(({ type, source }) => type === 'system.config_changed.v1' && source === 'cli')) return
+    if (!events.some(({ type }) => type === 'system.config_changed.v1')) return
     configuration
       .reload({ insecureOk })
       .then((result) => {
@@ -272,19 +275,28 @@ const reloadOnForeignChange = (
 /** One Ctrl-C arrives twice if a parent process forwards it. */
 const SAME_SIGNAL_MS = 2000
 
-/** Runs the service until SIGINT or SIGTERM; a second signal does not wait for open requests. */
+/** How long a signal waits for a start to come to its end, which is then closed in order. */
+const START_ENDS_MS = 10_000
+
+/**
+ * Runs the service until SIGINT or SIGTERM; a second signal does not wait for open requests. Signals count from the first
+ * moment: requests are answered before the start is over.
+ */
 export const runUntilSignal = async (
   environment: Environment,
   options: ServiceOptions,
 ): Promise<RunningService> => {
-  const service = await startService(environment, options).catch(explain)
+  const starting = startService(environment, options)
+  let isStarted = false
   const stopped = new Promise<void>((resolve, reject) => {
     let stoppingSinceMs: number | null = null
     const stop = (drains: boolean): void => {
       const nowMs = environment.clock.now()
       if (stoppingSinceMs === null) {
         stoppingSinceMs = nowMs
-        service.close({ drains }).then(resolve, reject)
+        // A start that fails says so itself.
+        starting.then((begun) => begun.close({ drains }).then(resolve, reject)).catch(() => undefined)
+        if (!isStarted) setTimeout(() => isStarted || process.exit(1), START_ENDS_MS).unref()
       } else if (nowMs - stoppingSinceMs > SAME_SIGNAL_MS) {
         process.exit(1)
       }
@@ -292,6 +304,8 @@ export const runUntilSignal = async (
     process.on('SIGINT', () => stop(false))
     process.on('SIGTERM', () => stop(true))
   })
+  const service = await starting.catch(explain)
+  isStarted = true
   return { baseUrl: service.baseUrl, dashboardUrl: service.dashboardUrl, stopped }
 }
 

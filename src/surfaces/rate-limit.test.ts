@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CALLERS_MAX, RateLimit, WINDOW_MS } from './rate-limit.ts'
+import { addressOf, CALLERS_MAX, RateLimit, WINDOW_MS } from './rate-limit.ts'
 
 describe('the rate limit', () => {
   it('allows the configured number of requests per minute, and says how long to wait', () => {
@@ -67,5 +67,21 @@ describe('the rate limit', () => {
         },
       ),
     )
+  })
+})
+
+describe('who sends from an address', () => {
+  it.each([
+    ['192.0.2.7', '192.0.2.7'],
+    ['::ffff:192.0.2.7', '192.0.2.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:db8:1:2::6', '2001:db8:1:2::/64'],
+    ['2001:0DB8:1:2:ffff::', '2001:db8:1:2::/64'],
+    ['2001:db8::7', '2001:db8:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['', ''],
+  ])('at %s is %s', (ip, expected) => {
+    expect(addressOf(ip)).toBe(expected)
   })
 })

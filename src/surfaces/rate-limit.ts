@@ -56,3 +56,18 @@ export class RateLimit {
     }
   }
 }
+
+/**
+ * Who sends from an address: that of IPv4, also where IPv6 wraps it, and of IPv6 the network (/64). A household is given a
+ * whole one, and could otherwise take a new address for every attempt.
+ */
+export const addressOf = (ip: string): string => {
+  const address = ip.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '')
+  if (!address.includes(':')) return address
+  const [head = '', tail] = address.split('::')
+  const first = head === '' ? [] : head.split(':')
+  const last = tail === undefined || tail === '' ? [] : tail.split(':')
+  const zeros = Array.from({ length: tail === undefined ? 0 : 8 - first.length - last.length }, () => '0')
+  const network = [...first, ...zeros, ...last].slice(0, 4)
+  return `${network.map((part) => Number.parseInt(part, 16).toString(16)).join(':')}::/64`
+}

@@ -5,6 +5,7 @@ import {
   request as httpRequest,
   type ServerResponse,
 } from 'node:http'
+import { cutUnread } from '../cut-unread.ts'
 import { refuse } from './responses.ts'
 
 /** Request headers that are forwarded. Cookie and origin are not: the token identifies the user. */
@@ -72,6 +73,7 @@ export const forward = (
     isAnswered = true
     if (answer.headers['content-type']?.startsWith('text/event-stream') === true)
       streams.set(response, sessionId)
+    else cutUnread(response)
     response.writeHead(answer.statusCode ?? 502, pick(answer.headers, RESPONSE_HEADERS))
     response.flushHeaders()
     answer.on('end', () => request.resume())

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { cutUnread } from '../cut-unread.ts'
 import { PROBLEM_KINDS, TITLES, type ProblemCode } from '../problem-codes.ts'
 
 const POLICY = [
@@ -32,6 +33,7 @@ export const sendText = (
   text: string | Buffer,
   headers: Headers = {},
 ): void => {
+  cutUnread(response)
   response.writeHead(status, {
     'Content-Type': contentType,
     'Content-Length': Buffer.byteLength(text),

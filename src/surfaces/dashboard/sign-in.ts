@@ -1,6 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { checkToken } from './api-proxy.ts'
+import { addressOf } from '../rate-limit.ts'
 import type { DashboardContext } from './context.ts'
 import { signInPage } from './pages.ts'
 import { type RefusalCode, refuse, sendJson, sendText } from './responses.ts'
@@ -46,7 +47,7 @@ export const signIn = async (
   if (isCrossOrigin(request.headers)) return refuse(response, 'dashboard.origin_denied', FOREIGN)
   const { dependencies, limits, failedSignIns, api } = context
   const nowMs = dependencies.clock.now()
-  const address = request.socket.remoteAddress ?? ''
+  const address = addressOf(request.socket.remoteAddress ?? '')
   const read = await readSignInForm(request, limits.formBytesMax)
   if (read.status === 'refused') return refuse(response, read.code, read.detail)
   const deny = (code: RefusalCode, status: number, detail: string, headers = {}): void => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DENIALS_PER_CALLER_MAX } from '../denials.ts'
 import { callersOf } from '../mcp/caller.fixture.ts'
 import { ROUTES } from './routes/all.ts'
 import { startTestServer, TOKEN, type Called, type TestServer } from './test-server.fixture.ts'
@@ -214,6 +215,24 @@ describe('a key that is bound to a producer', () => {
     // As a contributor it is nobody.
     expect(codeOf(await submit('p1', secret))).toEqual([403, 'auth.author_mismatch'])
     expect(await emit(secret, 'p1', 'signal.curator.v1')).toBe('author_mismatch')
+  })
+})
+
+describe('denials', () => {
+  it('of one caller are stored up to a number per minute, over REST and MCP together', async () => {
+    const { name, secret: token } = await keyWith({ scopes: ['read'] })
+    for (let sent = 0; sent < DENIALS_PER_CALLER_MAX; sent += 1) {
+      const answer = await server.call('POST', '/brain/run', { token })
+      expect(codeOf(answer)).toEqual([403, 'auth.scope_missing'])
+      if (sent % 2 === 0) expect(await emit(token, 'p1')).toBe('scope_missing')
+    }
+    const stored = (await server.log.read({ types: ['system.audit'], order: 'desc', limit: 1000 }))
+      .map(({ payload }) => JSON.parse(payload) as Record<string, unknown>)
+      .filter(({ access_key }) => access_key === name)
+    expect(stored).toHaveLength(DENIALS_PER_CALLER_MAX)
+    expect(new Set(stored.map(({ resource }) => resource))).toEqual(
+      new Set(['/brain/run', 'mcp:emit_producer_signal']),
+    )
   })
 })
 

@@ -8,12 +8,13 @@ import { NOT_FOUND, SHUTTING_DOWN } from './errors.ts'
 import { steadyNowOf } from './dependencies.ts'
 import { DOCS_PATH } from './docs.ts'
 import { keyNameOf, type Caller } from '../caller.ts'
+import { isDenialStored } from '../denials.ts'
 import { countHosts, isOwnHost, isSentByForeignPage } from '../own-host.ts'
-import { RateLimit } from '../rate-limit.ts'
+import { addressOf, RateLimit } from '../rate-limit.ts'
 import { problem, statusOf, type Problem } from './problems.ts'
 import { discardBody } from './request-body.ts'
 import { sendProblem } from './results.ts'
-import { actionOf, API_PREFIX, type Route, type Service } from './route.ts'
+import { actionOf, API_PREFIX, needOf, type Route, type Service } from './route.ts'
 import type { Turns } from './turns.ts'
 
 declare module 'fastify' {
@@ -106,7 +107,8 @@ export const addGate = ({ app, service, audit, isClosing, bodyTimeoutMs }: GateD
     const { config, url = '' } = request.routeOptions
     const { endpoint } = config
     if (endpoint === undefined && !url.startsWith(DOCS_PATH)) return refuse(reply, NOT_FOUND)
-    await awaitNewestKeys(request, service)
+    // What is public is answered whatever state the store is in.
+    if (isProtected(endpoint, service)) await awaitNewestKeys(request, service)
     const refusal = refusalOf(endpoint, service, request, rateLimit)
     if (refusal !== null) {
       if (endpoint !== undefined) await recordDenial(refusal, endpoint, { service, audit }, request)
@@ -118,6 +120,9 @@ export const addGate = ({ app, service, audit, isClosing, bodyTimeoutMs }: GateD
     }
   })
 }
+
+const isProtected = (endpoint: Route | undefined, { configuration }: Service): boolean =>
+  endpoint !== undefined && needOf(endpoint, configuration.current()) !== 'public'
 
 const CLOSE = { headers: { connection: 'close' } }
 
@@ -201,7 +206,7 @@ const refusalOf = (
   request.caller = caller
   request.overRate = null
   if (auth.status === 'denied') {
-    // Somebody who is known and lacks a right is counted too, since every denial is stored.
+    // Somebody who is known and lacks a right is counted too, since denials are stored.
     const isKnown = statusOf(auth.problem.code) !== 401
     return (isKnown ? rateProblem(request, service, rateLimit) : null) ?? auth.problem
   }
@@ -228,7 +233,7 @@ const rateProblem = (request: FastifyRequest, service: Service, rateLimit: RateL
 }
 
 const bucketOf = ({ caller: { kind, key }, ip }: FastifyRequest): string => {
-  if (kind === 'anonymous') return `address ${ip}`
+  if (kind === 'anonymous') return `address ${addressOf(ip)}`
   return key === null ? `token ${kind}` : `key ${key.name}`
 }
 
@@ -248,9 +253,10 @@ const recordDenial = async (
   } as const
   if (statusOf(refusal.code) === 401) {
     const route = `${endpoint.method} ${endpoint.url}`
-    const from = { address: request.ip, route, nowMs: steadyNowOf(service) }
+    const from = { address: addressOf(request.ip), route, nowMs: steadyNowOf(service) }
     return audit.recordUnauthenticated(entry, from)
   }
   // A web page of another host says nothing about the rights of its visitor.
-  if (refusal.code.startsWith('auth.')) await audit.record({ ...entry, ...keyNameOf(request.caller) }, null)
+  if (refusal.code.startsWith('auth.') && isDenialStored(service.engine, request.caller))
+    await audit.record({ ...entry, ...keyNameOf(request.caller) }, null)
 }

@@ -6,6 +6,7 @@ import { faultsOf, type Fault } from '../../core/shared/faults.ts'
 import { plainText } from '../../core/shared/text.ts'
 import { withLogChecked } from '../../engine/queries/trading-records.ts'
 import { isMadeInAName, keyNameOf, maySpeakFor } from '../caller.ts'
+import { isDenialStored } from '../denials.ts'
 import type { AccessAudit } from './access-audit.ts'
 import { TOO_SLOW } from './errors.ts'
 import { utf8Text } from './fields.ts'
@@ -209,7 +210,10 @@ const auditResult = async (
   const entry = entryOf(request, action)
   if (result.kind === 'refused') {
     const { code } = result.problem
-    if (code.startsWith('auth.')) return audit.record({ ...entry, outcome: 'denied', reason: code }, traceId)
+    if (code.startsWith('auth.'))
+      return isDenialStored(service.engine, request.caller)
+        ? audit.record({ ...entry, outcome: 'denied', reason: code }, traceId)
+        : undefined
     if (statusOf(code) !== 423) return
     return audit.record({ ...entry, outcome: 'denied', reason: code.replace('.', '_') }, traceId)
   }

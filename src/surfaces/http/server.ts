@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { fastify, type FastifyInstance } from 'fastify'
 import { recentCheck } from '../../engine/integrity/recent-check.ts'
+import { cutUnread, TAKE_MS_MAX } from '../cut-unread.ts'
 import { AccessAudit } from './access-audit.ts'
 import { answerConnectionErrors } from './connection-errors.ts'
 import { steadyNowOf, type HttpDependencies } from './dependencies.ts'
@@ -39,6 +40,8 @@ export interface HttpLimits {
   readonly headersTimeoutMs: number
   readonly bodyTimeoutMs: number
   readonly handlerTimeoutMs: number
+  /** A client that has not taken its whole response by then is cut. */
+  readonly takeTimeoutMs: number
   /** How long a shutdown waits for requests under way. */
   readonly closeTimeoutMs: number
   readonly bodyBytesMax: number
@@ -52,6 +55,7 @@ const HTTP_LIMITS: HttpLimits = {
   headersTimeoutMs: 10_000,
   bodyTimeoutMs: 30_000,
   handlerTimeoutMs: 30_000,
+  takeTimeoutMs: TAKE_MS_MAX,
   closeTimeoutMs: 10_000,
   bodyBytesMax: 1024 * 1024,
   slowCheckMs: 1000,
@@ -94,6 +98,7 @@ export const createHttpServer = async (
   addTurns(app, turns)
   addGate({ app, service, audit, isClosing: () => isClosing, bodyTimeoutMs: limits.bodyTimeoutMs })
   addErrorHandlers(app, dependencies.logger)
+  cutStuckClients(app, limits.takeTimeoutMs)
   addMeasuring(app, service)
   app.addContentTypeParser('*', bodyParser(limits))
   const { handlerTimeoutMs } = limits
@@ -110,7 +115,8 @@ export const createHttpServer = async (
   return {
     listen: async ({ host, port }) => {
       await app.ready()
-      await app.listen({ host, port })
+      // The framework would open a second server for the other address of this name, and not wait for it at the end.
+      await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port })
       return listeningAt(app.server.address() as AddressInfo)
     },
     drain: () => service.readiness.drain(dependencies.configuration.current().api.drain_seconds * 1000),
@@ -193,6 +199,14 @@ const serviceOf = (
     metrics: createMetrics(dependencies, verification, streams),
     openApiText: () => (openApiText ??= documentText()),
   }
+}
+
+/** Streams look after their own clients. */
+const cutStuckClients = (app: FastifyInstance, takeTimeoutMs: number): void => {
+  app.addHook('onSend', (_request, { raw }, _payload, done) => {
+    cutUnread(raw, takeTimeoutMs)
+    done()
+  })
 }
 
 const addMeasuring = (app: FastifyInstance, { metrics, logger }: Service): void => {

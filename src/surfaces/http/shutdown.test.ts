@@ -1,10 +1,12 @@
+import dns from 'node:dns'
 import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { ok, type RouteResult } from './results.ts'
 import { route, routes } from './route.ts'
+import { createHttpServer } from './server.ts'
 import { startTestServer, TOKEN } from './test-server.fixture.ts'
 
 const slowRoute = () => {
@@ -27,6 +29,26 @@ const slowRoute = () => {
 }
 
 describe('a shutdown', () => {
+  it('has one server to wait for, also where localhost has two addresses', async () => {
+    const { slowRoutes } = slowRoute()
+    const server = await startTestServer({ routes: slowRoutes })
+    const both = [
+      { address: '127.0.0.1', family: 4 },
+      { address: '127.0.0.2', family: 4 },
+    ]
+    const lookup = vi.spyOn(dns, 'lookup').mockImplementation(((...args: readonly unknown[]) => {
+      const done = args.at(-1) as (error: null, ...found: readonly unknown[]) => void
+      const isForAll = (args[1] as { readonly all?: boolean } | undefined)?.all === true
+      done(null, ...(isForAll ? [both] : [args[0] === 'localhost' ? '127.0.0.1' : args[0], 4]))
+    }) as unknown as typeof dns.lookup)
+    const other = await createHttpServer(server, { routes: slowRoutes })
+    const { port } = await other.listen({ host: 'localhost', port: 0 })
+    lookup.mockRestore()
+    await expect(fetch(`http://127.0.0.2:${port}/api/v1/slow`)).rejects.toThrow('fetch failed')
+    await other.close()
+    await server.close()
+  })
+
   it('finishes what is under way and takes nothing new', async () => {
     const { slowRoutes, hasBegun, finish } = slowRoute()
     const server = await startTestServer({ routes: slowRoutes })

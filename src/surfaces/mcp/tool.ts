@@ -8,6 +8,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { KeyAuthor } from '../../core/operations/access-keys.ts'
 import { keyNameOf, type Caller, type Need } from '../caller.ts'
+import { isDenialStored } from '../denials.ts'
 
 /** What the MCP endpoint needs to run. */
 export interface McpDependencies {
@@ -79,6 +80,7 @@ export const recordDenial = async (
   reason: string,
   { dependencies, traceId, requestId, caller }: CallContext,
 ): Promise<void> => {
+  if (reason.startsWith('auth.') && !isDenialStored(dependencies.engine, caller)) return
   const entry = {
     resource: `mcp:${name}`,
     action: 'write',

@@ -1,7 +1,8 @@
-import { destination, pino } from 'pino'
+import { pino } from 'pino'
 import { redactText, redactValue } from '../../../core/operations/redaction.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { LogFields, Logger } from '../../../ports/logger.ts'
+import { LineWriter } from './line-writer.ts'
 
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR'
 
@@ -26,7 +27,8 @@ export interface AdjustableLogger extends Logger {
 }
 
 export const createLogger = (options: LoggerOptions): AdjustableLogger => {
-  const write = options.write ?? writeToStandardError()
+  const standardError = options.write === undefined ? openStandardError() : null
+  const write = options.write ?? ((line: string) => standardError?.write(line))
   const lineOf = (options.terminal ?? process.stderr.isTTY) ? terminalLine : readableLine
   let { jsonOutput, secrets } = options
 
@@ -50,6 +52,8 @@ export const createLogger = (options: LoggerOptions): AdjustableLogger => {
     (level: 'debug' | 'info' | 'warn' | 'error') =>
     (message: string, fields: LogFields = {}): void => {
       if (!lines.isLevelEnabled(level)) return
+      const lost = standardError?.takeLost() ?? 0
+      if (lost > 0) lines.error({ lines: lost }, 'lines of this log are missing here: nobody took them')
       lines[level](withoutReservedNames(hiddenFields(fields, secrets)), redactText(message, secrets))
     }
 
@@ -79,10 +83,15 @@ const SHOWN_LEVELS: Readonly<Record<string, LogLevel>> = {
 }
 const RESERVED_NAMES: ReadonlySet<string> = new Set(['level', 'ts', 'message'])
 
-/** Written at once: the last line before an exit is the one that matters. */
-const writeToStandardError = (): ((line: string) => void) => {
-  const standardError = destination({ fd: 2, sync: true })
-  return (line) => void standardError.write(line)
+let standardErrorWriter: LineWriter | null = null
+
+/** One for all loggers of the process. */
+const openStandardError = (): LineWriter => {
+  if (standardErrorWriter !== null) return standardErrorWriter
+  const writer = new LineWriter(2)
+  process.on('exit', () => writer.finish())
+  standardErrorWriter = writer
+  return writer
 }
 
 /** A field that cannot be read must not cost the message beside it. */

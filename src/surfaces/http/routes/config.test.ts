@@ -2,9 +2,11 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openConfigurationStore } from '../../../adapters/platform/config-file/configuration-store.ts'
+import { MemoryLog } from '../../../adapters/storage/memory/memory-log.ts'
 import { configurationHashInput } from '../../../core/config/secrets.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
 import { ConfigurationFileError } from '../../../ports/config-file.ts'
+import { StoreLostError, StoreUnavailableError, type AppendResult } from '../../../ports/event-log.ts'
 import { startTestServer, TOKEN, type TestServer } from '../test-server.fixture.ts'
 
 let server: TestServer
@@ -195,3 +197,38 @@ describe('POST /config', () => {
     expect([status, body['code']]).toEqual([400, 'config.invalid'])
   })
 })
+
+describe('a change while the store takes nothing', () => {
+  it('says that it is made where it is', async () => {
+    const log = new RefusingLog()
+    const other = await startTestServer({ log })
+    log.refusal = new StoreUnavailableError('full')
+    const json = { brain: { cycle_interval_seconds: 61 } }
+    const { status, body } = await other.call('POST', '/config', { json })
+    expect([status, body['code']]).toEqual([503, 'store.unavailable'])
+    expect(body['detail']).toContain('changed and in force')
+    expect(other.configuration.current().brain.cycle_interval_seconds).toBe(61)
+    await other.close()
+  })
+
+  it('is not made where the log is lost', async () => {
+    const log = new RefusingLog()
+    const other = await startTestServer({ log })
+    log.refusal = new StoreLostError('events.db is gone')
+    await other.call('POST', '/kill-switch', { json: { level: 1, reason: 'x' } })
+    const json = { brain: { cycle_interval_seconds: 61 } }
+    const { status, body } = await other.call('POST', '/config', { json })
+    expect([status, body['code']]).toEqual([503, 'store.unavailable'])
+    expect(body['detail']).toContain('nothing was changed')
+    expect(other.configuration.current().brain.cycle_interval_seconds).toBe(1800)
+    await other.close()
+  })
+})
+
+class RefusingLog extends MemoryLog {
+  refusal: Error | null = null
+
+  override append(...args: Parameters<MemoryLog['append']>): Promise<AppendResult> {
+    return this.refusal === null ? super.append(...args) : Promise.reject(this.refusal)
+  }
+}

@@ -12,7 +12,7 @@ import type { JsonObject } from '../../../core/shared/json.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
 import type { ChangeOptions, ConfigurationRefusal } from '../../../ports/config-file.ts'
 import { mayChange } from '../../caller.ts'
-import { ok, refusedWith, type Refused } from '../results.ts'
+import { ok, refused, refusedWith, type Refused } from '../results.ts'
 import { invalidProblem } from '../problems.ts'
 import { route, routes, type Service } from '../route.ts'
 
@@ -102,6 +102,8 @@ export const configRoutes = routes('Configuration', {
     },
     problems: ['auth.forbidden', 'config.invalid', 'config.not_saved'],
     handler: async ({ body, caller, execute }, service) => {
+      // A change that cannot be recorded is not made.
+      if (service.engine.lost !== null) throw service.engine.lost
       const rules = await rulesOf(service, (path) => mayChange(caller, path))
       const made = await service.configuration.change(body, rules)
       if (made.status !== 'accepted') return refusedBy(made)
@@ -109,7 +111,15 @@ export const configRoutes = routes('Configuration', {
       const isChanged = made.changed.length > 0
       if (isChanged) {
         const change = { changed: [...made.changed], ...configurationRecord(made.configuration, sha256Hex) }
-        await execute({ kind: 'record-config-change', change, surface: 'api' }, () => null)
+        try {
+          await execute({ kind: 'record-config-change', change, surface: 'api' }, () => null)
+        } catch (error) {
+          service.logger.error('settings were changed, and the log does not say so', {
+            changed: made.changed,
+            error,
+          })
+          return refused('store.unavailable', NOT_RECORDED)
+        }
       }
       const { path, restartRequired, overriddenByEnv } = made
       return ok(
@@ -119,6 +129,9 @@ export const configRoutes = routes('Configuration', {
     },
   }),
 })
+
+const NOT_RECORDED =
+  'The settings are changed and in force, but the event store did not take the record of it'
 
 const rulesOf = async (
   { engine, insecureOk, configuration: store }: Service,

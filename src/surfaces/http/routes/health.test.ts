@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { MemoryLog } from '../../../adapters/storage/memory/memory-log.ts'
+import { ACCESS_KEY_PREFIX } from '../../../core/operations/access-keys.ts'
 import { StoreUnavailableError } from '../../../ports/event-log.ts'
 import { startTestServer, VERSION, type TestServer } from '../test-server.fixture.ts'
 
@@ -31,7 +32,25 @@ describe('GET /health', () => {
     server = await startTestServer({ log: new SizedLog(() => new Promise(() => undefined)) })
     expect(await server.call('GET', '/health')).toMatchObject({ status: 200, body: { db_size_bytes: 0 } })
   })
+
+  it('answers a caller with an access key whatever state the store is in', async () => {
+    const log = new StallingLog()
+    server = await startTestServer({ log })
+    log.isStalled = true
+    const token = `${ACCESS_KEY_PREFIX}${'x'.repeat(43)}`
+    expect((await server.call('GET', '/health', { token })).status).toBe(200)
+    expect((await server.callRoot('GET', '/live', { token })).status).toBe(200)
+    log.isStalled = false
+  })
 })
+
+class StallingLog extends MemoryLog {
+  isStalled = false
+
+  override head(): ReturnType<MemoryLog['head']> {
+    return this.isStalled ? Promise.reject(new StoreUnavailableError('gone')) : super.head()
+  }
+}
 
 class SizedLog extends MemoryLog {
   readonly #size: () => Promise<number>

@@ -141,7 +141,7 @@ const killSwitchCall = z.object({
 })
 
 /**
- * All urgent tools reduce risk, but for a call that lowers the kill switch, and for one that is denied: every denial is
+ * All urgent tools reduce risk, but for a call that lowers the kill switch, and for one that is denied: denials are
  * stored.
  */
 const reducesRisk = (bytes: Uint8Array, caller: Caller, level: KillSwitchLevel): boolean => {

@@ -1,5 +1,7 @@
+import type { ServerResponse } from 'node:http'
 import { hasEnded as hasRunEnded, type BacktestRuns, type Run } from '../../../backtest/runs/runs.ts'
 import { viewIntegrity } from '../../../core/views/log.ts'
+import { cutUnread } from '../../cut-unread.ts'
 import { SHUTTING_DOWN, tooManyClients } from '../errors.ts'
 import type { Problem } from '../problems.ts'
 import type { StreamConnection } from '../results.ts'
@@ -14,6 +16,11 @@ const EVERY_MS = 250
 
 /** Beyond that a proxy would take the connection for dead. */
 const KEEP_ALIVE_MS = 15_000
+
+const endSoon = (response: ServerResponse): void => {
+  cutUnread(response)
+  response.end()
+}
 
 /** Clients that follow work as server-sent events, until it has ended. */
 class WorkStreams {
@@ -31,13 +38,13 @@ class WorkStreams {
     const { response } = connection
     connection.begin(STREAM_HEADERS, first)
     if (follow === null) {
-      response.end()
+      endSoon(response)
       return null
     }
     const end = (): void => {
       stop()
       this.#ends.delete(end)
-      response.end()
+      endSoon(response)
     }
     const stop = follow(end)
     this.#ends.add(end)

@@ -1,0 +1,19 @@
+import type { Engine } from '../engine/engine.ts'
+import type { Caller } from './caller.ts'
+import { RateLimit } from './rate-limit.ts'
+
+/** Denials of one token or access key that are stored per minute. The first ones say all there is to know. */
+export const DENIALS_PER_CALLER_MAX = 60
+
+const counted = new WeakMap<Engine, RateLimit>()
+
+/**
+ * Whether one more denial of a known caller is stored. What is stored stays forever, and whoever may only read could
+ * fill the log with what it may not do. REST and MCP count together.
+ */
+export const isDenialStored = (engine: Engine, { kind, key }: Caller): boolean => {
+  const limit = counted.get(engine) ?? new RateLimit()
+  counted.set(engine, limit)
+  const caller = key === null ? kind : `key ${key.name}`
+  return limit.take(caller, DENIALS_PER_CALLER_MAX, performance.now()) === null
+}
