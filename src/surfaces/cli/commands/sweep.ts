@@ -204,29 +204,29 @@ const sweepText = (document: SweepDocument, reused: number, file: string): Text 
     shown.length === 0
       ? null
       : table(shown, [
-          shrinking('PARAMETERS', ({ parameters }) => parametersText(parameters)),
-          right('RETURN', ({ total_return: total }) => percent(total)),
-          right('SHARPE', ({ sharpe }) => sharpe.toFixed(2)),
-          right('DRAWDOWN', ({ max_drawdown: drawdown }) => percent(drawdown)),
-          right('TRADES', ({ trades }) => trades),
+          shrinking('Parameters', ({ parameters }) => parametersText(parameters)),
+          right('Return', ({ total_return: total }) => percent(total)),
+          right('Sharpe', ({ sharpe }) => sharpe.toFixed(2)),
+          right('Drawdown', ({ max_drawdown: drawdown }) => percent(drawdown)),
+          right('Trades', ({ trades }) => trades),
           right('P', ({ p_value: p }) => shortNumber(p)),
-          right('CORRECTED', ({ q_value: q, survives }) =>
+          right('Corrected', ({ q_value: q, survives }) =>
             survives ? good(shortNumber(q)) : shortNumber(q),
           ),
-          right('DEFLATED', ({ deflated_sharpe: deflated }) =>
+          right('Deflated', ({ deflated_sharpe: deflated }) =>
             deflated === null ? quiet('N/A') : shortNumber(deflated),
           ),
         ]),
     outside === null
       ? null
       : table(outside.choices, [
-          left('TESTED FROM', ({ from }) => from?.slice(0, 10) ?? quiet('nothing')),
-          left('TO', ({ to }) => to?.slice(0, 10) ?? ''),
-          shrinking('CHOSEN', ({ parameters }) => parametersText(parameters)),
-          right('TRAINED', ({ trained }) => shortNumber(trained)),
-          right('RETURN', ({ tested }) => percent(tested.total_return)),
-          right('SHARPE', ({ tested }) => tested.sharpe.toFixed(2)),
-          right('TRADES', ({ tested }) => tested.trades),
+          left('Tested from', ({ from }) => from?.slice(0, 10) ?? quiet('nothing')),
+          left('To', ({ to }) => to?.slice(0, 10) ?? ''),
+          shrinking('Chosen', ({ parameters }) => parametersText(parameters)),
+          right('Trained', ({ trained }) => shortNumber(trained)),
+          right('Return', ({ tested }) => percent(tested.total_return)),
+          right('Sharpe', ({ tested }) => tested.sharpe.toFixed(2)),
+          right('Trades', ({ tested }) => tested.trades),
         ]),
     map === null ? null : heatMapText(map),
   )
