@@ -169,7 +169,7 @@ const alertOf = (raise: {
 })
 
 /** A condition that is true now, and the level it asks for. */
-export interface FiringCondition {
+export interface Condition {
   readonly name: string
   readonly value: number
   readonly threshold: number
@@ -179,7 +179,7 @@ export interface FiringCondition {
 }
 
 /** One event with all that fires, and only if it raises the level. */
-export const assessRisk = (current: KillSwitch, conditions: readonly FiringCondition[]): Decision => {
+export const assessRisk = (current: KillSwitch, conditions: readonly Condition[]): Decision => {
   const over = Object.keys(current.acknowledged).filter(
     (name) => !conditions.some((condition) => condition.name === name),
   )
@@ -203,10 +203,10 @@ export const assessRisk = (current: KillSwitch, conditions: readonly FiringCondi
 }
 
 /** What an operator acknowledges by lowering the level. */
-export const acknowledgedBy = (conditions: readonly FiringCondition[]): Record<string, number> =>
+export const acknowledgedBy = (conditions: readonly Condition[]): Record<string, number> =>
   Object.fromEntries(conditions.map(({ name, value }) => [name, r9(value)]))
 
-const isNews = ({ value, step }: FiringCondition, acknowledged: number | undefined): boolean =>
+const isNews = ({ value, step }: Condition, acknowledged: number | undefined): boolean =>
   acknowledged === undefined || r9(value - acknowledged) >= step
 
 const higher = (one: KillSwitchLevel, other: KillSwitchLevel): KillSwitchLevel => (one > other ? one : other)
@@ -257,16 +257,6 @@ export interface TriggerRules {
   readonly l3_crisis_threshold: number
   readonly l3_max_drawdown_pct: number
   readonly rearm_step: number
-}
-
-/** A condition that is true now. */
-export interface Condition {
-  readonly name: string
-  readonly value: number
-  readonly threshold: number
-  readonly to: KillSwitchLevel
-  /** How much worse it must get to fire again once an operator has acknowledged it. */
-  readonly step: number
 }
 
 /** Highest level first. */
