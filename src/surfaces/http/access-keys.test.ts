@@ -159,6 +159,18 @@ describe('an access key', () => {
 })
 
 describe('a key that is bound to a contributor', () => {
+  it('ends with it, and speaks for nobody who registers under that node_id later', async () => {
+    const json = { node_id: 'eve', name: 'Eve', role: 'agent' }
+    const register = () => server.call('POST', '/contributors/register', { json })
+    const { id } = (await register()).body
+    const { name, secret } = await keyWith({ scopes: ['read', 'submit'], contributor: 'eve' })
+    expect((await submit('eve', secret)).status).toBe(200)
+    await server.call('DELETE', `/contributors/${String(id)}`)
+    expect((await register()).status).toBe(200)
+    expect(codeOf(await submit('eve', secret))).toEqual([401, 'auth.invalid_token'])
+    expect((await server.call('GET', '/access-keys')).text).not.toContain(`"name":"${name}"`)
+  })
+
   it('submits and emits in its name only', async () => {
     const { secret } = await keyWith({ scopes: ['read', 'submit', 'emit'], contributor: 'bob' })
     expect((await submit('bob', secret)).status).toBe(200)

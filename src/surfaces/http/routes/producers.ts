@@ -105,7 +105,7 @@ export const producerRoutes = routes('Producers', {
   }),
   removeProducer: route('DELETE', '/producers/:name', 'submit', {
     summary: 'Deregister a producer',
-    description: 'Its signals stay.',
+    description: 'Its signals stay, access keys that are bound to it end.',
     params: z.object({ name: pathText('the name of the producer', 'p1') }),
     response: z.object({ removed: z.string() }),
     example: { removed: 'p1' },
