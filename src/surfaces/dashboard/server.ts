@@ -39,6 +39,8 @@ export const createDashboardServer = (
     { headersTimeout: limits.headersTimeoutMs, requestTimeout: limits.requestTimeoutMs },
     (request, response) => {
       answerRequest(context, request, response).catch((error: unknown) => {
+        // The client hung up in the middle of its form: there is nobody to answer, and nothing to log.
+        if (request.readableAborted) return
         dependencies.logger.error('dashboard request failed', { error })
         if (response.headersSent) response.destroy()
         else refuse(response, 'dashboard.api_unreachable', 'Unexpected error')
