@@ -100,7 +100,7 @@ export const createHttpServer = async (
   addErrorHandlers(app, dependencies.logger)
   cutStuckClients(app, limits.takeTimeoutMs)
   addMeasuring(app, service)
-  app.addContentTypeParser('*', bodyParser(limits))
+  app.addContentTypeParser('*', bodyParser(limits, turns))
   const { handlerTimeoutMs } = limits
   for (const route of routes) {
     app.route({
