@@ -8,6 +8,7 @@ import {
   type DashboardContext,
 } from './context.ts'
 import { loadPages, sendAsset, sendStandalone, signInPage } from './pages.ts'
+import { halfRequestsOf } from '../half-requests.ts'
 import { countHosts, isOwnHost, isSentByForeignPage } from '../own-host.ts'
 import { RateLimit } from '../rate-limit.ts'
 import { refuse, SECURITY_HEADERS, sendJson, sendText, type RefusalCode } from './responses.ts'
@@ -47,6 +48,7 @@ export const createDashboardServer = (
       })
     },
   )
+  const halfRequests = halfRequestsOf(server)
   return {
     listen: ({ host, port }) =>
       new Promise((resolve, reject) => {
@@ -62,9 +64,11 @@ export const createDashboardServer = (
       })
       for (const stream of streams.keys()) stream.destroy()
       const reap = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS)
+      const cut = setInterval(() => halfRequests.cut(), limits.restTimeoutMs)
       const force = setTimeout(() => server.closeAllConnections(), limits.closeTimeoutMs)
       await closed
       clearInterval(reap)
+      clearInterval(cut)
       clearTimeout(force)
       api.agent.destroy()
     },
