@@ -1,3 +1,4 @@
+import { basename, resolve } from 'node:path'
 import { beginRun, createBarMemory } from '../adapters/history/bar-files/bar-memory.ts'
 import { openConfigurationStore } from '../adapters/platform/config-file/configuration-store.ts'
 import type { Configuration } from '../core/config/schema.ts'
@@ -39,7 +40,7 @@ const reportOf = async ({ home, version, settings, task }: RunOrder): Promise<Ta
   const request = {
     ...task,
     onError: (message: string) => {
-      leftOut.push(message)
+      leftOut.push(withoutPlaces(message, { home, settings }))
     },
     onProgress: (done: number, total: number) => {
       calls += 1
@@ -61,14 +62,23 @@ const reportOf = async ({ home, version, settings, task }: RunOrder): Promise<Ta
   return { ...report, left_out: leftOut }
 }
 
+/** Callers of the service need not know where it lives and where it reads. */
+const withoutPlaces = (
+  message: string,
+  { home, settings: { market } }: Pick<RunOrder, 'home' | 'settings'>,
+): string => {
+  const file = basename(market.file)
+  const shown = file === '' ? message : message.replaceAll(resolve(home, market.file), file)
+  return shown.replaceAll(home, 'the home')
+}
+
 process.on('message', (order: RunOrder) => {
   reportOf(order).then(
     (report) => answer({ kind: 'done', report }),
     (error: unknown) => {
       const code = error instanceof Failure ? error.code : 'internal.error'
-      const message = error instanceof Error ? error.message : String(error)
-      // Callers of the service need not know where it lives.
-      answer({ kind: 'failed', code, message: message.replaceAll(order.home, 'the home') })
+      const message = withoutPlaces(error instanceof Error ? error.message : String(error), order)
+      answer({ kind: 'failed', code, message })
     },
   )
 })

@@ -8,6 +8,8 @@ export const TAKE_MS_MAX = 300_000
  * for it, forever; some of it is public.
  */
 export const cutUnread = (response: ServerResponse, withinMs = TAKE_MS_MAX): void => {
+  // It emits `close` no more: the response of a client that is gone would be held until then.
+  if (response.destroyed) return
   const cut = setTimeout(() => response.req.socket.destroy(), withinMs).unref()
   response.once('close', () => clearTimeout(cut))
 }

@@ -21,7 +21,10 @@ const OWN_KINDS = {
   'auth.missing_token': [401, 'no bearer token was sent'],
   'auth.invalid_header': [401, 'the Authorization header is not `Bearer <token>`'],
   'auth.invalid_token': [401, 'the token is not a configured one, and no valid access key'],
-  'auth.author_mismatch': [403, 'the access key speaks for another contributor or producer'],
+  'auth.author_mismatch': [
+    403,
+    'the access key speaks for one author alone, and this is not made in its name',
+  ],
   'auth.scope_missing': [403, 'the access key does not have the scope', { scope: 'submit' }],
   'backtest.not_found': [404, 'no backtest or sweep has this id', { id: EXAMPLE_ID }],
   'backtest.queue_full': [429, 'as many backtests and sweeps wait or run as may', { max: 20 }],

@@ -18,14 +18,14 @@ describe('the rate limit', () => {
     expect(limit.take('a', 1, 0)).toBeGreaterThan(0)
   })
 
-  it('can be asked without counting, and forgets', () => {
+  it('takes back what did not count, and no more than that', () => {
     const limit = new RateLimit()
-    expect(limit.waitSeconds('a', 1, 0)).toBeNull()
-    expect(limit.waitSeconds('a', 1, 0)).toBeNull()
-    limit.take('a', 1, 0)
-    expect(limit.waitSeconds('a', 1, 0)).toBe(60)
-    limit.forget('a')
-    expect(limit.waitSeconds('a', 1, 0)).toBeNull()
+    limit.giveBack('a')
+    expect(limit.take('a', 1, 0)).toBeNull()
+    limit.giveBack('a')
+    limit.giveBack('a')
+    expect(limit.take('a', 1, 0)).toBeNull()
+    expect(limit.take('a', 1, 0)).toBe(60)
   })
 
   it('follows a limit that changes', () => {

@@ -15,20 +15,17 @@ export class RateLimit {
 
   /** Counts one more. Null if it is allowed, else after how many seconds the caller may try again. */
   take(caller: string, perMinuteMax: number, nowMs: number): number | null {
-    const waitSeconds = this.waitSeconds(caller, perMinuteMax, nowMs)
-    if (waitSeconds === null) this.#windowOf(caller, nowMs).count += 1
-    return waitSeconds
-  }
-
-  /** The same without counting. */
-  waitSeconds(caller: string, perMinuteMax: number, nowMs: number): number | null {
     const window = this.#windowOf(caller, nowMs)
-    if (window.count < perMinuteMax) return null
-    return Math.max(1, Math.ceil((window.startedAtMs + WINDOW_MS - nowMs) / 1000))
+    if (window.count >= perMinuteMax)
+      return Math.max(1, Math.ceil((window.startedAtMs + WINDOW_MS - nowMs) / 1000))
+    window.count += 1
+    return null
   }
 
-  forget(caller: string): void {
-    this.#windows.delete(caller)
+  /** What was counted turned out not to count. */
+  giveBack(caller: string): void {
+    const window = this.#windows.get(caller)
+    if (window !== undefined && window.count > 0) window.count -= 1
   }
 
   get size(): number {

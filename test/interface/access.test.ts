@@ -217,7 +217,8 @@ onEveryStore('access keys', (store) => {
       'author_mismatch',
       'author_mismatch',
     ])
-    expect((await as(p1, 'POST', '/producers/p1/feedback', { outcome: 'profit' })).status).toBe(200)
+    expect((await as(p1, 'POST', '/producers/p1/feedback', {})).status).toBe(200)
+    expect((await as(p1, 'POST', '/producers/p1/feedback', { outcome: 'profit' })).status).toBe(403)
     expect((await as(p1, 'POST', '/producers/p2/feedback', { outcome: 'loss' })).status).toBe(403)
     expect((await as(p1, 'POST', '/signals/submit', opinionOf('ann'))).status).toBe(403)
   })

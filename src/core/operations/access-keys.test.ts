@@ -139,6 +139,25 @@ describe('revoking an access key', () => {
 })
 
 describe('an access key', () => {
+  it('ends with its author, and does not speak for the next one of that name', () => {
+    const keys = [
+      created({ ...reader, name: 'of-ann', hash: '01', contributor: nodeId('ann') }),
+      created({ ...reader, name: 'of-p1', hash: '02', producer: 'p1' }),
+      created({ ...reader, name: 'of-nobody', hash: '03' }),
+    ]
+    const namesAfter = (...events: readonly NewEvent[]) =>
+      [...stateAfter([ann, p1, ...keys, ...events]).operations.accessKeys.values()].map(({ name }) => name)
+    const annRemoved: NewEvent = {
+      type: 'contributor.removed.v1',
+      source: 'cli',
+      payload: { contributor_id: contributorId('c1'), node_id: nodeId('ann') },
+    }
+    const p1Removed: NewEvent = { type: 'producer.removed.v1', source: 'cli', payload: { name: 'p1' } }
+    const nextAnn = { ...ann, payload: { ...ann.payload, contributor_id: contributorId('c2') } } as NewEvent
+    expect(namesAfter(annRemoved, nextAnn)).toEqual(['of-p1', 'of-nobody'])
+    expect(namesAfter(p1Removed, p1)).toEqual(['of-ann', 'of-nobody'])
+  })
+
   it('ends at its expiry', () => {
     const expires_at = timestampOf('2026-03-01T00:00:00.000Z')
     const { accessKeys } = stateAfter([created({ ...reader, expires_at })]).operations

@@ -29,7 +29,10 @@ export interface AccessKey {
   readonly expiresAt: Timestamp | null
 }
 
-/** By the hash of their secrets. A revoked key is forgotten, and its name is free again. */
+/**
+ * By the hash of their secrets. A revoked key is forgotten, and its name is free again. So is one whose author is
+ * removed: whoever registers under that name afterwards is somebody else.
+ */
 export type AccessKeys = PersistentMap<string, AccessKey>
 
 export const INITIAL_ACCESS_KEYS: AccessKeys = PersistentMap()
@@ -135,10 +138,17 @@ export const evolveAccessKeys = (keys: AccessKeys, event: KnownEvent): AccessKey
     }
     case 'system.access_key_revoked.v1':
       return keys.filter(({ name }) => name !== event.payload.name)
+    case 'contributor.removed.v1':
+      return withoutAuthor(keys, { kind: 'contributor', id: event.payload.node_id })
+    case 'producer.removed.v1':
+      return withoutAuthor(keys, { kind: 'producer', id: event.payload.name })
     default:
       return keys
   }
 }
+
+const withoutAuthor = (keys: AccessKeys, { kind, id }: KeyAuthor): AccessKeys =>
+  keys.filter(({ author }) => author?.kind !== kind || author.id !== id)
 
 const authorOf = ({
   contributor,

@@ -38,6 +38,8 @@ export const evolveOperations = (state: OperationsState, event: KnownEvent): Ope
       return { ...state, configHash: event.payload.config_hash }
     case 'system.access_key_created.v1':
     case 'system.access_key_revoked.v1':
+    case 'contributor.removed.v1':
+    case 'producer.removed.v1':
       return { ...state, accessKeys: evolveAccessKeys(state.accessKeys, event) }
     case 'system.alerts_acknowledged.v1':
     case 'alert.clock_jump':

@@ -34,6 +34,8 @@ export interface DashboardLimits {
   readonly failedSignInsPerMinute: number
   /** How long a shutdown waits for open responses. */
   readonly closeTimeoutMs: number
+  /** How long it waits for the rest of a request. */
+  readonly restTimeoutMs: number
   /** How long the API may take to check a token. */
   readonly signInTimeoutMs: number
 }
@@ -45,6 +47,7 @@ export const DASHBOARD_LIMITS: DashboardLimits = {
   sessionMs: 12 * 60 * 60 * 1000,
   failedSignInsPerMinute: 10,
   closeTimeoutMs: 3000,
+  restTimeoutMs: 1000,
   signInTimeoutMs: 10_000,
 }
 

@@ -8,6 +8,7 @@ import {
   type DashboardContext,
 } from './context.ts'
 import { loadPages, sendAsset, sendStandalone, signInPage } from './pages.ts'
+import { halfRequestsOf } from '../half-requests.ts'
 import { countHosts, isOwnHost, isSentByForeignPage } from '../own-host.ts'
 import { RateLimit } from '../rate-limit.ts'
 import { refuse, SECURITY_HEADERS, sendJson, sendText, type RefusalCode } from './responses.ts'
@@ -39,12 +40,15 @@ export const createDashboardServer = (
     { headersTimeout: limits.headersTimeoutMs, requestTimeout: limits.requestTimeoutMs },
     (request, response) => {
       answerRequest(context, request, response).catch((error: unknown) => {
+        // The client hung up in the middle of its form: there is nobody to answer, and nothing to log.
+        if (request.readableAborted) return
         dependencies.logger.error('dashboard request failed', { error })
         if (response.headersSent) response.destroy()
         else refuse(response, 'dashboard.api_unreachable', 'Unexpected error')
       })
     },
   )
+  const halfRequests = halfRequestsOf(server)
   return {
     listen: ({ host, port }) =>
       new Promise((resolve, reject) => {
@@ -60,9 +64,11 @@ export const createDashboardServer = (
       })
       for (const stream of streams.keys()) stream.destroy()
       const reap = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS)
+      const cut = setInterval(() => halfRequests.cut(), limits.restTimeoutMs)
       const force = setTimeout(() => server.closeAllConnections(), limits.closeTimeoutMs)
       await closed
       clearInterval(reap)
+      clearInterval(cut)
       clearTimeout(force)
       api.agent.destroy()
     },

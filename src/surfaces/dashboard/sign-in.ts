@@ -46,26 +46,28 @@ export const signIn = async (
 ): Promise<void> => {
   if (isCrossOrigin(request.headers)) return refuse(response, 'dashboard.origin_denied', FOREIGN)
   const { dependencies, limits, failedSignIns, api } = context
-  const nowMs = dependencies.clock.now()
   const address = addressOf(request.socket.remoteAddress ?? '')
   const read = await readSignInForm(request, limits.formBytesMax)
+  // A form that was held back counts when it is complete.
+  const nowMs = dependencies.clock.now()
   if (read.status === 'refused') return refuse(response, read.code, read.detail)
   const deny = (code: RefusalCode, status: number, detail: string, headers = {}): void => {
     if (read.form === 'json') return refuse(response, code, detail, headers)
     const html = signInPage(context.pages, { error: detail, next: read.next })
     return sendText(response, status, 'text/html; charset=utf-8', html, headers)
   }
-  const waitSeconds = failedSignIns.waitSeconds(address, limits.failedSignInsPerMinute, nowMs)
+  // Counted before the API is asked, so that guesses that are sent together count as well.
+  const waitSeconds = failedSignIns.take(address, limits.failedSignInsPerMinute, nowMs)
   if (waitSeconds !== null) {
     const detail = `Too many wrong tokens. Try again in ${waitSeconds} seconds.`
     return deny('rate.limited', 429, detail, { 'Retry-After': String(waitSeconds) })
   }
   const check = read.token === '' ? 'invalid' : await checkToken(api, read.token, limits.signInTimeoutMs)
+  if (check !== 'invalid') failedSignIns.giveBack(address)
   switch (check) {
     case 'unreachable':
       return deny('dashboard.api_unreachable', 502, 'The API does not answer. Try again in a moment.')
     case 'invalid':
-      failedSignIns.take(address, limits.failedSignInsPerMinute, nowMs)
       return deny(
         'auth.invalid_token',
         401,
@@ -74,7 +76,6 @@ export const signIn = async (
     case 'unreadable':
       return deny('auth.scope_missing', 403, 'This access key may not read: it needs the scope read.')
     case 'valid': {
-      failedSignIns.forget(address)
       const expiresAtMs = nowMs + limits.sessionMs
       const token = sessionTokenOf(read.token, dependencies.configuration().api)
       const sealed = context.sealer.seal({ token, expiresAtMs })

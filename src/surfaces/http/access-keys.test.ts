@@ -159,6 +159,18 @@ describe('an access key', () => {
 })
 
 describe('a key that is bound to a contributor', () => {
+  it('ends with it, and speaks for nobody who registers under that node_id later', async () => {
+    const json = { node_id: 'eve', name: 'Eve', role: 'agent' }
+    const register = () => server.call('POST', '/contributors/register', { json })
+    const { id } = (await register()).body
+    const { name, secret } = await keyWith({ scopes: ['read', 'submit'], contributor: 'eve' })
+    expect((await submit('eve', secret)).status).toBe(200)
+    await server.call('DELETE', `/contributors/${String(id)}`)
+    expect((await register()).status).toBe(200)
+    expect(codeOf(await submit('eve', secret))).toEqual([401, 'auth.invalid_token'])
+    expect((await server.call('GET', '/access-keys')).text).not.toContain(`"name":"${name}"`)
+  })
+
   it('submits and emits in its name only', async () => {
     const { secret } = await keyWith({ scopes: ['read', 'submit', 'emit'], contributor: 'bob' })
     expect((await submit('bob', secret)).status).toBe(200)
@@ -204,17 +216,32 @@ describe('a key that is bound to a contributor', () => {
 })
 
 describe('a key that is bound to a producer', () => {
-  it('emits and gives feedback in its name only', async () => {
+  it('emits in its name only', async () => {
     const { secret } = await keyWith({ scopes: ['submit', 'emit'], producer: 'p1' })
-    const feedback = (id: string) =>
-      server.call('POST', `/producers/${id}/feedback`, { token: secret, json: { outcome: 'profit' } })
     expect(await emit(secret, 'p1')).toBe('stored')
     expect(await emit(secret, 'p2')).toBe('author_mismatch')
-    expect((await feedback('p1')).status).toBe(200)
-    expect(codeOf(await feedback('p2'))).toEqual([403, 'auth.author_mismatch'])
     // As a contributor it is nobody.
     expect(codeOf(await submit('p1', secret))).toEqual([403, 'auth.author_mismatch'])
     expect(await emit(secret, 'p1', 'signal.curator.v1')).toBe('author_mismatch')
+  })
+
+  it('judges neither itself nor others, and gets the report on itself', async () => {
+    const { secret: token } = await keyWith({ scopes: ['emit'], producer: 'p1' })
+    const feedback = (id: string, json: object) =>
+      server.call('POST', `/producers/${id}/feedback`, { token, json })
+    const before = await server.log.count('learning.feedback')
+    for (const id of ['p1', 'p2'])
+      for (const json of [
+        { outcome: 'profit' },
+        { correct: true },
+        { pnl: 1 },
+        { note: 'x' },
+        { signal_id: 'x' },
+      ])
+        expect(codeOf(await feedback(id, json))).toEqual([403, 'auth.author_mismatch'])
+    expect(await server.log.count('learning.feedback')).toBe(before)
+    expect((await feedback('p1', {})).body).toMatchObject({ producer_id: 'p1', accepted: false })
+    expect(codeOf(await feedback('p2', {}))).toEqual([403, 'auth.author_mismatch'])
   })
 })
 

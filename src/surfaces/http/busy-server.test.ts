@@ -19,10 +19,10 @@ const connections = (port: number, count: number, greeting: string): Promise<rea
     }),
   )
 
-const ask = (socket: Socket, head: string, body = ''): void => {
+const ask = (socket: Socket, head: string, body = '', { held = 0 } = {}): void => {
   const lines = [`${head} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${TOKEN}`]
   if (body !== '') lines.push('Content-Type: application/json', `Content-Length: ${body.length}`)
-  socket.write(`${[...lines, '', ''].join('\r\n')}${body}`)
+  socket.write(`${[...lines, '', ''].join('\r\n')}${body.slice(0, body.length - held)}`)
 }
 
 const statusFrom = async (socket: Socket): Promise<string> => {
@@ -80,6 +80,42 @@ it.each([
   ],
 ])('lets an agent wait for its turn who only %s', async (_does, body) => {
   expect(await askBehindOthers('POST /api/v1/mcp', body)).toBeGreaterThan(READERS / 2)
+})
+
+/** Bodies of which only the last byte is missing; then all of them are complete at once. */
+const heldBodies = async (port: number, path: string, body: string) => {
+  const sockets = await connections(port, READERS, 'GET /api/v1/health')
+  for (const socket of sockets) ask(socket, `POST /api/v1${path}`, body, { held: 1 })
+  // Everybody before it has been let in.
+  const [last] = await connections(port, 1, 'GET /api/v1/health')
+  last!.destroy()
+  return { sockets, complete: () => sockets.forEach((socket) => void socket.write(body.slice(-1))) }
+}
+
+it.each([
+  [
+    'submit signals',
+    '/signals/submit',
+    JSON.stringify({ event_type: 'x', payload: { a: 'x'.repeat(2000) } }),
+  ],
+  ['call the kill switch with much text', '/kill-switch', JSON.stringify({ level: 'x'.repeat(20_000) })],
+])('sets the kill switch before those who %s, once their bodies are there', async (_do, path, body) => {
+  const server = await startTestServer({ limits: { turnMs: 0 } })
+  const [operator] = await connections(server.port, 1, 'GET /api/v1/health')
+  const { sockets, complete } = await heldBodies(server.port, path, body)
+  let answered = 0
+  const answers = sockets.map(async (socket) => {
+    const said = await statusFrom(socket)
+    answered += 1
+    return said
+  })
+  complete()
+  ask(operator!, 'POST /api/v1/kill-switch', JSON.stringify(STOP))
+  expect(await statusFrom(operator!)).toBe('200')
+  expect(answered).toBeLessThan(READERS / 2)
+  expect(new Set(await Promise.all(answers))).toEqual(new Set(['422']))
+  for (const socket of [...sockets, operator!]) socket.destroy()
+  await server.close()
 })
 
 it('does nothing for callers who went away while they waited', async () => {

@@ -47,14 +47,27 @@ export interface HandlerDependencies {
 
 const ABSENT: RequestBody = { status: 'absent' }
 
-/** The body in the form that `validate` expects. The body of a route that takes none is not read. */
+/**
+ * The body in the form that `validate` expects. The body of a route that takes none is not read. Bodies that arrive
+ * together are parsed in turns, and what is urgent does not wait behind them: it is short.
+ */
 export const bodyParser =
-  (limits: BodyLimits) =>
+  (limits: BodyLimits, turns: Turns) =>
   (request: FastifyRequest): Promise<RequestBody> => {
     const { endpoint } = request.routeOptions.config
     if (endpoint?.body === undefined) return Promise.resolve(ABSENT)
-    return readBody(request.raw, limits, endpoint.bodyIsRaw === true ? 'raw' : 'parsed')
+    return readBody(request.raw, limits, {
+      form: endpoint.bodyIsRaw === true ? 'raw' : 'parsed',
+      untilTurn: async (bytes) => {
+        if (endpoint.isUrgent === undefined || bytes > URGENT_BYTES_MAX) await ownTurn(turns, request)
+      },
+    })
   }
+
+const URGENT_BYTES_MAX = 16 * 1024
+
+const ownTurn = (turns: Turns, request: FastifyRequest): Promise<void> =>
+  new Promise((resolve) => takeTurn(turns, request, resolve))
 
 /** Validate, run, audit, respond. */
 export const handlerOf = (route: Route, dependencies: HandlerDependencies) => {
@@ -66,8 +79,7 @@ export const handlerOf = (route: Route, dependencies: HandlerDependencies) => {
     const { overRate } = request
     if (overRate !== null && !reducesRisk(route, input, service)) return sendProblem(reply, overRate)
     const { isUrgent } = route
-    if (typeof isUrgent === 'function' && !isUrgent(input))
-      await new Promise<void>((resolve) => takeTurn(turns, request, resolve))
+    if (typeof isUrgent === 'function' && !isUrgent(input)) await ownTurn(turns, request)
     const result = speaksForOther(route, input)
       ? refusedWith(AUTHOR_MISMATCH)
       : await run(route, input, dependencies)

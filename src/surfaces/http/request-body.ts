@@ -24,11 +24,17 @@ export class ClientGoneError extends Error {
 /** Read and discarded beyond the limit, so that a client which sends everything before it reads gets the response. */
 const DISCARDED_BYTES_MAX = 16 * 1024 * 1024
 
+interface ReadOptions {
+  readonly form?: 'parsed' | 'raw'
+  /** Waited for before what was received is parsed, which takes long for so many bytes. */
+  readonly untilTurn?: (bytes: number) => Promise<void>
+}
+
 /** Checks in the order 413, 415, 400, then values without meaning (422). An empty body counts as absent. */
 export const readBody = async (
   request: IncomingMessage,
   limits: BodyLimits,
-  form: 'parsed' | 'raw' = 'parsed',
+  { form = 'parsed', untilTurn }: ReadOptions = {},
 ): Promise<RequestBody> => {
   const received = await receive(request, limits)
   switch (received.status) {
@@ -39,7 +45,9 @@ export const readBody = async (
     case 'too-large':
       return refuse(tooLarge(limits.bodyBytesMax, received.endless))
     case 'received':
-      return received.bytes.length === 0 ? { status: 'absent' } : read(request, received.bytes, form)
+      if (received.bytes.length === 0) return { status: 'absent' }
+      await untilTurn?.(received.bytes.length)
+      return read(request, received.bytes, form)
   }
 }
 

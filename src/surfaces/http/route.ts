@@ -97,7 +97,7 @@ interface RouteSpec<
   /** Is never refused for being too frequent. Where it depends on the body, that is read first. */
   readonly reducesRisk?: true | ((input: Input, service: Service) => boolean)
   /** In whose name a write is made; null = in nobody's. Without it no key that is bound to an author may make it. */
-  readonly author?: (input: Input) => KeyAuthor | null
+  readonly author?: (input: Input) => KeyAuthor | null | undefined
   /** Requests that may take as long as they need. */
   readonly mayTakeLong?: (input: Input) => boolean
   readonly handler: (

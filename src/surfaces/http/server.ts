@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { fastify, type FastifyInstance } from 'fastify'
 import { recentCheck } from '../../engine/integrity/recent-check.ts'
 import { cutUnread, TAKE_MS_MAX } from '../cut-unread.ts'
+import { halfRequestsOf } from '../half-requests.ts'
 import { AccessAudit } from './access-audit.ts'
 import { answerConnectionErrors } from './connection-errors.ts'
 import { steadyNowOf, type HttpDependencies } from './dependencies.ts'
@@ -44,6 +45,8 @@ export interface HttpLimits {
   readonly takeTimeoutMs: number
   /** How long a shutdown waits for requests under way. */
   readonly closeTimeoutMs: number
+  /** How long it waits for the rest of a request. */
+  readonly restTimeoutMs: number
   readonly bodyBytesMax: number
   /** How often slow connections are checked. */
   readonly slowCheckMs: number
@@ -57,6 +60,7 @@ const HTTP_LIMITS: HttpLimits = {
   handlerTimeoutMs: 30_000,
   takeTimeoutMs: TAKE_MS_MAX,
   closeTimeoutMs: 10_000,
+  restTimeoutMs: 1000,
   bodyBytesMax: 1024 * 1024,
   slowCheckMs: 1000,
   turnMs: 1,
@@ -94,13 +98,14 @@ export const createHttpServer = async (
   const app = createApp(service, limits)
   const audit = new AccessAudit(dependencies.engine, dependencies.logger, limits.handlerTimeoutMs)
   answerConnectionErrors(app.server, () => dependencies.clock.newId())
+  const halfRequests = halfRequestsOf(app.server)
   const turns = new Turns(limits.turnMs)
   addTurns(app, turns)
   addGate({ app, service, audit, isClosing: () => isClosing, bodyTimeoutMs: limits.bodyTimeoutMs })
   addErrorHandlers(app, dependencies.logger)
   cutStuckClients(app, limits.takeTimeoutMs)
   addMeasuring(app, service)
-  app.addContentTypeParser('*', bodyParser(limits))
+  app.addContentTypeParser('*', bodyParser(limits, turns))
   const { handlerTimeoutMs } = limits
   for (const route of routes) {
     app.route({
@@ -127,11 +132,13 @@ export const createHttpServer = async (
       service.runStreams.close()
       // A connection that falls idle from now on would be kept open for its next request.
       const reap = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS)
+      const cut = setInterval(() => halfRequests.cut(), limits.restTimeoutMs)
       const force = setTimeout(() => app.server.closeAllConnections(), limits.closeTimeoutMs)
       try {
         await app.close()
       } finally {
         clearInterval(reap)
+        clearInterval(cut)
         clearTimeout(force)
       }
     },

@@ -1,11 +1,13 @@
 import dns from 'node:dns'
+import { once } from 'node:events'
 import { Agent, request } from 'node:http'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { ok, type RouteResult } from './results.ts'
 import { route, routes } from './route.ts'
+import { killSwitchRoutes } from './routes/kill-switch.ts'
 import { createHttpServer } from './server.ts'
 import { startTestServer, TOKEN } from './test-server.fixture.ts'
 
@@ -36,11 +38,11 @@ describe('a shutdown', () => {
       { address: '127.0.0.1', family: 4 },
       { address: '127.0.0.2', family: 4 },
     ]
-    const lookup = vi.spyOn(dns, 'lookup').mockImplementation(((...args: readonly unknown[]) => {
+    const lookup = vi.spyOn(dns, 'lookup').mockImplementation((...args: readonly unknown[]) => {
       const done = args.at(-1) as (error: null, ...found: readonly unknown[]) => void
       const isForAll = (args[1] as { readonly all?: boolean } | undefined)?.all === true
       done(null, ...(isForAll ? [both] : [args[0] === 'localhost' ? '127.0.0.1' : args[0], 4]))
-    }) as unknown as typeof dns.lookup)
+    })
     const other = await createHttpServer(server, { routes: slowRoutes })
     const { port } = await other.listen({ host: 'localhost', port: 0 })
     lookup.mockRestore()
@@ -93,6 +95,36 @@ describe('a shutdown', () => {
     await hasBegun
     await server.close()
     expect(await outcome).toBe('cut')
+  })
+
+  it('does not wait for the rest of a request, and finishes those that are complete', async () => {
+    const { slowRoutes, hasBegun, finish } = slowRoute()
+    const server = await startTestServer({
+      routes: [...slowRoutes, ...killSwitchRoutes],
+      limits: { closeTimeoutMs: 120_000, restTimeoutMs: 10 },
+    })
+    const underWay = server.call('GET', '/slow')
+    await hasBegun
+    const opened = (begin: string): Socket => {
+      const socket = connect(server.port, '127.0.0.1').on('error', () => undefined)
+      socket.write(begin)
+      return socket
+    }
+    // Accepted before the others, which hear of it.
+    const begun = opened('POST /api/v1/kill').resume()
+    const head =
+      'POST /api/v1/kill-switch HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 9\r\n'
+    const admitted = opened(`${head}Authorization: Bearer ${TOKEN}\r\n\r\n`)
+    const refused = opened(`${head}Connection: close\r\n\r\n`)
+    await Promise.all([once(admitted, 'data'), once(refused, 'data')])
+    const cut = [begun, admitted.resume(), refused.resume()].map(
+      (socket) => new Promise((resolve) => void socket.once('close', resolve)),
+    )
+    const closed = server.close()
+    await Promise.all(cut)
+    finish()
+    expect((await underWay).status).toBe(200)
+    await closed
   })
 
   it('does not wait for clients that only keep their connection', async () => {

@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { okText } from './results.ts'
 import { route, routes } from './route.ts'
@@ -23,11 +23,12 @@ it('a client that does not take its response is cut', async () => {
   socket.on('error', () => undefined)
   socket.pause()
   socket.write('GET /api/v1/large HTTP/1.1\r\nHost: x\r\n\r\n')
-  await vi.waitFor(() => {
+  const isCut = (): boolean => {
     // What is written to a connection that the server has left ends it here, too.
     socket.write('\r\n')
-    expect(socket.destroyed).toBe(true)
-  })
+    return socket.destroyed
+  }
+  await expect.poll(isCut).toBe(true)
   await server.close()
 })
 

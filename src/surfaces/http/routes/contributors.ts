@@ -135,8 +135,8 @@ export const contributorRoutes = routes('Contributors', {
   removeContributor: route('DELETE', '/contributors/:id', 'submit', {
     summary: 'Remove a contributor',
     description:
-      'Its history stays. The node_id may register again, as a new contributor. One with a public key is removed only ' +
-      'with the operator token, or by `svc contributors remove`.',
+      'Its history stays, access keys that are bound to it end. The node_id may register again, as a new contributor. One ' +
+      'with a public key is removed only with the operator token, or by `svc contributors remove`.',
     params,
     response: z.object({ removed: z.string() }),
     example: { removed: CONTRIBUTOR_ID },

@@ -105,7 +105,7 @@ export const producerRoutes = routes('Producers', {
   }),
   removeProducer: route('DELETE', '/producers/:name', 'submit', {
     summary: 'Deregister a producer',
-    description: 'Its signals stay.',
+    description: 'Its signals stay, access keys that are bound to it end.',
     params: z.object({ name: pathText('the name of the producer', 'p1') }),
     response: z.object({ removed: z.string() }),
     example: { removed: 'p1' },
@@ -116,7 +116,8 @@ export const producerRoutes = routes('Producers', {
   giveFeedback: route('POST', '/producers/:id/feedback', 'emit', {
     summary: 'Report the outcome of a signal, and get a report on its producer',
     description:
-      'A body without feedback only returns the report. Feedback counts as weak evidence where the market gave none, and never changes money.',
+      'A body without feedback only returns the report. Feedback counts as weak evidence where the market gave none, and ' +
+      'never changes money. An access key that speaks for one author gives none, and gets the report on itself.',
     params: z.object({ id: pathText('the name of the producer, or a source of signals', 'p1') }),
     body: feedback.optional(),
     response: feedbackView.meta({ id: 'ProducerFeedback' }),
@@ -131,7 +132,9 @@ export const producerRoutes = routes('Producers', {
       matched: true,
     },
     problems: ['producer.not_found'],
-    author: ({ params: { id } }) => ({ kind: 'producer', id }),
+    // A verdict on a producer is never given in its own name: a bound key would judge itself.
+    author: ({ params: { id }, body = NO_FEEDBACK }) =>
+      hasFeedback(body) ? undefined : { kind: 'producer', id },
     handler: async ({ params: { id }, body = NO_FEEDBACK, execute }, { engine, clock }) => {
       if (!(await isKnownProducer(engine.log, await engine.fresh(), id))) {
         return refused('producer.not_found', 'No such producer', { extras: { name: id } })
