@@ -46,7 +46,7 @@ export const evolveOutcomes = (outcomes: Outcomes, event: KnownEvent, rates: Bas
       if (counts !== true || typeof weight !== 'number') return outcomes
       const author = authorKey(contributor_id ?? null, producer_id)
       const tally = judged(outcome === 'profit' ? 1 : 0, FEEDBACK_BASE_RATE, weight, NO_TALLY)
-      return counted(outcomes, author, event.ts, tally)
+      return counted(outcomes, author, event.ts, tally, 'karma')
     }
     case 'system.started.v1': {
       const { outcome_days: daysKept, edge_half_life: halfLife } = event.payload.folding ?? {}
@@ -87,7 +87,8 @@ const measured = (outcomes: Outcomes, measure: Measure, at: Timestamp, rates: Ba
   if (typeof hit !== 'boolean' || typeof rate !== 'number') return outcomes
   const market = { resolved: 1, hits: hit ? 1 : 0, returns: returnOf(measure) }
   const { grade, expected } = gradeOf(measure, rates) ?? { grade: hit ? 1 : 0, expected: rate }
-  return counted(outcomes, authorKey(contributor_id, producer_id), at, judged(grade, expected, 1, market))
+  const author = authorKey(contributor_id, producer_id)
+  return counted(outcomes, author, at, judged(grade, expected, 1, market), 'karma and edge')
 }
 
 /**
@@ -109,20 +110,34 @@ const gradeOf = (
 /** Cases without drift that are assumed before any are known. */
 const DRIFT_PRIOR = 10
 
-const counted = (outcomes: Outcomes, author: string, at: Timestamp, outcome: Tally): Outcomes => {
+/** Feedback is for karma alone: who has friends that praise its calls must have no more of the vote, and of the money. */
+type CountsFor = 'karma' | 'karma and edge'
+
+const counted = (
+  outcomes: Outcomes,
+  author: string,
+  at: Timestamp,
+  outcome: Tally,
+  countsFor: CountsFor,
+): Outcomes => {
   const { daysKept, byAuthor, edgeHalfLife, edges, sweptDay } = outcomes
-  const known = edges.get(author)
-  if (known === undefined && edges.size >= AUTHORS_MAX) return outcomes
+  if (!mayHold(edges, author) || !mayHold(byAuthor, author)) return outcomes
   const today = dayNumber(at)
   const rows = withOutcome(byAuthor.get(author) ?? [], today, outcome, daysKept)
   return {
     daysKept,
     byAuthor: byAuthor.set(author, rows),
     edgeHalfLife,
-    edges: edges.set(author, edgeAfter(known ?? NO_EDGE, outcome, today, edgeHalfLife)),
+    edges:
+      countsFor === 'karma'
+        ? edges
+        : edges.set(author, edgeAfter(edges.get(author) ?? NO_EDGE, outcome, today, edgeHalfLife)),
     sweptDay,
   }
 }
+
+const mayHold = (authors: PersistentMap<string, unknown>, author: string): boolean =>
+  authors.size < AUTHORS_MAX || authors.has(author)
 
 /** Once a day. Drops days that no window reaches, and the edge of inactive authors if the table is full. */
 const swept = (outcomes: Outcomes, today: number): Outcomes => {
