@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { INITIAL_STATE, type State } from '../state.ts'
 import { at, closed, folded, lately, learnAt } from './learning.fixture.ts'
 
-/** A neutral call of this day, of which one in two would be right by chance. */
+/** A call of this day, fully right or wrong by a price that just stays in its band: no direction becomes likelier. */
 const judged = (state: State, day: number, producer: string, hit: boolean): State => {
   const call = {
     call_id: `${producer} ${day}`,
     contributor_id: null,
     producer_id: producer,
     symbol: 'BTC',
-    direction: 'neutral',
+    direction: 'bullish',
     horizon: '24h',
     probability: 0.7,
     ref_price: 100,
@@ -29,8 +29,8 @@ const judged = (state: State, day: number, producer: string, hit: boolean): Stat
     signal_ids: [made.signal_id],
     resolved_by: 'horizon',
     position_id: null,
-    exit_price: 100,
-    return_pct: 0,
+    exit_price: hit ? 101 : 99,
+    return_pct: hit ? 0.01 : -0.01,
     band_pct: 0.01,
     hit,
     base_rate: 0.5,

@@ -46,7 +46,7 @@ export const evolveOutcomes = (outcomes: Outcomes, event: KnownEvent, rates: Bas
       if (counts !== true || typeof weight !== 'number') return outcomes
       const author = authorKey(contributor_id ?? null, producer_id)
       const tally = judged(outcome === 'profit' ? 1 : 0, FEEDBACK_BASE_RATE, weight, NO_TALLY)
-      return counted(outcomes, author, event.ts, tally, 'karma')
+      return counted(outcomes, author, event.ts, tally, null)
     }
     case 'system.started.v1': {
       const { outcome_days: daysKept, edge_half_life: halfLife } = event.payload.folding ?? {}
@@ -86,9 +86,16 @@ const measured = (outcomes: Outcomes, measure: Measure, at: Timestamp, rates: Ba
   // A damaged event may lack them.
   if (typeof hit !== 'boolean' || typeof rate !== 'number') return outcomes
   const market = { resolved: 1, hits: hit ? 1 : 0, returns: returnOf(measure) }
-  const { grade, expected } = gradeOf(measure, rates) ?? { grade: hit ? 1 : 0, expected: rate }
-  const author = authorKey(contributor_id, producer_id)
-  return counted(outcomes, author, at, judged(grade, expected, 1, market), 'karma and edge')
+  const graded = gradeOf(measure, rates)
+  const { grade, expected } = graded ?? { grade: hit ? 1 : 0, expected: rate }
+  const tally = judged(grade, expected, 1, market)
+  return counted(
+    outcomes,
+    authorKey(contributor_id, producer_id),
+    at,
+    tally,
+    graded === null ? AS_EXPECTED : tally,
+  )
 }
 
 /**
@@ -110,15 +117,19 @@ const gradeOf = (
 /** Cases without drift that are assumed before any are known. */
 const DRIFT_PRIOR = 10
 
-/** Feedback is for karma alone: who has friends that praise its calls must have no more of the vote, and of the money. */
-type CountsFor = 'karma' | 'karma and edge'
+/**
+ * Who says that a price will stay knows nothing of where one goes, and whether it is quiet anybody can see: right or wrong,
+ * it says nothing for or against the author's word on other calls.
+ */
+const AS_EXPECTED = { surplus: 0, weight: 1 } as const
 
+/** `forEdge` is null for feedback: who has friends that praise it must have no more of the vote, and of the money. */
 const counted = (
   outcomes: Outcomes,
   author: string,
   at: Timestamp,
   outcome: Tally,
-  countsFor: CountsFor,
+  forEdge: Pick<Tally, 'surplus' | 'weight'> | null,
 ): Outcomes => {
   const { daysKept, byAuthor, edgeHalfLife, edges, sweptDay } = outcomes
   if (!mayHold(edges, author) || !mayHold(byAuthor, author)) return outcomes
@@ -129,9 +140,9 @@ const counted = (
     byAuthor: byAuthor.set(author, rows),
     edgeHalfLife,
     edges:
-      countsFor === 'karma'
+      forEdge === null
         ? edges
-        : edges.set(author, edgeAfter(edges.get(author) ?? NO_EDGE, outcome, today, edgeHalfLife)),
+        : edges.set(author, edgeAfter(edges.get(author) ?? NO_EDGE, forEdge, today, edgeHalfLife)),
     sweptDay,
   }
 }
