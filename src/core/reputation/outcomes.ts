@@ -153,7 +153,7 @@ const mayHold = (authors: PersistentMap<string, unknown>, author: string): boole
 /** Once a day. Drops days that no window reaches, and the edge of inactive authors if the table is full. */
 const swept = (outcomes: Outcomes, today: number): Outcomes => {
   const { daysKept, edgeHalfLife } = outcomes
-  if (!(today > outcomes.sweptDay)) return outcomes
+  if (today === outcomes.sweptDay || Number.isNaN(today)) return outcomes
   const inactive = keysOf(outcomes.byAuthor, (rows) => lastDayOf(rows) <= today - daysKept)
   const byAuthor = inactive.length === 0 ? outcomes.byAuthor : outcomes.byAuthor.deleteAll(inactive)
   const edges =

@@ -225,6 +225,12 @@ describe('what is remembered of overlaps', () => {
     expect(evolveOverlaps(soon, cycle(180 * 24), nobody).repetitions.size).toBe(0)
   })
 
+  it('is swept again after a clock that was years ahead', () => {
+    const ahead = evolveOverlaps(NO_OVERLAPS, cycle(3650 * 24), nobody)
+    const said = evolveOverlaps(ahead, event({ who: 'ann', hour: 0 }), nobody)
+    expect(evolveOverlaps(said, cycle(48), nobody).stances.size).toBe(0)
+  })
+
   const day = Math.floor(START_MS / DAY_MS)
   const pairs = (count: number, squares: number) =>
     PersistentMap(

@@ -230,7 +230,7 @@ const names = new Map<string, string>()
 /** Once a day: drops ended stances, pairs that did not meet for long, and rare ones if there are too many. */
 const swept = (overlaps: Overlaps, now: Timestamp, worthOf: WorthOf): Overlaps => {
   const [today, nowMs] = [dayNumber(now), msOf(now)]
-  if (!(today > overlaps.sweptDay)) return overlaps
+  if (today === overlaps.sweptDay || Number.isNaN(today)) return overlaps
   const isCrowded = overlaps.repetitions.size > CROWDED
   const isKept = ({ day, squares }: Repetition, key: string): boolean =>
     day > today - DAYS_KEPT && !(isCrowded && squares < RARE && !areProven(...authorsIn(key), worthOf))
