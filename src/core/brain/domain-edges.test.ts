@@ -3,10 +3,16 @@ import { INITIAL_STATE, type State } from '../state.ts'
 import { at, closed, folded, lately, learnAt } from './learning.fixture.ts'
 
 /** A call of this day, fully right or wrong by a price that just stays in its band: no direction becomes likelier. */
-const judged = (state: State, day: number, producer: string, hit: boolean): State => {
+const judged = (
+  state: State,
+  day: number,
+  producer: string,
+  hit: boolean,
+  contributor: string | null = null,
+): State => {
   const call = {
     call_id: `${producer} ${day}`,
-    contributor_id: null,
+    contributor_id: contributor,
     producer_id: producer,
     symbol: 'BTC',
     direction: 'bullish',
@@ -65,5 +71,16 @@ describe('a learning run', () => {
     expect(made.deltas['tradfi']).toBeGreaterThan(0.009)
     expect(made.deltas['onchain']).toBeLessThan(0)
     expect(learnAt(traded, 61).run).toMatchObject({ reason: 'unchanged', edges: { tradfi: 0 } })
+  })
+
+  it('leaves out contributors that were removed: their word has no weight any more', () => {
+    const ann = { contributor_id: 'a', node_id: 'ann', name: 'Ann', role: 'curator', metadata: {} }
+    const wrong = Array.from({ length: 40 }, (_, index) => index).reduce(
+      (state, index) => judged(state, index, 'ann', false, 'a'),
+      folded(INITIAL_STATE, 'contributor.registered.v1', ann, at(0)),
+    )
+    expect(learnAt(wrong, 61).run.edges?.['curator']).toBeLessThan(-0.5)
+    const removed = folded(wrong, 'contributor.removed.v1', { contributor_id: 'a', node_id: 'ann' }, at(50))
+    expect(learnAt(removed, 61).run.edges).toMatchObject({ curator: 0 })
   })
 })
