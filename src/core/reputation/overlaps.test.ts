@@ -18,6 +18,7 @@ interface Said {
   readonly callId?: string
   readonly symbol?: string
   readonly receivedAt?: string
+  readonly refPrice?: null
 }
 
 const recorded = ({
@@ -27,6 +28,7 @@ const recorded = ({
   callId,
   symbol = 'BTC',
   receivedAt,
+  refPrice,
 }: Said): NewEvent => ({
   type: 'attribution.recorded.v1',
   source: who,
@@ -44,7 +46,7 @@ const recorded = ({
     call_id: callId ?? `${who} ${hour} ${symbol}`,
     horizon: '24h',
     due_at: at(hour + 24),
-    ref_price: 100,
+    ref_price: refPrice === null ? null : 100,
     ref_sigma: null,
   },
 })
@@ -166,6 +168,30 @@ describe('what leanings explain', () => {
         { who: 'bob', hour: 1 },
       ]),
     ).toBe(0)
+  })
+})
+
+describe('calls on invented symbols, which no price can judge', () => {
+  const invented = (who: string, index: number, hour: number): Said => ({
+    who,
+    hour,
+    symbol: `NONE${index}`,
+    refPrice: null,
+  })
+
+  it("do not make a copy a smaller part of its author's calls", () => {
+    const said = Array.from({ length: 10 }, (_, index) => [
+      { who: 'ann', hour: index * 30 },
+      { who: 'bob', hour: index * 30 + 1 },
+      ...Array.from({ length: 9 }, (_empty, place) => invented('bob', 9 * index + place, index * 30 + 2)),
+    ]).flat()
+    expect(shareOf(after(...said), 'bob', 'ann')).toBeCloseTo(1 - (1 / 24) ** 2, 9)
+  })
+
+  it('do not keep the engine from seeing copies on real ones', () => {
+    const flood = Array.from({ length: 2000 }, (_, index) => invented('eve', index, 0))
+    const overlaps = after(...flood, { who: 'ann', hour: 1 }, { who: 'bob', hour: 2 })
+    expect(shareOf(overlaps, 'bob', 'ann')).toBeCloseTo(1 - (1 / 24) ** 2, 9)
   })
 })
 
