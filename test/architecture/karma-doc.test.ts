@@ -86,6 +86,7 @@ const overlapsAfter = (hours: number, ofTen = 10) =>
         direction: (index % 2 === 0) === (nth === 0 || index % 10 < ofTen) ? 'bullish' : 'bearish',
         call_id: `${author} ${index}`,
         horizon: '24h',
+        ref_price: 100,
         received_at: timestampAt(Date.parse(AS_OF) + (48 * index + nth * hours) * 3_600_000),
       }),
     ),

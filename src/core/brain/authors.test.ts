@@ -9,7 +9,7 @@ import { authorsForCycle } from './run-cycle.ts'
 const START_MS = Date.parse(NOW) - 60 * DAY_MS
 const at = (day: number, hour = 0) => timestampAt(START_MS + day * DAY_MS + hour * HOUR_MS)
 
-/** "The price will stay": half of all such calls hit. */
+/** Fully right or wrong, by a price that just stays in its band: so no direction becomes likelier than the other. */
 const resolved = (producer_id: string, symbol: string, day: number, hit: boolean): Resolved => ({
   type: 'attribution.resolved.v1',
   source: 'learning',
@@ -20,12 +20,12 @@ const resolved = (producer_id: string, symbol: string, day: number, hit: boolean
     producer_id,
     contributor_id: null,
     symbol,
-    direction: 'neutral',
+    direction: 'bullish',
     resolved_by: 'horizon',
     position_id: null,
     ref_price: 100,
-    exit_price: hit ? 100 : 101,
-    return_pct: hit ? 0 : 0.01,
+    exit_price: hit ? 100.22 : 99.78,
+    return_pct: hit ? 0.0022 : -0.0022,
     band_pct: 0.0022,
     hit,
     base_rate: 0.5,

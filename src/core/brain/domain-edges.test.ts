@@ -2,14 +2,20 @@ import { describe, expect, it } from 'vitest'
 import { INITIAL_STATE, type State } from '../state.ts'
 import { at, closed, folded, lately, learnAt } from './learning.fixture.ts'
 
-/** A neutral call of this day, of which one in two would be right by chance. */
-const judged = (state: State, day: number, producer: string, hit: boolean): State => {
+/** A call of this day, fully right or wrong by a price that just stays in its band: no direction becomes likelier. */
+const judged = (
+  state: State,
+  day: number,
+  producer: string,
+  hit: boolean,
+  contributor: string | null = null,
+): State => {
   const call = {
     call_id: `${producer} ${day}`,
-    contributor_id: null,
+    contributor_id: contributor,
     producer_id: producer,
     symbol: 'BTC',
-    direction: 'neutral',
+    direction: 'bullish',
     horizon: '24h',
     probability: 0.7,
     ref_price: 100,
@@ -29,8 +35,8 @@ const judged = (state: State, day: number, producer: string, hit: boolean): Stat
     signal_ids: [made.signal_id],
     resolved_by: 'horizon',
     position_id: null,
-    exit_price: 100,
-    return_pct: 0,
+    exit_price: hit ? 101 : 99,
+    return_pct: hit ? 0.01 : -0.01,
     band_pct: 0.01,
     hit,
     base_rate: 0.5,
@@ -65,5 +71,16 @@ describe('a learning run', () => {
     expect(made.deltas['tradfi']).toBeGreaterThan(0.009)
     expect(made.deltas['onchain']).toBeLessThan(0)
     expect(learnAt(traded, 61).run).toMatchObject({ reason: 'unchanged', edges: { tradfi: 0 } })
+  })
+
+  it('leaves out contributors that were removed: their word has no weight any more', () => {
+    const ann = { contributor_id: 'a', node_id: 'ann', name: 'Ann', role: 'curator', metadata: {} }
+    const wrong = Array.from({ length: 40 }, (_, index) => index).reduce(
+      (state, index) => judged(state, index, 'ann', false, 'a'),
+      folded(INITIAL_STATE, 'contributor.registered.v1', ann, at(0)),
+    )
+    expect(learnAt(wrong, 61).run.edges?.['curator']).toBeLessThan(-0.5)
+    const removed = folded(wrong, 'contributor.removed.v1', { contributor_id: 'a', node_id: 'ann' }, at(50))
+    expect(learnAt(removed, 61).run.edges).toMatchObject({ curator: 0 })
   })
 })

@@ -1,5 +1,6 @@
 import { contributionsIn } from '../reputation/evolve.ts'
 import { weightOf, type ContributionRules } from '../reputation/contribution.ts'
+import { contributorId } from '../shared/brand.ts'
 import { byDomain, DOMAINS, type Domain, type DomainWeights } from '../shared/domains.ts'
 import { r9 } from '../shared/numbers.ts'
 import { BUILTIN_PRODUCERS } from '../signal-types/all.ts'
@@ -10,13 +11,13 @@ import type { BrainFacts } from './evolve.ts'
  * many more calls than trades, and the result of a trade is shared by all domains.
  */
 export const domainEdges = (
-  { signals: { producers }, reputation }: BrainFacts,
+  { signals: { contributors, producers }, reputation }: BrainFacts,
   rules: ContributionRules,
 ): DomainWeights => {
   const sums = new Map<Domain, { edges: number; weights: number }>()
   for (const [author, contribution] of contributionsIn(reputation, rules)) {
     const domain = domainOf(author, (name) => producers.registered.get(name)?.domain)
-    if (domain === null) continue
+    if (domain === null || isRemoved(contributors, author)) continue
     const weight = weightOf(contribution)
     const sum = sums.get(domain) ?? { edges: 0, weights: 0 }
     sums.set(domain, {
@@ -32,6 +33,11 @@ export const domainEdges = (
 
 const CONTRIBUTORS = 'contributor:'
 const PRODUCERS = 'producer:'
+
+/** Its calls are still judged, but its word counts no more. */
+const isRemoved = ({ byId }: BrainFacts['signals']['contributors'], author: string): boolean =>
+  author.startsWith(CONTRIBUTORS) &&
+  byId.get(contributorId(author.slice(CONTRIBUTORS.length)))?.removed === true
 
 const domainOf = (author: string, registered: (name: string) => string | undefined): Domain | null => {
   if (author.startsWith(CONTRIBUTORS)) return 'curator'

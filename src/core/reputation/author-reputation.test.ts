@@ -2,12 +2,15 @@ import { type Timestamp, contributorId, timestampOf } from '../shared/brand.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { NOW, stateAfter } from '../../../test/given.fixture.ts'
+import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
 import type { NewEvent, NewPayload } from '../events/catalogue.ts'
 import { authorKey } from '../shared/author-key.ts'
 import { DAY_MS, timestampAt } from '../shared/time.ts'
 import { reputationAt } from './author-reputation.ts'
 import { ContradictionError } from '../shared/assert.ts'
 import { withItsCall } from './calls.fixture.ts'
+import { NEWCOMER } from './contribution.ts'
+import { contributionsIn } from './evolve.ts'
 import { tallyWithin, type Outcomes } from './outcomes.ts'
 
 const rules = { producer_k: 20, producer_window_days: 90 }
@@ -206,6 +209,18 @@ describe('26: the karma of an author', () => {
     expect(karmaAfter([feedback('profit')])).toBeCloseTo(50 + (50 * 0.25) / 20.25, 9)
     expect(karmaAfter([feedback('loss')])).toBeCloseTo(50 - (50 * 0.25) / 20.25, 9)
     expect(karmaAfter([feedback('profit', false)])).toBe(50)
+  })
+
+  it('by feedback alone gives no vote, and so no money', () => {
+    const daily = Array.from({ length: 60 }, (_, index) => ({
+      ...feedback(index < 40 ? 'profit' : 'loss'),
+      ts: timestampAt(Date.parse(NOW) + index * DAY_MS),
+    }))
+    for (const events of [daily.slice(0, 40), daily.slice(40)]) {
+      const { reputation } = stateAfter(events)
+      const contributions = contributionsIn(reputation, DEFAULT_CONFIGURATION.karma.influence)
+      expect(contributions.get(authorKey(null, 'p1')) ?? NEWCOMER).toEqual(NEWCOMER)
+    }
   })
 
   it('keeps a contributor and a producer of the same name apart', () => {

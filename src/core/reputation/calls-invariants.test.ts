@@ -60,7 +60,7 @@ class Life {
   readonly scenario = new TradingScenario({ universe: { symbols: [...SYMBOLS] }, brain: { min_domains: 1 } })
   readonly prices = [100, 50]
   cycles = 0
-  /** Whether feedback left calls, counters and money as they were. */
+  /** Whether feedback left calls, votes, counters and money as they were. */
   isFeedbackHarmless = true
 
   constructor() {
@@ -145,13 +145,14 @@ class Life {
       status: { isVoid: true, isRepeated: false },
     })
     const {
-      reputation: { calls },
+      reputation: { calls, outcomes },
       signals: { contributors },
       trading: { ledger },
       treasury: karma,
     } = this.scenario.state
     this.isFeedbackHarmless &&=
       calls === before.reputation.calls &&
+      outcomes.edges === before.reputation.outcomes.edges &&
       contributors === before.signals.contributors &&
       ledger === before.trading.ledger &&
       karma === before.treasury

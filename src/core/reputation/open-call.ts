@@ -58,9 +58,10 @@ const openedCall = (
   claim: CallClaim,
   { id, now, reference, rules }: Opening,
 ): CallTerms | null => {
-  if (calls.open.size >= CALLS_MAX) return null
-  const horizon = horizonIn(claim.requestedHorizon) ?? rules.horizons[claim.domain]
   const { price, sigma, barSeconds } = reference
+  // Anybody can invent symbols. What is judged by no price must not keep the market from judging others.
+  if (calls.open.size >= (price === null ? CALLS_MAX / 2 : CALLS_MAX)) return null
+  const horizon = horizonIn(claim.requestedHorizon) ?? rules.horizons[claim.domain]
   return {
     id,
     horizon,

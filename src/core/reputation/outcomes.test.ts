@@ -51,6 +51,12 @@ describe('what is remembered of outcomes', () => {
     const today = after(INITIAL_OUTCOMES, hit('ann', 0), cycle(100))
     expect(after(today, cycle(100))).toBe(today)
   })
+
+  it('is tidied again after a clock that was years ahead', () => {
+    const ahead = after(INITIAL_OUTCOMES, cycle(3650), hit('ann', 0))
+    expect([...after(ahead, cycle(1)).byAuthor.keys()]).toEqual([ann])
+    expect([...after(ahead, cycle(1), cycle(90)).byAuthor.keys()]).toEqual([])
+  })
 })
 
 describe('as many authors as are kept', () => {

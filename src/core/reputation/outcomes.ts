@@ -46,7 +46,7 @@ export const evolveOutcomes = (outcomes: Outcomes, event: KnownEvent, rates: Bas
       if (counts !== true || typeof weight !== 'number') return outcomes
       const author = authorKey(contributor_id ?? null, producer_id)
       const tally = judged(outcome === 'profit' ? 1 : 0, FEEDBACK_BASE_RATE, weight, NO_TALLY)
-      return counted(outcomes, author, event.ts, tally)
+      return counted(outcomes, author, event.ts, tally, null)
     }
     case 'system.started.v1': {
       const { outcome_days: daysKept, edge_half_life: halfLife } = event.payload.folding ?? {}
@@ -86,8 +86,16 @@ const measured = (outcomes: Outcomes, measure: Measure, at: Timestamp, rates: Ba
   // A damaged event may lack them.
   if (typeof hit !== 'boolean' || typeof rate !== 'number') return outcomes
   const market = { resolved: 1, hits: hit ? 1 : 0, returns: returnOf(measure) }
-  const { grade, expected } = gradeOf(measure, rates) ?? { grade: hit ? 1 : 0, expected: rate }
-  return counted(outcomes, authorKey(contributor_id, producer_id), at, judged(grade, expected, 1, market))
+  const graded = gradeOf(measure, rates)
+  const { grade, expected } = graded ?? { grade: hit ? 1 : 0, expected: rate }
+  const tally = judged(grade, expected, 1, market)
+  return counted(
+    outcomes,
+    authorKey(contributor_id, producer_id),
+    at,
+    tally,
+    graded === null ? AS_EXPECTED : tally,
+  )
 }
 
 /**
@@ -109,25 +117,43 @@ const gradeOf = (
 /** Cases without drift that are assumed before any are known. */
 const DRIFT_PRIOR = 10
 
-const counted = (outcomes: Outcomes, author: string, at: Timestamp, outcome: Tally): Outcomes => {
+/**
+ * Who says that a price will stay knows nothing of where one goes, and whether it is quiet anybody can see: right or wrong,
+ * it says nothing for or against the author's word on other calls.
+ */
+const AS_EXPECTED = { surplus: 0, weight: 1 } as const
+
+/** `forEdge` is null for feedback: who has friends that praise it must have no more of the vote, and of the money. */
+const counted = (
+  outcomes: Outcomes,
+  author: string,
+  at: Timestamp,
+  outcome: Tally,
+  forEdge: Pick<Tally, 'surplus' | 'weight'> | null,
+): Outcomes => {
   const { daysKept, byAuthor, edgeHalfLife, edges, sweptDay } = outcomes
-  const known = edges.get(author)
-  if (known === undefined && edges.size >= AUTHORS_MAX) return outcomes
+  if (!mayHold(edges, author) || !mayHold(byAuthor, author)) return outcomes
   const today = dayNumber(at)
   const rows = withOutcome(byAuthor.get(author) ?? [], today, outcome, daysKept)
   return {
     daysKept,
     byAuthor: byAuthor.set(author, rows),
     edgeHalfLife,
-    edges: edges.set(author, edgeAfter(known ?? NO_EDGE, outcome, today, edgeHalfLife)),
+    edges:
+      forEdge === null
+        ? edges
+        : edges.set(author, edgeAfter(edges.get(author) ?? NO_EDGE, forEdge, today, edgeHalfLife)),
     sweptDay,
   }
 }
 
+const mayHold = (authors: PersistentMap<string, unknown>, author: string): boolean =>
+  authors.size < AUTHORS_MAX || authors.has(author)
+
 /** Once a day. Drops days that no window reaches, and the edge of inactive authors if the table is full. */
 const swept = (outcomes: Outcomes, today: number): Outcomes => {
   const { daysKept, edgeHalfLife } = outcomes
-  if (!(today > outcomes.sweptDay)) return outcomes
+  if (today === outcomes.sweptDay || Number.isNaN(today)) return outcomes
   const inactive = keysOf(outcomes.byAuthor, (rows) => lastDayOf(rows) <= today - daysKept)
   const byAuthor = inactive.length === 0 ? outcomes.byAuthor : outcomes.byAuthor.deleteAll(inactive)
   const edges =

@@ -18,6 +18,7 @@ interface Said {
   readonly callId?: string
   readonly symbol?: string
   readonly receivedAt?: string
+  readonly refPrice?: null
 }
 
 const recorded = ({
@@ -27,6 +28,7 @@ const recorded = ({
   callId,
   symbol = 'BTC',
   receivedAt,
+  refPrice,
 }: Said): NewEvent => ({
   type: 'attribution.recorded.v1',
   source: who,
@@ -44,7 +46,7 @@ const recorded = ({
     call_id: callId ?? `${who} ${hour} ${symbol}`,
     horizon: '24h',
     due_at: at(hour + 24),
-    ref_price: 100,
+    ref_price: refPrice === null ? null : 100,
     ref_sigma: null,
   },
 })
@@ -169,6 +171,30 @@ describe('what leanings explain', () => {
   })
 })
 
+describe('calls on invented symbols, which no price can judge', () => {
+  const invented = (who: string, index: number, hour: number): Said => ({
+    who,
+    hour,
+    symbol: `NONE${index}`,
+    refPrice: null,
+  })
+
+  it("do not make a copy a smaller part of its author's calls", () => {
+    const said = Array.from({ length: 10 }, (_, index) => [
+      { who: 'ann', hour: index * 30 },
+      { who: 'bob', hour: index * 30 + 1 },
+      ...Array.from({ length: 9 }, (_empty, place) => invented('bob', 9 * index + place, index * 30 + 2)),
+    ]).flat()
+    expect(shareOf(after(...said), 'bob', 'ann')).toBeCloseTo(1 - (1 / 24) ** 2, 9)
+  })
+
+  it('do not keep the engine from seeing copies on real ones', () => {
+    const flood = Array.from({ length: 2000 }, (_, index) => invented('eve', index, 0))
+    const overlaps = after(...flood, { who: 'ann', hour: 1 }, { who: 'bob', hour: 2 })
+    expect(shareOf(overlaps, 'bob', 'ann')).toBeCloseTo(1 - (1 / 24) ** 2, 9)
+  })
+})
+
 describe('what is remembered of overlaps', () => {
   it('does not lose a proven author to a hundred new names', () => {
     const proven = (author: string): number => (author === key('ann') ? 3 : 0)
@@ -193,10 +219,10 @@ describe('what is remembered of overlaps', () => {
         producer_id: 'ann',
         contributor_id: null,
         symbol: 'ETH',
-        direction: 'neutral',
+        direction: 'bullish',
         ref_price: 100,
-        exit_price: 100,
-        return_pct: 0,
+        exit_price: 101,
+        return_pct: 0.01,
         band_pct: 0.0022,
         hit: true,
         base_rate: 0.4,
@@ -223,6 +249,12 @@ describe('what is remembered of overlaps', () => {
     expect(evolveOverlaps(soon, cycle(49), nobody)).toBe(soon)
     expect(evolveOverlaps(soon, cycle(179 * 24), nobody).repetitions.size).toBe(1)
     expect(evolveOverlaps(soon, cycle(180 * 24), nobody).repetitions.size).toBe(0)
+  })
+
+  it('is swept again after a clock that was years ahead', () => {
+    const ahead = evolveOverlaps(NO_OVERLAPS, cycle(3650 * 24), nobody)
+    const said = evolveOverlaps(ahead, event({ who: 'ann', hour: 0 }), nobody)
+    expect(evolveOverlaps(said, cycle(48), nobody).stances.size).toBe(0)
   })
 
   const day = Math.floor(START_MS / DAY_MS)

@@ -87,6 +87,7 @@ const recorded = (
   const atMs = msOf(made.received_at)
   // A signal without a call, or a damaged event.
   if (symbol === null || direction === null || typeof callId !== 'string') return overlaps
+  if (!isJudged(made.ref_price)) return overlaps
   const author = authorKey(made.contributor_id, made.producer_id)
   if (horizon === null || Number.isNaN(atMs) || author.includes(SEPARATOR)) return overlaps
   return withStance(
@@ -97,15 +98,22 @@ const recorded = (
   )
 }
 
+/**
+ * A call without a price is judged by nothing. If it counted here, a copy could hide among calls on invented symbols, which
+ * cost its author nothing.
+ */
+const isJudged = (refPrice: Call['refPrice'] | number | undefined): boolean =>
+  refPrice !== null && refPrice !== undefined
+
 /** After a signal that joins a call of its author. */
 export const afterJoined = (
   overlaps: Overlaps,
-  { id: callId, contributorId, producerId, symbol, direction, horizon }: Call,
+  { id: callId, contributorId, producerId, symbol, direction, horizon, refPrice }: Call,
   atMs: number,
   worthOf: WorthOf,
 ): Overlaps => {
   const author = authorKey(contributorId, producerId)
-  if (author.includes(SEPARATOR)) return overlaps
+  if (author.includes(SEPARATOR) || !isJudged(refPrice)) return overlaps
   return withStance(
     overlaps,
     symbol,
@@ -230,7 +238,7 @@ const names = new Map<string, string>()
 /** Once a day: drops ended stances, pairs that did not meet for long, and rare ones if there are too many. */
 const swept = (overlaps: Overlaps, now: Timestamp, worthOf: WorthOf): Overlaps => {
   const [today, nowMs] = [dayNumber(now), msOf(now)]
-  if (!(today > overlaps.sweptDay)) return overlaps
+  if (today === overlaps.sweptDay || Number.isNaN(today)) return overlaps
   const isCrowded = overlaps.repetitions.size > CROWDED
   const isKept = ({ day, squares }: Repetition, key: string): boolean =>
     day > today - DAYS_KEPT && !(isCrowded && squares < RARE && !areProven(...authorsIn(key), worthOf))

@@ -102,6 +102,13 @@ export const averagePrice = (costBasis: CostBasis, quantity: Quantity): Price =>
 export const shareOf = (amount: Usd, share: number): Usd =>
   ((amount * BigInt(Math.round(share * RATIO_SCALE))) / BigInt(RATIO_SCALE)) as Usd
 
+/** An amount divided by shares that add up to 1. What rounding leaves goes to the first, so that nothing is lost or made. */
+export const sharedOut = (amount: Usd, shares: readonly number[]): readonly Usd[] => {
+  const whole = shares.map((share) => shareOf(amount, share))
+  const residue = amount - sumOf(whole)
+  return whole.map((own, index) => (BigInt(index) < residue ? own + 1n : own) as Usd)
+}
+
 /** A share of an amount, rounded half-even. */
 export const nearestShareOf = (amount: Usd, share: number): Usd =>
   dividedHalfEven(amount * BigInt(Math.round(share * RATIO_SCALE)), BigInt(RATIO_SCALE)) as Usd

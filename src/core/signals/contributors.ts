@@ -2,7 +2,7 @@ import type { ContributorId, NodeId, SignalId, Timestamp } from '../shared/brand
 import { assertFold } from '../shared/assert.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, NewEvent, PayloadOf } from '../events/catalogue.ts'
-import { usdFrom } from '../shared/money.ts'
+import { NO_USD, sharedOut, usdFrom } from '../shared/money.ts'
 import { accept, type Decision, refuse } from '../shared/decision.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { storableObject } from '../shared/json-object.ts'
@@ -224,9 +224,13 @@ export const evolveContributors = (contributors: Contributors, event: KnownEvent
     }
     case 'karma.intent.v1': {
       const { contributors: shares, karma_amount_usd: amount } = event.payload
+      const amounts = sharedOut(
+        usdFrom(amount),
+        shares.map(({ share }) => share),
+      )
       const byId = shares.reduce(
-        (known, { contributor_id: id, share }) =>
-          recorded(known, id, (record) => countAccrued(record, usdFrom(amount * share))),
+        (known, { contributor_id: id }, index) =>
+          recorded(known, id, (record) => countAccrued(record, amounts[index] ?? NO_USD)),
         contributors.byId,
       )
       return { ...contributors, byId }

@@ -1,7 +1,12 @@
 import { timestampOf } from '../shared/brand.ts'
 import { expect, it } from 'vitest'
 import { asKnown, type KnownEvent } from '../events/catalogue.ts'
-import { evolveLatestSignals, NO_LATEST_SIGNALS, type LatestSignals } from './latest-signals.ts'
+import {
+  evolveLatestSignals,
+  NO_LATEST_SIGNALS,
+  SIGNALS_OF_AUTHOR_MAX,
+  type LatestSignals,
+} from './latest-signals.ts'
 
 const event = (type: string, ts: string, payload = {}): KnownEvent => {
   const known = asKnown({
@@ -51,4 +56,24 @@ it('takes down an old word that came late', () => {
 it('stays the same as long as nothing is old', () => {
   const latest = after(said('BTC', '2026-02-03T00:00:00.000Z'), cycle('2026-02-03T00:00:00.000Z'))
   expect(evolveLatestSignals(latest, cycle('2026-02-04T00:00:00.000Z'))).toBe(latest)
+})
+
+const saidBy = (source: string, index: number): KnownEvent => ({
+  ...said(`S${index}`, '2026-02-03T00:00:00.000Z'),
+  source,
+})
+
+it('keeps so many of one author, who may invent symbols, and still those of others', () => {
+  const flood = Array.from({ length: SIGNALS_OF_AUTHOR_MAX + 5 }, (_, index) => saidBy('flood', index))
+  const latest = after(...flood)
+  expect(latest.signals.size).toBe(SIGNALS_OF_AUTHOR_MAX)
+  expect(evolveLatestSignals(latest, saidBy('ann', 1)).signals.size).toBe(SIGNALS_OF_AUTHOR_MAX + 1)
+  // What it said before it still says anew.
+  const again = { ...saidBy('flood', 1), id: 'newer' }
+  expect([...evolveLatestSignals(latest, again).signals.values()].map(({ id }) => id)).toContain('newer')
+  // And it may say something else once that is old.
+  const later = evolveLatestSignals(latest, cycle('2026-02-08T00:00:00.000Z'))
+  expect(later.signals.size).toBe(0)
+  expect(later.ofAuthor.size).toBe(0)
+  expect(evolveLatestSignals(later, saidBy('flood', 9)).signals.size).toBe(1)
 })

@@ -22,6 +22,8 @@ export interface LatestSignal {
 /** The newest signal per type, symbol and author: what the brain reads, however long the history. */
 export interface LatestSignals {
   readonly signals: PersistentMap<string, LatestSignal>
+  /** How many of them are of each author. */
+  readonly ofAuthor: PersistentMap<string, number>
   /** No signal is older than this: cycles sweep only when it is too old. */
   readonly oldestMs: number
   /** A curator signal whose attribution is the next event. */
@@ -30,6 +32,7 @@ export interface LatestSignals {
 
 export const NO_LATEST_SIGNALS: LatestSignals = {
   signals: PersistentMap(),
+  ofAuthor: PersistentMap(),
   oldestMs: 0,
   unattributed: null,
 }
@@ -39,6 +42,8 @@ const AGE_MS_MAX = 4 * DAY_MS
 
 /** Beyond this, signals of new authors and symbols are ignored until a cycle sweeps. */
 const SIGNALS_MAX = 200_000
+/** The same for one author: who invents symbols must not silence others. */
+export const SIGNALS_OF_AUTHOR_MAX = SIGNALS_MAX / 10
 
 export const evolveLatestSignals = (latest: LatestSignals, event: KnownEvent): LatestSignals => {
   if (isSignal(event)) {
@@ -67,7 +72,9 @@ const withSignal = (
   const symbol = canonicalSymbol(spelling)
   const key = `${signal.type}|${authorId}|${symbol}`
   const before = latest.signals.get(key)
-  if (before === undefined && latest.signals.size >= SIGNALS_MAX) return latest
+  const own = before === undefined ? (latest.ofAuthor.get(authorId) ?? 0) : 0
+  if (before === undefined && (latest.signals.size >= SIGNALS_MAX || own >= SIGNALS_OF_AUTHOR_MAX))
+    return latest
   // An older signal that arrives late does not replace a newer one. One from the future is no newer: a clock was ahead.
   const isNewer = before !== undefined && before.effectiveTimeMs > effectiveTimeMs
   if (isNewer && !isFromFuture(before.effectiveTimeMs, msOf(recordedAt))) return latest
@@ -75,6 +82,7 @@ const withSignal = (
   const newest = { id: signalId(id), type, symbol, authorId, contributorId, effectiveTimeMs, payload }
   return {
     signals: latest.signals.set(key, newest),
+    ofAuthor: before === undefined ? latest.ofAuthor.set(authorId, own + 1) : latest.ofAuthor,
     oldestMs: latest.signals.size === 0 ? effectiveTimeMs : Math.min(latest.oldestMs, effectiveTimeMs),
     unattributed: latest.unattributed,
   }
@@ -83,11 +91,27 @@ const withSignal = (
 const swept = (latest: LatestSignals, nowMs: number): LatestSignals => {
   if (nowMs - latest.oldestMs <= AGE_MS_MAX) return latest
   const old: string[] = []
+  const gone = new Map<string, number>()
   let oldestMs = nowMs
-  for (const [key, { effectiveTimeMs }] of latest.signals) {
-    if (nowMs - effectiveTimeMs > AGE_MS_MAX) old.push(key)
-    else if (effectiveTimeMs < oldestMs) oldestMs = effectiveTimeMs
+  for (const [key, { effectiveTimeMs, authorId }] of latest.signals) {
+    if (nowMs - effectiveTimeMs > AGE_MS_MAX) {
+      old.push(key)
+      gone.set(authorId, (gone.get(authorId) ?? 0) + 1)
+    } else if (effectiveTimeMs < oldestMs) oldestMs = effectiveTimeMs
   }
-  const { signals, unattributed } = latest
-  return { signals: old.length === 0 ? signals : signals.deleteAll(old), oldestMs, unattributed }
+  const { signals, ofAuthor, unattributed } = latest
+  if (old.length === 0) return { signals, ofAuthor, oldestMs, unattributed }
+  return { signals: signals.deleteAll(old), ofAuthor: without(ofAuthor, gone), oldestMs, unattributed }
 }
+
+const without = (
+  ofAuthor: LatestSignals['ofAuthor'],
+  gone: ReadonlyMap<string, number>,
+): LatestSignals['ofAuthor'] =>
+  ofAuthor.withMutations((counts) => {
+    for (const [author, count] of gone) {
+      const left = (counts.get(author) ?? 0) - count
+      if (left > 0) counts.set(author, left)
+      else counts.delete(author)
+    }
+  })

@@ -7,7 +7,7 @@ import { testContext } from '../../../test/given.fixture.ts'
 import { testSigner } from '../../../test/signer.fixture.ts'
 import type { Command } from '../decide.ts'
 import type { Configuration } from '../config/schema.ts'
-import { typesOf } from '../trading/trading.fixture.ts'
+import { payloadOf, typesOf } from '../trading/trading.fixture.ts'
 import type { State } from '../state.ts'
 import { viewPendingAccruals, viewReceipts, viewTreasury } from '../views/treasury.ts'
 import { usdFrom } from '../shared/money.ts'
@@ -205,4 +205,34 @@ it('one intent per profitable close, none for losses, and what was settled is wh
     ),
     { numRuns: 20 },
   )
+})
+
+it('what all contributors have accrued is what the intents owe, to the last unit', () => {
+  const scenario = scenarioWith()
+  const names = Array.from({ length: 7 }, (_, index) => `c${index}`)
+  for (const name of names) {
+    scenario.record({
+      type: 'contributor.registered.v1',
+      source: 'api',
+      payload: { contributor_id: name, node_id: name, name, role: 'curator', metadata: {} },
+    })
+  }
+  const accruedOf = (): bigint =>
+    [...scenario.state.signals.contributors.byId.values()].reduce(
+      (sum, { record }) => sum + record.accrued,
+      0n,
+    )
+  for (const [index, realized] of [49.095165, 0.0002, 0.0014, 1e6 + 1 / 3, 0.000123].entries()) {
+    const before = accruedOf()
+    const contributors = names
+      .slice(0, 3 + index)
+      .map((name) => ({ contributorId: contributorId(name), nodeId: nodeId(name), weight: 0.1 }))
+    recordAccrual(scenario, {
+      positionId: positionId(`p${index}`),
+      realized: usdFrom(realized),
+      contributors,
+    })
+    const { karma_amount_usd: amount } = payloadOf(scenario.log.slice(-1), 'karma.intent.v1')
+    expect(accruedOf() - before).toBe(usdFrom(amount as number))
+  }
 })

@@ -55,8 +55,8 @@ export const authorView = authorRef.extend({
     .max(100)
     .nullable()
     .meta({ description: 'null for producers and removed contributors' }),
-  calls: count.meta({ description: 'that it made' }),
-  outcomes: z.number().min(0).meta({ description: 'of its calls; feedback counts less than 1' }),
+  calls: count.meta({ description: 'that it made on symbols with a price' }),
+  outcomes: z.number().min(0).meta({ description: 'of its calls, by the market' }),
   group: z
     .string()
     .nullable()
@@ -76,7 +76,7 @@ export const calibrationBin = z.object({
 export const dayView = z.object({
   day: z.string().meta({ description: 'UTC' }),
   outcomes: z.number().min(0),
-  added: z.number().meta({ description: 'sum of the grades beyond what was to be expected' }),
+  added: z.number().meta({ description: 'sum of the grades beyond what was to be expected, as for karma' }),
   total: z.number().meta({ description: '`added` of this day and of all listed before' }),
 })
 
@@ -100,7 +100,8 @@ export const contributionView = authorView.extend({
         band_pct: z.number().nullable().meta({ description: 'smaller moves are flat' }),
         hit: z.boolean().nullable(),
         added: z.number().meta({
-          description: 'grade from -2 to 2 beyond what was to be expected, at the present base rates',
+          description:
+            'grade from -2 to 2 beyond what was to be expected, at the present base rates; 0 for a neutral call',
         }),
       }),
     )
