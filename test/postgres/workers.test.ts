@@ -85,6 +85,11 @@ describe.skipIf(postgresMissing !== null)(
       await expect
         .poll(async () => (await queue.list('trials', 100)).some(({ state }) => state === 'running'), LONG)
         .toBe(true)
+      const ended = (await queue.list('trials', 100)).find(({ state }) => state === 'done')
+      // Without what a sweep does not read: there may be thousands of them.
+      expect((await queue.get('trials', ended?.id ?? ''))?.output).toMatchObject({
+        result: { days: expect.any(Number), closed_trades: [], chart: { equity: [] } },
+      })
       child.kill('SIGKILL')
       await startWorker(await newHome())
       await expect.poll(() => statusOf(id), LONG).toBe('done')
