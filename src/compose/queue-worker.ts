@@ -12,7 +12,9 @@ import { canonicalJson } from '../core/log/canonical-json.ts'
 import type { Json, JsonObject } from '../core/shared/json.ts'
 import { sha256Hex } from '../engine/sha256.ts'
 import type { JobQueue, TakenJob } from '../ports/job-queue.ts'
+import { Failure } from '../surfaces/cli/failure.ts'
 import { RunProcesses } from './run-processes.ts'
+import { codeHash } from './code-hash.ts'
 import { runSettingsOf, type RunSettings } from './run-settings.ts'
 import { taskDataOf } from './run-range.ts'
 import { runWork } from './run-work.ts'
@@ -23,7 +25,9 @@ export const TRIALS_QUEUE = 'trials'
 export const LEASE_SECONDS = 15
 const RENEW_MS = 2000
 const IDLE_MS = 500
-const UNFIT_MS = 3000
+/** After that a worker looks again whether it has what a job needs: somebody may have copied it there. */
+const UNFIT_MS = 15_000
+const AWAY_MS_MAX = 8000
 /** Runs of one sweep that are in the queue at once. */
 const TRIALS_AT_ONCE = 16
 
@@ -38,10 +42,19 @@ export interface QueueWorkerOptions {
   readonly onError: (what: string, error: unknown) => void
 }
 
+/** The hash of what a job reads beside the log: bars, and code of the user. Null without any. */
+export const jobDataOf = async (
+  task: BacktestTask,
+  configuration: Configuration,
+  home: string,
+): Promise<string | null> => {
+  const { hash } = await taskDataOf({ ...task, fromMs: null, toMs: null }, configuration, home)
+  return hash ?? codeHash(task.strategy, home)
+}
+
 /** What a worker has to know to come to the same result as any other. */
 export interface JobTerms {
   readonly settings: RunSettings
-  /** The hash of the bars; null where they come from the log. */
   readonly data: string | null
   readonly version: string
 }
@@ -60,17 +73,28 @@ export const openQueueWorker = (options: QueueWorkerOptions) => {
     settings: () => runSettingsOf(configuration()),
   })
   const known = new HashCache()
+  /** Ids of the runs of the sweep that is worked on. */
+  const trials = new Set<string>()
+  /** When this worker last found that it lacks what a job needs. */
+  const unfit = new Map<string, number>()
+  /** They are left to others for a while, and do not hold up what comes after them. */
+  const leftToOthers = (): readonly string[] => {
+    for (const [id, atMs] of unfit) if (performance.now() - atMs >= UNFIT_MS) unfit.delete(id)
+    return [...unfit.keys()]
+  }
 
   const checkTerms = async (terms: JobTerms, task: BacktestTask): Promise<void> => {
     if (terms.version !== version) {
       throw new UnfitError(`this worker is of version ${version}, the job of ${terms.version}`)
     }
     const merged: Configuration = { ...configuration(), ...terms.settings }
-    const whole = { ...task, fromMs: null, toMs: null }
-    const find = async (): Promise<string | null> => (await taskDataOf(whole, merged, home)).hash
-    if ((await known.get(whole, find)) === terms.data) return
+    const find = (): Promise<string | null> =>
+      jobDataOf(task, merged, home).catch((error: unknown) => {
+        throw error instanceof Failure ? new UnfitError(error.message) : error
+      })
+    if ((await known.get(task, find)) === terms.data) return
     // Bars, code or settings may have changed since somebody looked last.
-    if ((await known.find(whole, find)) !== terms.data)
+    if ((await known.find(task, find)) !== terms.data)
       throw new UnfitError('bars or own code of this worker are not those that were meant')
   }
 
@@ -80,14 +104,36 @@ export const openQueueWorker = (options: QueueWorkerOptions) => {
     const merged: Configuration = { ...configuration(), ...terms.settings }
     const { baseTask, run } = runWork({ home, version, configuration: () => merged })
     await checkTerms(terms, baseTask(kind, request))
-    const runner = kind === 'sweep' ? trialRunner(queue, job) : withSettings(processes, terms)
+    const runner = kind === 'sweep' ? trialRunner(queue, job, trials) : withSettings(processes, terms)
     return outputOf(await run({ kind, request }, runner, work))
   }
 
   const onTrial = async (job: TakenJob, work: WorkOptions): Promise<JsonObject> => {
     const { task, ...terms } = job.data as unknown as JobTerms & { readonly task: BacktestTask }
     await checkTerms(terms, task)
-    return { result: (await withSettings(processes, terms).run(task, work)) as unknown as Json }
+    const report = await withSettings(processes, terms).run(task, work)
+    // Trades and charts are most of a report, and a sweep of thousands of runs reads none of them.
+    const result: TaskReport = { ...report, closed_trades: [], chart: { equity: [], candles: {} } }
+    return { result: result as unknown as Json }
+  }
+
+  /** The database may be away at the end of long work: the job is ours as long as its lease. */
+  const handOver = async (job: TakenJob, output: JsonObject, signal: AbortSignal): Promise<void> => {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await queue.complete(job, output)
+      } catch (error) {
+        if (signal.aborted || attempt * IDLE_MS >= LEASE_SECONDS * 1000) throw error
+        onError('could not store a result yet', error)
+        await sleep(IDLE_MS)
+      }
+    }
+  }
+
+  /** An attempt after this one needs the runs of a sweep; when it has ended, nobody does. */
+  const forgetTrials = async ({ id }: TakenJob): Promise<void> => {
+    if (trials.size > 0 && !(await isOpen(queue, id))) await queue.remove(TRIALS_QUEUE, [...trials])
+    trials.clear()
   }
 
   const workOn = async (
@@ -107,7 +153,7 @@ export const openQueueWorker = (options: QueueWorkerOptions) => {
       const onProgress = (done: number, total: number): void => {
         progress = total > 0 ? Math.min(1, Math.max(0, done / total)) : 0
       }
-      await queue.complete(job, await handle(job, { signal, onProgress }))
+      await handOver(job, await handle(job, { signal, onProgress }), signal)
     } catch (error) {
       if (lost.signal.aborted) return
       if (error instanceof TaskFailedError) {
@@ -115,12 +161,11 @@ export const openQueueWorker = (options: QueueWorkerOptions) => {
         return
       }
       const reason = error instanceof Error ? error.message : String(error)
-      if (stop.signal.aborted) return await queue.giveBack(job, reason)
+      if (stop.signal.aborted) return await queue.giveBack(job, null)
       onError('a job is given back', error)
       if (!(error instanceof UnfitError)) return await queue.fail(job, reason)
+      unfit.set(job.id, performance.now())
       await queue.giveBack(job, reason)
-      // Others come first.
-      await sleep(UNFIT_MS, undefined, { signal: stop.signal }).catch(() => undefined)
     } finally {
       clearInterval(renewing)
     }
@@ -130,15 +175,21 @@ export const openQueueWorker = (options: QueueWorkerOptions) => {
     name: string,
     handle: (job: TakenJob, work: WorkOptions) => Promise<JsonObject>,
   ): Promise<void> => {
+    const pause = (ms: number): Promise<void> =>
+      sleep(ms, undefined, { signal: stop.signal }).catch(() => undefined)
+    let awayMs = IDLE_MS
     while (!stop.signal.aborted) {
       try {
-        const job = await queue.take(name)
-        if (job === null) await sleep(IDLE_MS, undefined, { signal: stop.signal }).catch(() => undefined)
+        const job = await queue.take(name, leftToOthers())
+        awayMs = IDLE_MS
+        if (job === null) await pause(IDLE_MS)
         else await workOn(job, handle)
+        if (job !== null && name === RUNS_QUEUE) await forgetTrials(job)
       } catch (error) {
         // The database may be away for a while.
         onError('could not work on a job', error)
-        await sleep(IDLE_MS)
+        await pause(awayMs)
+        awayMs = Math.min(2 * awayMs, AWAY_MS_MAX)
       }
     }
   }
@@ -204,12 +255,17 @@ class LeftError extends Error {
 }
 
 /** The runs of a sweep as jobs of their own, named after what they compute: whoever takes the sweep up again finds them. */
-const trialRunner = (queue: JobQueue, { id: runId, data: terms }: TakenJob): TaskRunner => ({
+const trialRunner = (
+  queue: JobQueue,
+  { id: runId, data: terms }: TakenJob,
+  trials: Set<string>,
+): TaskRunner => ({
   width: TRIALS_AT_ONCE,
   run: async (task, { signal }) => {
     const { settings, data, version } = terms
     const trial = JSON.parse(JSON.stringify({ task, settings, data, version })) as JsonObject
     const id = uuidOf(sha256Hex(`${runId} ${canonicalJson(trial)}`))
+    trials.add(id)
     const before = await queue.get(TRIALS_QUEUE, id)
     // By an attempt at the sweep that failed: this one needs it.
     if (before?.state === 'cancelled') await queue.remove(TRIALS_QUEUE, [id])
@@ -236,8 +292,10 @@ const trialRunner = (queue: JobQueue, { id: runId, data: terms }: TakenJob): Tas
 })
 
 /** Whether another worker goes on with a sweep, and needs its runs. */
-const isTakenUpAgain = async (queue: JobQueue, runId: string, { reason }: AbortSignal): Promise<boolean> => {
-  if (!(reason instanceof LeftError)) return false
+const isTakenUpAgain = async (queue: JobQueue, runId: string, { reason }: AbortSignal): Promise<boolean> =>
+  reason instanceof LeftError && isOpen(queue, runId)
+
+const isOpen = async (queue: JobQueue, runId: string): Promise<boolean> => {
   const run = await queue.get(RUNS_QUEUE, runId)
   return run?.state === 'queued' || run?.state === 'running'
 }

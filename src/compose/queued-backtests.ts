@@ -7,8 +7,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { WorkerOptions } from '../surfaces/cli/dependencies.ts'
 import { Failure } from '../surfaces/cli/failure.ts'
 import type { Environment } from './environment.ts'
-import { LEASE_SECONDS, openQueueWorker, TRIALS_QUEUE, type JobTerms } from './queue-worker.ts'
-import { taskDataOf } from './run-range.ts'
+import { jobDataOf, LEASE_SECONDS, openQueueWorker, TRIALS_QUEUE, type JobTerms } from './queue-worker.ts'
 import { runSettingsOf } from './run-settings.ts'
 import { runWork } from './run-work.ts'
 import { urlWithPassword } from './store.ts'
@@ -54,9 +53,8 @@ export const openSharedRuns = async ({ environment, configuration, logger }: Bac
       const current = configuration()
       const work = runWork({ home, version, configuration: () => current })
       await work.check(kind, request)
-      const whole = { ...work.baseTask(kind, request), fromMs: null, toMs: null }
-      const { hash } = await taskDataOf(whole, current, home)
-      const terms: JobTerms = { settings: runSettingsOf(current), data: hash, version }
+      const data = await jobDataOf(work.baseTask(kind, request), current, home)
+      const terms: JobTerms = { settings: runSettingsOf(current), data, version }
       return terms as unknown as JsonObject
     },
     onError,

@@ -76,6 +76,7 @@ export const decide = (state: State, command: Command, context: DecisionContext)
     case 'record-venue-check':
     case 'record-venue-quotes':
     case 'compare-account':
+    case 'record-capital':
     case 'confirm-live':
     case 'resume-live':
       return decideTrading(state, command, context)

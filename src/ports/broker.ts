@@ -128,6 +128,8 @@ export interface FundingPayment {
 
 export interface BrokerAccount {
   readonly equity: Usd
+  /** Without unrealized profit; absent where the venue does not report it. */
+  readonly balance?: Usd | undefined
   readonly positions: readonly VenuePosition[]
   /** Of the last hours; absent where the venue does not report them. */
   readonly liquidations?: readonly Liquidation[]

@@ -4,21 +4,23 @@ import type { JsonObject } from '../core/shared/json.ts'
 export interface JobQueue {
   /** The same id twice is one job. */
   send(queue: string, id: string, data: JsonObject): Promise<void>
-  /** The oldest job that waits; null if there is none. Whoever takes it has to `renew` it. */
-  take(queue: string): Promise<TakenJob | null>
+  /** The oldest job that waits, of those that are not excepted; null if there is none. Whoever takes it has to `renew` it. */
+  take(queue: string, except?: readonly string[]): Promise<TakenJob | null>
   /** The work goes on; false if the job was cancelled, or given to somebody else because this was not called in time. */
   renew(job: TakenJob, progress: number): Promise<boolean>
+  /** This, `fail` and `giveBack` do nothing to a job that was cancelled, or given to somebody else. */
   complete(job: TakenJob, output: JsonObject): Promise<void>
   /** It went wrong: somebody takes it again, a few times at most. */
   fail(job: TakenJob, reason: string): Promise<void>
   /** Not for this worker: another one takes it, however often that takes. */
-  giveBack(job: TakenJob, reason: string): Promise<void>
+  giveBack(job: TakenJob, reason: string | null): Promise<void>
   get(queue: string, id: string): Promise<QueuedJob | null>
   /** Newest first, without the member `result` of what came out. */
   list(queue: string, limit: number): Promise<readonly QueuedJob[]>
   /** How many wait or are worked on. */
   countOpen(queue: string): Promise<number>
-  cancel(queue: string, id: string): Promise<void>
+  /** False if it had ended before. */
+  cancel(queue: string, id: string): Promise<boolean>
   remove(queue: string, ids: readonly string[]): Promise<void>
   close(): Promise<void>
 }

@@ -1,14 +1,11 @@
-import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openConfigurationStore } from '../../src/adapters/platform/config-file/configuration-store.ts'
 import { createLogger } from '../../src/adapters/platform/logger/logger.ts'
 import type { QueuedRuns } from '../../src/backtest/runs/queued-runs.ts'
 import type { Run } from '../../src/backtest/runs/runs.ts'
-import { createHistoryCommands } from '../../src/compose/history.ts'
 import { environmentOf } from '../../src/compose/environment.ts'
 import { openQueuedBacktests, openSharedRuns, openWorker } from '../../src/compose/queued-backtests.ts'
 import { sweepCommand } from '../../src/compose/sweep.ts'
@@ -16,10 +13,9 @@ import type { Configuration } from '../../src/core/config/schema.ts'
 import type { JsonObject } from '../../src/core/shared/json.ts'
 import type { JobQueue } from '../../src/ports/job-queue.ts'
 import { sweepRequest, sweepRequestOf } from '../../src/surfaces/backtest-wire.ts'
-import { programOf } from '../program.fixture.ts'
 import { postgresMissing, sharedPostgres } from './server.fixture.ts'
+import { createWorkers, VERSION } from './workers.fixture.ts'
 
-const VERSION = '1.2.3'
 const SWEEP = { strategy: 'ma_crossover', data: ['binance:BTC:1h'], set: ['fast=2,4,6', 'slow=10,20'] }
 const BACKTEST = { strategy: 'ma_crossover', data: ['binance:BTC:1h'] }
 
@@ -32,36 +28,8 @@ describe.skipIf(postgresMissing !== null)(
     let home: string
     let queue: JobQueue
     let runs: QueuedRuns
-    const homes: string[] = []
-    const workers: ChildProcess[] = []
-
-    const newHome = async (priceAtEnd = 100): Promise<string> => {
-      const folder = await mkdtemp(join(tmpdir(), 'svc-worker-'))
-      homes.push(folder)
-      const { store } = createHistoryCommands(folder, environmentOf(folder, {}, VERSION).clock)
-      const bars = Array.from({ length: 20 * 24 }, (_, hour) => {
-        const price = hour === 20 * 24 - 1 ? priceAtEnd : 100 + 10 * Math.sin(hour / 20)
-        return {
-          openMs: Date.UTC(2024, 0, 1, hour),
-          open: price,
-          high: price + 0.5,
-          low: price - 0.5,
-          close: price,
-          volume: 10,
-        }
-      })
-      await store.merge({ venue: 'binance', symbol: 'BTC-USDT', seconds: 3600 }, bars, { replaces: false })
-      return folder
-    }
-
-    const startWorker = async (folder: string, version = VERSION) => {
-      const said: string[] = []
-      const child = fork(programOf('postgres/worker-process'), [folder, url, version])
-      workers.push(child)
-      child.on('message', (message) => said.push(JSON.stringify(message)))
-      await expect.poll(() => said).toContain('"working"')
-      return { child, said }
-    }
+    const { emptyHome, newHome, endWorkers, removeHomes, startWorker: start } = createWorkers()
+    const startWorker = (folder: string, version = VERSION) => start(folder, url, version)
 
     const optionsFor = (folder: string, write: (line: string) => void = () => undefined) => ({
       environment: environmentOf(folder, { SVC_STORE__URL: url }, VERSION),
@@ -85,14 +53,10 @@ describe.skipIf(postgresMissing !== null)(
       ;({ queue, runs } = await openSharedRuns(optionsFor(home)))
     })
     afterEach(async () => {
-      for (const worker of workers.splice(0)) {
-        if (worker.exitCode !== null || worker.signalCode !== null) continue
-        worker.kill('SIGKILL')
-        await once(worker, 'exit')
-      }
+      await endWorkers()
       await runs.close()
       await queue.close()
-      for (const folder of homes.splice(0)) await rm(folder, { recursive: true, force: true })
+      await removeHomes()
     })
 
     const submit = async (kind: Run['kind'], request: JsonObject): Promise<string> => {
@@ -101,6 +65,13 @@ describe.skipIf(postgresMissing !== null)(
       return submitted.run.id
     }
     const statusOf = async (id: string): Promise<string | undefined> => (await runs.get(id))?.status
+    /** A strategy of the user, in the home of the service alone. */
+    const writeOwn = async (onBar: string): Promise<void> => {
+      await mkdir(join(home, 'strategies'), { recursive: true })
+      const rest = `timeframes: ['1h'], parameters: z.object({}), warmUpBars: 1, create: () => ({ onBar: ${onBar} })`
+      const code = `import { z } from 'zod'\nexport default { name: 'own', description: 'own', ${rest} }`
+      await writeFile(join(home, 'strategies', 'own.js'), code)
+    }
     const LONG = { timeout: 120_000, interval: 200 }
 
     it('lose nothing when one of them is killed, and come to the result of one machine alone', async () => {
@@ -114,6 +85,11 @@ describe.skipIf(postgresMissing !== null)(
       await expect
         .poll(async () => (await queue.list('trials', 100)).some(({ state }) => state === 'running'), LONG)
         .toBe(true)
+      const ended = (await queue.list('trials', 100)).find(({ state }) => state === 'done')
+      // Without what a sweep does not read: there may be thousands of them.
+      expect((await queue.get('trials', ended?.id ?? ''))?.output).toMatchObject({
+        result: { days: expect.any(Number), closed_trades: [], chart: { equity: [] } },
+      })
       child.kill('SIGKILL')
       await startWorker(await newHome())
       await expect.poll(() => statusOf(id), LONG).toBe('done')
@@ -127,6 +103,8 @@ describe.skipIf(postgresMissing !== null)(
       const options = { workers: 1, startsAnew: true, heat: null, onProgress: () => undefined }
       expect(run?.result).toEqual(await alone.run(options))
       expect(run).toMatchObject({ verdict: expect.stringMatching(/parameter sets/) })
+      // What the sweep has come to is all that is kept of its runs.
+      await expect.poll(() => queue.list('trials', 100), LONG).toEqual([])
     })
 
     it('go on with a sweep that one of them leaves when it is stopped, or that failed', async () => {
@@ -169,6 +147,29 @@ describe.skipIf(postgresMissing !== null)(
       expect(await runs.get(id)).toMatchObject({ figures: { days: expect.any(Number) } })
     })
 
+    it('leave to others what they have no bars or no strategy for, however often they are asked', async () => {
+      await writeOwn('() => null')
+      const withoutBars = await submit('backtest', BACKTEST)
+      const withoutCode = await submit('backtest', { ...BACKTEST, strategy: 'own' })
+      const bare = await startWorker(await emptyHome())
+      await expect.poll(() => bare.said.join('\n'), LONG).toContain('there are no bars of BTC')
+      const other = await startWorker(await newHome())
+      // The second one is later than the first, and its turn comes all the same.
+      await expect.poll(() => other.said.join('\n'), LONG).toContain('own code of this worker')
+      await expect.poll(() => runs.get(withoutBars), LONG).toMatchObject({ status: 'done', attempts: 1 })
+      expect(await runs.get(withoutCode)).toMatchObject({ status: 'queued', attempts: 0 })
+      await startWorker(home)
+      await expect.poll(() => runs.get(withoutCode), LONG).toMatchObject({ status: 'done', attempts: 1 })
+    })
+
+    it('need the code of a run on the log as well', async () => {
+      await writeOwn('() => null')
+      const id = await submit('backtest', { strategy: 'own', recorded: true })
+      const other = await startWorker(await newHome())
+      await expect.poll(() => other.said.join('\n'), LONG).toContain('own code of this worker')
+      expect(await runs.get(id)).toMatchObject({ status: 'queued', error: { code: 'backtest.no_worker' } })
+    })
+
     it('notice code that is written or changed between two runs', async () => {
       const lines: string[] = []
       const service = openQueuedBacktests(optionsFor(home, (line) => lines.push(line)))
@@ -179,18 +180,11 @@ describe.skipIf(postgresMissing !== null)(
         await expect.poll(async () => (await read())?.status, LONG).toBe('done')
         return (await read())?.result
       }
-      const writeOwn = async (side: string): Promise<void> => {
-        await mkdir(join(home, 'strategies'), { recursive: true })
-        const onBar = `() => ({ side: '${side}', size: 0.1 })`
-        const rest = `timeframes: ['1h'], parameters: z.object({}), warmUpBars: 1, create: () => ({ onBar: ${onBar} })`
-        const code = `import { z } from 'zod'\nexport default { name: 'own', description: 'own', ${rest} }`
-        await writeFile(join(home, 'strategies', 'own.js'), code)
-      }
       try {
         await resultOf(BACKTEST)
-        await writeOwn('long')
+        await writeOwn(`() => ({ side: 'long', size: 0.1 })`)
         const long = await resultOf({ ...BACKTEST, strategy: 'own' })
-        await writeOwn('short')
+        await writeOwn(`() => ({ side: 'short', size: 0.1 })`)
         const short = await resultOf({ ...BACKTEST, strategy: 'own' })
         expect(short).not.toEqual(long)
         expect(lines.filter((line) => line.includes('given back'))).toEqual([])

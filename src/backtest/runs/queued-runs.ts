@@ -73,12 +73,10 @@ export class QueuedRuns implements BacktestRuns {
     const { queue } = this.#dependencies
     const job = await queue.get(RUNS_QUEUE, id)
     if (job === null) return null
-    if (hasEnded(runOf(job))) {
-      await queue.remove(RUNS_QUEUE, [id])
-      return 'removed'
-    }
-    await queue.cancel(RUNS_QUEUE, id)
-    return 'cancelled'
+    // It may end in between.
+    if (!hasEnded(runOf(job)) && (await queue.cancel(RUNS_QUEUE, id))) return 'cancelled'
+    await queue.remove(RUNS_QUEUE, [id])
+    return 'removed'
   }
 
   onChange(listener: (run: Run) => void): () => void {

@@ -194,6 +194,7 @@ export const alertEvents = {
     urgency: z.literal('immediate'),
     message: z.string(),
     cause: z.enum([
+      'capital_moved',
       'exit_failed',
       'order_unknown',
       'position_adopted',

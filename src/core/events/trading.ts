@@ -310,6 +310,12 @@ export const venueEvents = {
     our_quantity: z.number(),
     venue_quantity: z.number(),
   }),
+  /** Money that was moved into the account at the venue by hand, or out of it: neither earned nor lost. */
+  'execution.capital_moved.v1': z.object({
+    venue: z.string(),
+    /** Positive: a deposit. */
+    amount_usd: z.number(),
+  }),
   /** While it is active nothing is opened. */
   'execution.reduce_only.v1': z.object({
     active: z.boolean(),

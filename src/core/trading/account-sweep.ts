@@ -57,6 +57,8 @@ export interface VenueLiquidation {
 
 export interface AccountSweep {
   readonly venue: string
+  /** Without unrealized profit; absent where the venue does not say. */
+  readonly balance?: Usd | undefined
   readonly positions: readonly VenueHolding[]
   readonly liquidations: readonly VenueLiquidation[]
   /** Symbols in which nothing of ours was under way while the venue was asked. */

@@ -1,6 +1,6 @@
 import { type Timestamp, BEFORE_ALL } from '../shared/brand.ts'
 import type { KnownEvent } from '../events/catalogue.ts'
-import { minus, NO_USD, plus, ratioOf, type Usd } from '../shared/money.ts'
+import { minus, NO_USD, plus, ratioOf, usdFrom, type Usd } from '../shared/money.ts'
 import { r9 } from '../shared/numbers.ts'
 import { dayOf } from '../shared/time.ts'
 import { type EquityCurve, INITIAL_CURVE, evolveCurve } from './equity-curve.ts'
@@ -105,7 +105,21 @@ export interface EquityBefore {
  * Inside a batch equity passes through values that never were: a bar of one symbol before that of another.
  * So it is looked at when the next batch comes, as the last one left it.
  */
-export const evolveRisk = (risk: Risk, { recordedAt }: KnownEvent, before: EquityBefore): Risk => {
+export const evolveRisk = (risk: Risk, event: KnownEvent, before: EquityBefore): Risk => {
+  const after = lookedAt(risk, event, before)
+  if (event.type !== 'execution.capital_moved.v1') return after
+  const { peak, dayStart } = after
+  const rebased = (was: Usd): Usd => rebasedBy(was, before.equity, usdFrom(event.payload.amount_usd))
+  return { ...after, peak: rebased(peak), dayStart: { ...dayStart, equity: rebased(dayStart.equity) } }
+}
+
+/** What equity was, with the capital of now: how far it has fallen since stays the same share. */
+const rebasedBy = (was: Usd, before: Usd, moved: Usd): Usd => {
+  const after = plus(before, moved)
+  return before > 0n && after > 0n ? (((was * after) / before) as Usd) : after
+}
+
+const lookedAt = (risk: Risk, { recordedAt }: KnownEvent, before: EquityBefore): Risk => {
   if (recordedAt === risk.at) return risk
   const { equity, hasTraded } = before
   const day = dayOf(recordedAt)

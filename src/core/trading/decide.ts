@@ -5,6 +5,7 @@ import type { KillSwitchLevel } from '../shared/level.ts'
 import type { Direction } from '../shared/money.ts'
 import { riskFactsOf } from './account.ts'
 import { compareAccount, resumeLive, type AccountSweep } from './account-sweep.ts'
+import { recordCapital } from './capital.ts'
 import { recordVenueQuotes, type VenueQuotes } from './live-prices.ts'
 import {
   acknowledgedBy,
@@ -100,6 +101,7 @@ type VenueCommand =
   | { readonly kind: 'record-venue-check'; readonly check: VenueCheck }
   | { readonly kind: 'record-venue-quotes'; readonly quotes: VenueQuotes }
   | { readonly kind: 'compare-account'; readonly sweep: AccountSweep }
+  | { readonly kind: 'record-capital'; readonly sweep: AccountSweep }
   | { readonly kind: 'confirm-live'; readonly confirmation: LiveConfirmation }
   | {
       readonly kind: 'resume-live'
@@ -191,6 +193,8 @@ export const decideTrading = (
       })
     case 'compare-account':
       return compareAccount(facts, command.sweep, context)
+    case 'record-capital':
+      return recordCapital(facts, command.sweep)
     case 'confirm-live':
       return confirmLive(command.confirmation, {
         openPositions: trading.book.count,

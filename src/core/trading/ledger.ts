@@ -9,6 +9,8 @@ export interface Ledger {
   readonly account: string
   readonly startBalance: Usd
   readonly cash: Usd
+  /** Deposits since then, less withdrawals. */
+  readonly moved: Usd
   readonly fees: Usd
   /** Positive: paid. */
   readonly funding: Usd
@@ -38,6 +40,7 @@ export const INITIAL_LEDGER: Ledger = {
   account: 'paper',
   startBalance: START_BALANCE,
   cash: START_BALANCE,
+  moved: NO_USD,
   fees: NO_USD,
   funding: NO_USD,
   realized: NO_USD,
@@ -64,6 +67,8 @@ export const evolveLedger = (ledger: Ledger, event: KnownEvent, positions: Posit
       return charged(ledger, usdFrom(event.payload.fee_usd), NO_USD)
     case 'execution.funding_applied.v1':
       return funded(ledger, event.payload)
+    case 'execution.capital_moved.v1':
+      return withCapital(ledger, usdFrom(event.payload.amount_usd))
     case 'execution.position_closed.v1':
       return closed(ledger, event.payload, event.ts, ruleOf(positions.get(event.payload.position_id)))
     case 'system.kill_switch.v1':
@@ -83,11 +88,18 @@ const started = (ledger: Ledger, balance: number | undefined): Ledger => {
 const movedTo = (ledger: Ledger, account: string, balance: Usd): Ledger =>
   ledger.account === account ? ledger : { ...INITIAL_LEDGER, account, startBalance: balance, cash: balance }
 
+const withCapital = (ledger: Ledger, amount: Usd): Ledger => ({
+  ...ledger,
+  cash: plus(ledger.cash, amount),
+  moved: plus(ledger.moved, amount),
+})
+
 const charged = (ledger: Ledger, fee: Usd, funding: Usd): Ledger => ({
   // Member by member, here and below: copies take several times as long, and every trade makes some.
   account: ledger.account,
   startBalance: ledger.startBalance,
   cash: minus(minus(ledger.cash, fee), funding),
+  moved: ledger.moved,
   fees: plus(ledger.fees, fee),
   funding: plus(ledger.funding, funding),
   realized: ledger.realized,
@@ -115,6 +127,7 @@ const closed = (
     account: ledger.account,
     startBalance: ledger.startBalance,
     cash: plus(ledger.cash, usdFrom(payload.gross_pnl)),
+    moved: ledger.moved,
     fees: ledger.fees,
     funding: ledger.funding,
     realized: plus(ledger.realized, net),

@@ -35,6 +35,11 @@ export const portfolioView = z.object({
   equity_usd: z.number().meta({ description: 'cash and what open positions would bring at their marks' }),
   cash_usd: z.number(),
   start_balance_usd: z.number(),
+  capital_moved_usd: z
+    .number()
+    .meta({
+      description: 'deposits at the venue since the start, less withdrawals; neither is a profit or a loss',
+    }),
   realized_pnl_usd: z.number().meta({ description: 'of closed positions, net of fees and funding' }),
   unrealized_pnl_usd: z.number(),
   fees_usd: z.number(),
@@ -67,6 +72,7 @@ export const viewPortfolio = (state: State, configuration: Configuration, now: T
     equity_usd: usdNumber(status.equity),
     cash_usd: usdNumber(ledger.cash),
     start_balance_usd: usdNumber(ledger.startBalance),
+    capital_moved_usd: usdNumber(ledger.moved),
     realized_pnl_usd: usdNumber(ledger.realized),
     unrealized_pnl_usd: usdNumber(book.unrealized),
     fees_usd: usdNumber(ledger.fees),

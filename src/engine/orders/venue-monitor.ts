@@ -1,6 +1,8 @@
 import type { CanonicalSymbol } from '../../core/shared/brand.ts'
+import { minus, type Usd } from '../../core/shared/money.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import { differingSymbols, type AccountSweep } from '../../core/trading/account-sweep.ts'
+import { isCapital, unexplainedBalance } from '../../core/trading/capital.ts'
 import { openPositionsOf } from '../../core/trading/book.ts'
 import type { VenueCheck } from '../../core/trading/venue.ts'
 import { isAtRest, PAPER } from '../../core/trading/orders.ts'
@@ -27,6 +29,8 @@ export interface VenueMonitorDependencies {
 const ACCOUNT_SWEEP_MS = 30_000
 /** A difference is checked again soon. */
 const CONFIRM_MS = 3000
+/** Funding leaves the balance before the venue lists it, and the list is read every few minutes. */
+const UNEXPLAINED_MS = 900_000
 /** Symbols and step sizes of a venue change rarely. */
 const CHECK_MS = 3_600_000
 const CHECK_AGAIN_MS = 30_000
@@ -41,6 +45,7 @@ export class VenueMonitor {
   readonly #dependencies: VenueMonitorDependencies
   #checkMs = 0
   #differing: ReadonlySet<string> = new Set()
+  #unexplained: { readonly amount: Usd; readonly sinceMs: number } | null = null
 
   constructor(dependencies: VenueMonitorDependencies) {
     this.#dependencies = dependencies
@@ -123,11 +128,12 @@ export class VenueMonitor {
       await engine.execute({ kind: 'record-funding', venue, payment })
     }
     const reported = account.positions.map(({ symbol }) => canonicalSymbol(symbol))
-    const quietSymbols = [...new Set([...before.keys(), ...reported])].filter(
+    const all = [...new Set([...before.keys(), ...reported])]
+    const quietSymbols = all.filter(
       (symbol) => !busy.has(symbol) && !isBusy(symbol) && (before.get(symbol) ?? 0) === activityIn(symbol),
     )
-    const { positions, liquidations = [] } = account
-    const sweep: AccountSweep = { venue, positions, liquidations, quietSymbols }
+    const { balance, positions, liquidations = [] } = account
+    const sweep: AccountSweep = { venue, balance, positions, liquidations, quietSymbols }
     const keys = differingSymbols(engine.state, sweep)
     const repeated = keys.filter((key) => this.#differing.has(key))
     const confirmed = quietSymbols.filter((symbol) => repeated.some((key) => key.startsWith(`${symbol}|`)))
@@ -136,7 +142,23 @@ export class VenueMonitor {
     if (confirmed.length > 0) {
       await engine.execute({ kind: 'compare-account', sweep: { ...sweep, quietSymbols: confirmed } })
     }
+    if (quietSymbols.length === all.length) await this.#compareBalance(sweep)
     return confirmed.length < keys.length ? 'differing' : 'agreed'
+  }
+
+  /** What stays unexplained for long enough was moved by hand. */
+  async #compareBalance(sweep: AccountSweep): Promise<void> {
+    const { engine, timer } = this.#dependencies
+    const amount = unexplainedBalance(engine.state, sweep)
+    if (amount === null) return
+    const known = this.#unexplained
+    const isSame = known !== null && !isCapital(engine.state, minus(amount, known.amount))
+    if (!isCapital(engine.state, amount)) this.#unexplained = null
+    else if (!isSame) this.#unexplained = { amount, sinceMs: timer.now() }
+    else if (timer.now() - known.sinceMs >= UNEXPLAINED_MS) {
+      await engine.execute({ kind: 'record-capital', sweep })
+      this.#unexplained = null
+    }
   }
 
   #knownSymbols(): readonly CanonicalSymbol[] {

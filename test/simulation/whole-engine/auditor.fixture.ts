@@ -208,7 +208,7 @@ export class Auditor {
     const { trading } = this.state
     const { ledger, book } = trading
     const open = openPositionsOf(trading)
-    let equity = (ledger.startBalance as bigint) + ledger.realized
+    let equity = (ledger.startBalance as bigint) + ledger.moved + ledger.realized
     let unrealized = 0n
     for (const { holding, mark, terms } of open) {
       equity += mark.unrealized - holding.fees - holding.funding

@@ -101,12 +101,18 @@ const AccountBadge = ({ account }: Pick<Portfolio, 'account'>) => {
   )
 }
 
+const startOf = ({ start_balance_usd: start, capital_moved_usd: moved }: Portfolio): string => {
+  const began = `started with ${formatUsd(start)}`
+  if (moved === 0) return began
+  return `${began}, ${formatUsd(Math.abs(moved))} ${moved > 0 ? 'paid in' : 'withdrawn'} since`
+}
+
 const Figures = ({ portfolio }: { readonly portfolio: Portfolio }) => {
   const dayPnl = portfolio.equity_usd - portfolio.day_start_equity_usd
   const dayShare = portfolio.day_start_equity_usd > 0 ? dayPnl / portfolio.day_start_equity_usd : null
   return (
     <dl className="grid grid-cols-2 gap-4 sm:grid-cols-3 xl:grid-cols-6">
-      <Stat label="Equity" note={`started with ${formatUsd(portfolio.start_balance_usd)}`}>
+      <Stat label="Equity" note={startOf(portfolio)}>
         <Usd value={portfolio.equity_usd} />
       </Stat>
       <Stat label="Today (since 00:00 UTC)" note={<Percent value={dayShare} toned />}>

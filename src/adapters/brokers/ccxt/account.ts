@@ -30,7 +30,8 @@ export const createAccountReader = (exchange: Exchange, reports: Reports, timer:
     const liquidations = await readLiquidations(positions, markets)
     const equity = dialect.equityIn(balance.value)
     if (equity === null || liquidations === null) return null
-    return { equity, positions, liquidations, fundings: await readFundings(markets) }
+    const cash = dialect.balanceIn(balance.value) ?? undefined
+    return { equity, balance: cash, positions, liquidations, fundings: await readFundings(markets) }
   }
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Pool } from 'pg'
 import PgBoss from 'pg-boss'
 import type { JsonObject } from '../../../core/shared/json.ts'
-import type { JobQueue, QueuedJob } from '../../../ports/job-queue.ts'
+import type { JobQueue, QueuedJob, TakenJob } from '../../../ports/job-queue.ts'
 
 export interface PostgresJobQueueOptions {
   readonly url: string
@@ -16,6 +16,11 @@ const SCHEMA = 'svc_jobs'
 const CONNECTIONS_MAX = 4
 const RETRIES_MAX = 5
 const KEPT_SECONDS = 30 * 86_400
+// A server that does not answer at all must not hold up a worker for ever. A large result takes its time.
+const CONNECT_TIMEOUT_MS = 10_000
+const QUERY_TIMEOUT_MS = 60_000
+/** Whoever took a job may change it only while nobody else has: it was cancelled, or given away when it was not renewed. */
+const OURS = `name = $1 AND id = $2 AND state = 'active' AND output->>'token' = $3`
 
 /**
  * Jobs of pg-boss in the database of the log, in a schema of their own. Its expiry is our lease: a job counts from
@@ -28,6 +33,9 @@ export const openPostgresJobQueue = async (options: PostgresJobQueueOptions): Pr
     connectionString: url,
     max: CONNECTIONS_MAX,
     application_name: 'signal-engine jobs',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+    keepAlive: true,
   })
   pool.on('error', onError)
   const boss = new PgBoss({
@@ -58,36 +66,48 @@ export const openPostgresJobQueue = async (options: PostgresJobQueueOptions): Pr
     const text = `SELECT id, state, data, ${output} AS output, retry_count, created_on, started_on, completed_on FROM ${SCHEMA}.job WHERE name = $1 ${condition}`
     return (await pool.query<Row>(text, [...values])).rows
   }
+  const change = async (
+    { queue, id, token }: TakenJob,
+    changes: string,
+    output: unknown,
+  ): Promise<boolean> => {
+    const text = `UPDATE ${SCHEMA}.job SET ${changes}, output = $4 WHERE ${OURS}`
+    const { rowCount } = await pool.query(text, [queue, id, token, output])
+    return rowCount === 1
+  }
   return {
     send: async (queue, id, data) => {
       await boss.send(queue, data, { id })
     },
-    take: async (queue) => {
-      const [job] = await boss.fetch<JsonObject>(queue)
-      if (job === undefined) return null
+    // Like the library's, which can leave out none. In one step with the token: a job without one would be nobody's.
+    take: async (queue, except = []) => {
       const token = randomUUID()
       const startedAt = new Date().toISOString()
-      await pool.query(`UPDATE ${SCHEMA}.job SET output = $3 WHERE name = $1 AND id = $2`, [
-        queue,
-        job.id,
-        { token, startedAt, progress: 0 },
-      ])
-      return { queue, id: job.id, data: job.data, token, startedAt }
+      const next = `SELECT id FROM ${SCHEMA}.job WHERE name = $1 AND state < 'active' AND start_after < now() AND id <> ALL ($2::uuid[]) ORDER BY created_on, id LIMIT 1 FOR UPDATE SKIP LOCKED`
+      const attempts = 'CASE WHEN started_on IS NULL THEN retry_count ELSE retry_count + 1 END'
+      const text = `UPDATE ${SCHEMA}.job SET state = 'active', started_on = now(), retry_count = ${attempts}, output = $3 WHERE name = $1 AND id = (${next}) RETURNING id, data`
+      const { rows: found } = await pool.query<Row>(text, [queue, except, { token, startedAt, progress: 0 }])
+      const [job] = found
+      return job === undefined ? null : { queue, id: job.id, data: job.data, token, startedAt }
     },
-    renew: async ({ queue, id, token, startedAt }, progress) => {
-      const { rowCount } = await pool.query(
-        `UPDATE ${SCHEMA}.job SET started_on = now(), output = $4 WHERE name = $1 AND id = $2 AND state = 'active' AND output->>'token' = $3`,
-        [queue, id, token, { token, startedAt, progress }],
-      )
-      return rowCount === 1
+    renew: (job, progress) => {
+      const { token, startedAt } = job
+      return change(job, 'started_on = now()', { token, startedAt, progress })
     },
-    complete: ({ queue, id, startedAt }, output) => boss.complete(queue, id, { ...output, startedAt }),
-    fail: ({ queue, id }, reason) => boss.fail(queue, id, { message: reason }),
-    giveBack: async ({ queue, id, token }, reason) => {
-      await pool.query(
-        `UPDATE ${SCHEMA}.job SET state = 'retry', start_after = now() + interval '1 second', output = $4 WHERE name = $1 AND id = $2 AND state = 'active' AND output->>'token' = $3`,
-        [queue, id, token, { message: reason }],
-      )
+    complete: async (job, output) => {
+      const { startedAt } = job
+      await change(job, `state = 'completed', completed_on = now()`, { ...output, startedAt })
+    },
+    fail: async (job, reason) => {
+      const left = 'retry_count < retry_limit'
+      const state = `state = (CASE WHEN ${left} THEN 'retry' ELSE 'failed' END)::${SCHEMA}.job_state`
+      const ended = `completed_on = CASE WHEN ${left} THEN NULL ELSE now() END`
+      const later = `start_after = now() + interval '1 second'`
+      await change(job, `${state}, ${ended}, ${later}`, { message: reason })
+    },
+    // It does not count as an attempt.
+    giveBack: async (job, reason) => {
+      await change(job, `state = 'retry', started_on = NULL`, reason === null ? null : { message: reason })
     },
     get: async (queue, id) => {
       if (!UUID.test(id)) return null
@@ -99,7 +119,10 @@ export const openPostgresJobQueue = async (options: PostgresJobQueueOptions): Pr
         jobOf,
       ),
     countOpen: (queue) => boss.getQueueSize(queue, { before: 'completed' }),
-    cancel: (queue, id) => boss.cancel(queue, id),
+    cancel: async (queue, id) => {
+      const text = `UPDATE ${SCHEMA}.job SET state = 'cancelled', completed_on = now() WHERE name = $1 AND id = $2 AND state < 'completed'`
+      return (await pool.query(text, [queue, id])).rowCount === 1
+    },
     remove: (queue, ids) => boss.deleteJob(queue, [...ids]),
     close: async () => {
       await boss.stop({ graceful: false, close: false })
@@ -149,7 +172,7 @@ const jobOf = ({
     createdAt: created_on.toISOString(),
     startedAt,
     endedAt: completed_on?.toISOString() ?? null,
-    attempts: started_on === null ? 0 : retry_count + 1,
+    attempts: started_on === null ? retry_count : retry_count + 1,
     output: rest,
   }
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createMemoryExchange } from '../../../../test/simulation/memory-exchange.fixture.ts'
+import { usdFrom } from '../../../core/shared/money.ts'
 import type { Broker } from '../../../ports/broker.ts'
 import { openTestHome, type RunOptions, type TestHome } from '../test-home.fixture.ts'
 
@@ -49,6 +50,14 @@ describe('svc live', () => {
     })
     const audits = (await home.records()).filter(({ type }) => type === 'system.audit.v1')
     expect(audits.at(-1)?.payload).toContain('cli:live enable')
+  })
+
+  it('begins with the balance, without what a position at the venue has gained', async () => {
+    const account = { equity: usdFrom(10_500), balance: usdFrom(10_000), positions: [] }
+    const broker = withBroker({ account: () => Promise.resolve(account) })
+    await home.run(['live', 'enable'], { ...broker, stdin: 'bybit\n' })
+    const [record] = await confirmations()
+    expect(JSON.parse(record?.payload ?? '')).toMatchObject({ equity_usd: 10_000 })
   })
 
   it('is not enabled by another word, without a venue, or with a wrong --confirm', async () => {

@@ -99,7 +99,8 @@ const checked = async (broker: Broker, symbols: readonly string[]): Promise<Usd>
   const failed = checks.flatMap(({ ok, name, detail }) => (ok ? [] : `${name}: ${detail}`))
   if (failed.length > 0) throw new Failure('live.not_ready', `the venue does not pass: ${failed.join('; ')}`)
   const account = await broker.account()
-  if (account !== null) return account.equity
+  // What a position there has gained counts when it is adopted, by its price of entry.
+  if (account !== null) return account.balance ?? account.equity
   throw new Failure('live.not_ready', 'the venue does not report what the account holds')
 }
 

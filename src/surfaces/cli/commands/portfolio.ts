@@ -33,6 +33,7 @@ const portfolioText = (view: PortfolioView): Text => {
     ['Equity', `${usd(view.equity_usd)} (${view.account})`],
     ['Real entries', live === null ? null : warning(entriesText(live))],
     ['Cash', usd(view.cash_usd)],
+    ['Moved by hand', view.capital_moved_usd === 0 ? null : usd(view.capital_moved_usd)],
     ['Realized', profit(view.realized_pnl_usd)],
     ['Unrealized', profit(view.unrealized_pnl_usd)],
     ['Fees', usd(view.fees_usd)],

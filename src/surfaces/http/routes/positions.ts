@@ -94,6 +94,7 @@ const PORTFOLIO = {
   equity_usd: 10_004.15,
   cash_usd: 9999.7,
   start_balance_usd: 10_000,
+  capital_moved_usd: 0,
   realized_pnl_usd: 0,
   unrealized_pnl_usd: 4.45,
   fees_usd: 0.3,

@@ -1,5 +1,5 @@
 import { DOLLARS, memberOf, textMemberOf } from '../../../ccxt.ts'
-import { dollarTotal } from './equity.ts'
+import { dollarsIn, dollarTotal } from './equity.ts'
 import { call, listIn, sideIn, wholeList, type Dialect, type FoundStop } from './dialect.ts'
 
 /** Binance USDⓈ-M futures. Conditional orders are algo orders there, with ids and endpoints of their own. */
@@ -36,6 +36,12 @@ export const binanceusdm: Dialect = {
     }
   },
   equityIn: dollarTotal,
+  balanceIn: (balance) => {
+    const assets = listIn(memberOf(memberOf(balance, 'info'), 'assets'))
+    // The library leaves out assets that were never updated, too: what they say is not valid.
+    const valid = assets.filter((asset) => textMemberOf(asset, 'updateTime') !== '0')
+    return dollarsIn(valid, 'asset', 'walletBalance')
+  },
   margin: async (api, { marketId }) => {
     const listed = await call(api, 'fapiPrivateGetSymbolConfig', { symbol: marketId })
     const found = listIn(listed).find((entry) => textMemberOf(entry, 'symbol') === marketId)

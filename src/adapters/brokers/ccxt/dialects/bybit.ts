@@ -1,5 +1,5 @@
 import { memberOf, textMemberOf } from '../../../ccxt.ts'
-import { sumOfDollars } from './equity.ts'
+import { dollarsIn } from './equity.ts'
 import { call, groupedBy, listIn, sideIn, wholeList, type Dialect, type FoundStop } from './dialect.ts'
 import type { TradingApi } from '../api.ts'
 
@@ -54,16 +54,8 @@ export const bybit: Dialect = {
     }
   },
   // What the library totals leaves out unrealized profit.
-  equityIn: (balance) => {
-    const [account] = listIn(memberOf(memberOf(memberOf(balance, 'info'), 'result'), 'list'))
-    const coins = listIn(memberOf(account, 'coin'))
-    return sumOfDollars((dollar) =>
-      memberOf(
-        coins.find((coin) => textMemberOf(coin, 'coin') === dollar),
-        'equity',
-      ),
-    )
-  },
+  equityIn: (balance) => dollarsIn(coinsIn(balance), 'coin', 'equity'),
+  balanceIn: (balance) => dollarsIn(coinsIn(balance), 'coin', 'walletBalance'),
   margin: async (api, { marketId }) => {
     const account = resultOf(await call(api, 'privateGetV5AccountInfo'))
     const mode = textMemberOf(account, 'marginMode') ?? ''
@@ -146,6 +138,11 @@ const MARGIN_MODES: Readonly<Record<string, string>> = {
 /** As many as the venue returns at once. */
 const TRADES_MAX = 100
 const PAGES_MAX = 50
+
+const coinsIn = (balance: unknown): readonly unknown[] => {
+  const [account] = listIn(memberOf(memberOf(memberOf(balance, 'info'), 'result'), 'list'))
+  return listIn(memberOf(account, 'coin'))
+}
 
 const resultOf = (response: unknown): unknown => memberOf(response, 'result')
 

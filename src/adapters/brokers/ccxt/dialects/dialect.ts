@@ -31,6 +31,8 @@ export interface Dialect {
   readonly rights: (api: TradingApi) => Promise<KeyRights | null>
   /** Of the dollar coins, with unrealized profit; null where the balance cannot be read. */
   readonly equityIn: (balance: unknown) => Usd | null
+  /** The same without unrealized profit. */
+  readonly balanceIn: (balance: unknown) => Usd | null
   readonly margin: (api: TradingApi, contract: Contract, wanted: Margin) => Promise<FoundMargin>
   /** Sets what differs. */
   readonly setMargin: (

@@ -1,4 +1,4 @@
-import { plus } from '../../../../core/shared/money.ts'
+import { plus, type Usd } from '../../../../core/shared/money.ts'
 import { SUPPORTED_VENUES } from '../../../../core/shared/venues.ts'
 import { memberOf, textMemberOf, type VenueError } from '../../../ccxt.ts'
 import { quantityOf, textOf, usdOf } from '../decimals.ts'
@@ -42,12 +42,11 @@ export const krakenfutures: Dialect = {
   isHedged: () => Promise.resolve(false),
   rights: () => Promise.resolve(null),
   equityIn: (balance) => {
-    const flex = memberOf(memberOf(memberOf(balance, 'info'), 'accounts'), 'flex')
-    const currencies = memberOf(flex, 'currencies')
-    const held = sumOfDollars((dollar) => memberOf(memberOf(currencies, dollar), 'quantity'))
-    const unrealized = usdOf(textMemberOf(flex, 'totalUnrealized') ?? '0', 'down')
+    const held = heldIn(balance)
+    const unrealized = usdOf(textMemberOf(flexIn(balance), 'totalUnrealized') ?? '0', 'down')
     return held === null || unrealized === null ? null : plus(held, unrealized)
   },
+  balanceIn: (balance) => heldIn(balance),
   // A market without a preference of its own is cross.
   margin: async (api, { marketId }) => {
     const listed = await call(api, 'privateGetLeveragepreferences')
@@ -162,6 +161,14 @@ export const krakenfutures: Dialect = {
           }
         }),
   },
+}
+
+const flexIn = (balance: unknown): unknown =>
+  memberOf(memberOf(memberOf(balance, 'info'), 'accounts'), 'flex')
+
+const heldIn = (balance: unknown): Usd | null => {
+  const currencies = memberOf(flexIn(balance), 'currencies')
+  return sumOfDollars((dollar) => memberOf(memberOf(currencies, dollar), 'quantity'))
 }
 
 const WOULD_NOT_EXECUTE = 'iocWouldNotExecute'

@@ -1,6 +1,7 @@
 import { DOLLARS, memberOf, textMemberOf } from '../../../ccxt.ts'
 import { SUPPORTED_VENUES } from '../../../../core/shared/venues.ts'
-import { dollarTotal } from './equity.ts'
+import { minus } from '../../../../core/shared/money.ts'
+import { dollarsIn, dollarTotal } from './equity.ts'
 import { call, listIn, sideIn, wholeList, type Dialect, type FoundStop } from './dialect.ts'
 import type { TradingApi } from '../api.ts'
 
@@ -53,6 +54,13 @@ export const okx: Dialect = {
     return { mayTrade: permissions.includes('trade'), mayWithdraw: permissions.includes('withdraw') }
   },
   equityIn: dollarTotal,
+  balanceIn: (balance) => {
+    const [account] = listIn(memberOf(memberOf(balance, 'info'), 'data'))
+    const coins = listIn(memberOf(account, 'details'))
+    const [equity, unrealized] = [dollarsIn(coins, 'ccy', 'eq'), dollarsIn(coins, 'ccy', 'upl')]
+    // The cash balance may be without the margin of isolated positions.
+    return equity === null || unrealized === null ? null : minus(equity, unrealized)
+  },
   margin: async (api, { marketId }, { mode }) => {
     const listed = await call(api, 'privateGetAccountLeverageInfo', { instId: marketId, mgnMode: mode })
     const [found] = wholeList(memberOf(listed, 'data'))

@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest'
+import { minus, plus, priceFrom, quantityFrom, usdFrom, usdNumber } from '../shared/money.ts'
+import { canonicalSymbol } from '../shared/symbol.ts'
+import { accountStatusOf, equityOf } from './account.ts'
+import type { AccountSweep, VenueHolding } from './account-sweep.ts'
+import { enterLive, fillOf, liveScenario, onlyOrder, report, reportOf, VENUE } from './live.fixture.ts'
+import { payloadOf, typesOf, type TradingScenario } from './trading.fixture.ts'
+
+/** What the entry of `enterLive` holds. */
+const HELD = 4.975
+
+const holding = (changes: Partial<VenueHolding> = {}): VenueHolding => ({
+  symbol: 'BTC',
+  direction: 'long',
+  quantity: quantityFrom(HELD),
+  entryPrice: priceFrom(100),
+  leverage: 1,
+  ...changes,
+})
+
+/** The venue has so many USD, beside what its positions gain. */
+const balanceOf = (
+  scenario: TradingScenario,
+  usd: number,
+  positions: readonly VenueHolding[] = [],
+  changes: Partial<AccountSweep> = {},
+) =>
+  scenario.do({
+    kind: 'record-capital',
+    sweep: {
+      venue: VENUE,
+      balance: usdFrom(usd),
+      positions,
+      liquidations: [],
+      quietSymbols: ['BTC', 'ETH'].map(canonicalSymbol),
+      ...changes,
+    },
+  })
+
+const statusOf = (scenario: TradingScenario) => accountStatusOf(scenario.state.trading, scenario.now)
+
+/** An account that has lost a tenth since its peak, today, and holds nothing. */
+const afterLoss = (): TradingScenario => {
+  const scenario = liveScenario({
+    kill_switch: { l1_daily_loss_pct: 0.15, l2_loss_streak: 0 },
+    risk: { daily_loss_limit_pct: 0.15, max_drawdown_pct: 0.15 },
+  })
+  enterLive(scenario)
+  scenario.do({ kind: 'close-all', by: { operator: 'op', surface: 'cli' } })
+  const exit = onlyOrder(scenario)
+  // It was bought for 497.5 USD and a fee of 0.01: with the price and the fee of the exit, a thousand are lost.
+  report(scenario, exit, reportOf('filled', [fillOf('t-exit', 0.01, HELD, 502.53975)]))
+  scenario.bar('BTC', 100)
+  return scenario
+}
+
+describe('a balance that trades, fees and funding explain', () => {
+  it('says nothing, with or without a position, at any price', () => {
+    const scenario = liveScenario()
+    expect(balanceOf(scenario, 10_000)).toEqual([])
+    enterLive(scenario)
+    scenario.bar('BTC', 104)
+    expect(balanceOf(scenario, 9999.99, [holding()])).toEqual([])
+  })
+
+  it('says nothing where the venue averages entries and has realized more, or less, than we did', () => {
+    const scenario = liveScenario()
+    enterLive(scenario)
+    // Bought at 100, as we know it; the venue counts 90 and has realized the difference already.
+    const averaged = holding({ entryPrice: priceFrom(90) })
+    expect(balanceOf(scenario, 9999.99 - HELD * 10, [averaged])).toEqual([])
+  })
+
+  it('may differ by what is estimated: less than half a percent of equity', () => {
+    expect(balanceOf(liveScenario(), 10_049.99)).toEqual([])
+    expect(balanceOf(liveScenario(), 9950.01)).toEqual([])
+    expect(typesOf(balanceOf(liveScenario(), 10_050))).toContain('execution.capital_moved.v1')
+  })
+})
+
+describe('a balance that cannot be compared', () => {
+  it.each([
+    ['of another account', {}, { venue: 'elsewhere' }],
+    ['of a venue that reports none', {}, { balance: undefined }],
+    ['while a symbol with a position is not quiet', { holds: true }, { quietSymbols: [] }],
+    ['while the positions differ', { holds: true }, { positions: [] }],
+  ])('is left alone %s', (_, { holds = false }: { holds?: boolean }, changes) => {
+    const scenario = liveScenario()
+    if (holds) enterLive(scenario)
+    expect(balanceOf(scenario, 20_000, holds ? [holding()] : [], changes)).toEqual([])
+  })
+
+  it('is left alone while an order is under way', () => {
+    const scenario = liveScenario()
+    scenario.intend()
+    expect(balanceOf(scenario, 20_000)).toEqual([])
+  })
+})
+
+describe('money moved by hand', () => {
+  it('is recorded once, said once, and belongs to equity', () => {
+    const scenario = liveScenario()
+    enterLive(scenario)
+    const before = equityOf(scenario.state.trading)
+    const events = balanceOf(scenario, 14_999.99, [holding()])
+    expect(typesOf(events)).toEqual(['execution.capital_moved.v1', 'alert.execution'])
+    expect(payloadOf(events, 'execution.capital_moved.v1')).toEqual({ venue: VENUE, amount_usd: 5000 })
+    expect(payloadOf(events, 'alert.execution')).toMatchObject({
+      cause: 'capital_moved',
+      message: expect.stringContaining('5000.00 USD more') as string,
+    })
+    expect(equityOf(scenario.state.trading)).toBe(plus(before, usdFrom(5000)))
+    expect(scenario.state.trading.ledger).toMatchObject({
+      startBalance: usdFrom(10_000),
+      moved: usdFrom(5000),
+      realized: 0n,
+    })
+    expect(balanceOf(scenario, 14_999.99, [holding()])).toEqual([])
+  })
+
+  it('is neither a loss of the day nor a drawdown when it is withdrawn', () => {
+    const scenario = liveScenario()
+    enterLive(scenario)
+    const { dayLoss, drawdown } = statusOf(scenario)
+    balanceOf(scenario, 4999.99, [holding()])
+    scenario.bar('BTC', 100)
+    expect(statusOf(scenario)).toMatchObject({ equity: usdFrom(4999.99) })
+    expect(statusOf(scenario).dayLoss).toBeCloseTo(dayLoss, 8)
+    expect(statusOf(scenario).drawdown).toBeCloseTo(drawdown, 8)
+    expect(scenario.state.trading.killSwitch.level).toBe(0)
+  })
+
+  it.each([
+    ['withdrawn', 4500],
+    ['deposited', 18_000],
+  ])('neither adds to a loss nor makes up for it when it is %s', (_, balance) => {
+    const scenario = afterLoss()
+    expect(statusOf(scenario)).toMatchObject({ equity: usdFrom(9000), dayLoss: 0.1, drawdown: 0.1 })
+    balanceOf(scenario, balance)
+    expect(statusOf(scenario)).toMatchObject({ equity: usdFrom(balance), dayLoss: 0.1, drawdown: 0.1 })
+    scenario.bar('BTC', 100)
+    expect(statusOf(scenario)).toMatchObject({ dayLoss: 0.1, drawdown: 0.1 })
+  })
+
+  it('leaves nothing to compare with when all of it is withdrawn, and begins anew with a deposit', () => {
+    const scenario = afterLoss()
+    balanceOf(scenario, 0)
+    expect(statusOf(scenario)).toMatchObject({ equity: 0n, dayLoss: 0, drawdown: 0 })
+    balanceOf(scenario, 2000)
+    scenario.bar('BTC', 100)
+    expect(statusOf(scenario)).toMatchObject({ peak: usdFrom(2000), dayLoss: 0, drawdown: 0 })
+  })
+
+  it('bounds the next entry: limits are shares of what is there', () => {
+    const sizeAfter = (balance: number): number => {
+      const scenario = liveScenario()
+      balanceOf(scenario, balance)
+      return Number(payloadOf(scenario.intend(), 'execution.order_submitted.v1')['size_notional'])
+    }
+    expect(sizeAfter(5000) / sizeAfter(10_000)).toBeCloseTo(0.5, 2)
+  })
+
+  it('comes off again when it turns out to be explained', () => {
+    const scenario = liveScenario()
+    balanceOf(scenario, 9000)
+    balanceOf(scenario, 10_000)
+    const { ledger } = scenario.state.trading
+    expect(minus(ledger.cash, ledger.startBalance)).toBe(ledger.moved)
+    expect(usdNumber(ledger.moved)).toBe(0)
+  })
+})
