@@ -127,8 +127,8 @@ export const KillSwitchDialog = () => {
 const useKnownLevel = () => {
   const own = useQuery(queries.killSwitch())
   const other = useQuery(queries.brainStatus())
-  // The newer one: either may have failed since.
-  if (own.data !== undefined && (other.data === undefined || !own.isError)) {
+  // The newer one: only the other is read on every page, and either may have failed since.
+  if (own.data !== undefined && own.dataUpdatedAt >= other.dataUpdatedAt) {
     return { ...own.data, isOld: own.isError }
   }
   if (other.data === undefined) return { level: null, reason: null, changed_at: null, isOld: false }
