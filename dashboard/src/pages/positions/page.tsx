@@ -79,7 +79,7 @@ const AverageLoss = ({ usd }: { readonly usd: number | null }) => (
 const OpenPanel = () => {
   const query = useQuery(queries.positions('open'))
   const [selected, setPosition] = useUrlState('position')
-  const count = query.data?.length ?? 0
+  const count = query.data?.length
   const close = useClose()
   const closeAll = useCloseAll(count)
   const columns = columnsWith((position) => (
