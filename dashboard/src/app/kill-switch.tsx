@@ -101,7 +101,7 @@ export const KillSwitchChip = ({ isLarge = false }: { readonly isLarge?: boolean
         level === undefined || isStale ? 'bg-raised text-muted' : LOOKS[level],
       )}
     >
-      <Icon className={isLarge ? 'size-5' : 'size-4'} aria-hidden />
+      <Icon className="size-4" aria-hidden />
       <span>
         <span className="sr-only">Kill switch </span>L{level ?? '?'} {words?.name}
       </span>
