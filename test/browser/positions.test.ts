@@ -38,6 +38,7 @@ describe.skipIf(BROWSER === undefined)('the positions page', () => {
     await page.route('**/api/v1/positions?*', (route) => route.fulfill(refusal))
     await page.goto(`${engine.dashboardUrl}/positions`)
     await page.getByText('Sign in with a token that may do this (auth.scope_missing).').first().waitFor()
+    await page.getByRole('region', { name: 'Result' }).getByText('not known').waitFor()
     await page.getByRole('button', { name: 'Close all' }).click()
     await page.getByRole('dialog', { name: 'Close all open positions?' }).waitFor()
     await page.keyboard.press('Escape')
