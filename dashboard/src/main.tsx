@@ -7,23 +7,35 @@ import { loadAllPages, router } from './app/router.tsx'
 import { Live, LiveContext } from './live/live.ts'
 
 const RETRIES_MAX = 2
+const RETRY_AFTER_MS = 10_000
 const START_WAIT_MS = 1500
 
 const onError = (error: unknown): void => {
   if (error instanceof ApiError && error.status === 401) live.checkSession()
 }
 
+/** A refused request is refused again, unless there were only too many of them. */
+const isPassing = (error: unknown): boolean =>
+  !(error instanceof ApiError && error.status < 500 && error.status !== 429)
+
+// Nothing is kept for later: the service may be on this machine, where no network is needed, and a press that could
+// not be sent must not act hours later.
+const networkMode = 'always'
+
 const client = new QueryClient({
   queryCache: new QueryCache({ onError }),
   mutationCache: new MutationCache({ onError }),
   defaultOptions: {
+    mutations: { networkMode },
     queries: {
+      networkMode,
       // Events tell when something is stale; refetching on focus adds nothing.
       staleTime: 30_000,
       refetchOnWindowFocus: false,
-      // A refused request is refused again, unless there were only too many of them.
-      retry: (failures, error) =>
-        !(error instanceof ApiError && error.status < 500 && error.status !== 429) && failures < RETRIES_MAX,
+      retry: (failures, error) => isPassing(error) && failures < RETRIES_MAX,
+      // Without the stream its return refreshes everything.
+      refetchInterval: ({ state: { error } }) =>
+        error !== null && isPassing(error) && live.status() === 'live' ? RETRY_AFTER_MS : false,
     },
   },
 })

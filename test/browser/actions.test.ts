@@ -107,6 +107,31 @@ describe.skipIf(BROWSER === undefined)('an operator', () => {
     await page.getByRole('button', { name: 'Kill switch L0 Normal' }).first().waitFor()
   })
 
+  it('keeps the focus on a button that works', async () => {
+    const { page } = dashboard
+    await go('Brain')
+    const run = page.getByRole('button', { name: 'Run a cycle' })
+    let release = (): void => undefined
+    const released = new Promise<void>((resolve) => (release = resolve))
+    await page.route('**/api/v1/brain/run', async (route) => {
+      await released
+      // Not sent on: a cycle would trade.
+      await route.fulfill({ status: 409, json: { detail: 'Another cycle runs', code: 'test' } })
+    })
+    await run.focus()
+    await page.keyboard.press('Enter')
+    await expect.poll(() => run.isDisabled()).toBe(true)
+    // A second press does nothing, and the button has the focus for the next one.
+    await page.keyboard.press('Enter')
+    expect(await run.evaluate(IS_FOCUSED)).toBe(true)
+    release()
+    await page.getByText('Another cycle runs').waitFor()
+    await expect.poll(() => run.isDisabled()).toBe(false)
+    expect(await run.evaluate(IS_FOCUSED)).toBe(true)
+    await page.getByRole('alert').getByRole('button', { name: 'Dismiss' }).click()
+    await page.unroute('**/api/v1/brain/run')
+  })
+
   it('registers a contributor and sees its signal arrive as plain text', async () => {
     await go('Contributors')
     await dashboard.page.getByRole('button', { name: 'Register a contributor' }).click()

@@ -32,6 +32,20 @@ describe.skipIf(BROWSER === undefined)('the positions page', () => {
     await dashboard.page.keyboard.press('Escape')
   })
 
+  it('closes all also while they cannot be read, and says what is in the way', async () => {
+    const { page, engine } = dashboard
+    const refusal = { status: 403, json: { detail: 'The key may not read', code: 'auth.scope_missing' } }
+    await page.route('**/api/v1/positions?*', (route) => route.fulfill(refusal))
+    await page.goto(`${engine.dashboardUrl}/positions`)
+    await page.getByText('Sign in with a token that may do this (auth.scope_missing).').first().waitFor()
+    await page.getByRole('region', { name: 'Result' }).getByText('not known').waitFor()
+    await page.getByRole('button', { name: 'Close all' }).click()
+    await page.getByRole('dialog', { name: 'Close all open positions?' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.unroute('**/api/v1/positions?*')
+    await page.goto(`${engine.dashboardUrl}/positions`)
+  })
+
   it('closes all only with a reason and a typed word', async () => {
     await dashboard.page.getByRole('button', { name: 'Close all' }).click()
     const dialog = dashboard.page.getByRole('dialog')

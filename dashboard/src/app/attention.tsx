@@ -75,7 +75,7 @@ const AlertBanner = () => {
   return (
     <section aria-label="Alert to acknowledge" className={BANNER}>
       <Badge tone={tone}>{name}</Badge>
-      <span className="min-w-0 flex-1 basis-24">
+      <span className="min-w-0 flex-1 basis-24 max-sm:order-last max-sm:basis-full">
         <Untrusted lines={1} text={text} />
       </span>
       <span className="ml-auto flex items-center gap-2">

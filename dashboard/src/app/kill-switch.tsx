@@ -101,7 +101,7 @@ export const KillSwitchChip = ({ isLarge = false }: { readonly isLarge?: boolean
         level === undefined || isStale ? 'bg-raised text-muted' : LOOKS[level],
       )}
     >
-      <Icon className={isLarge ? 'size-5' : 'size-4'} aria-hidden />
+      <Icon className="size-4" aria-hidden />
       <span>
         <span className="sr-only">Kill switch </span>L{level ?? '?'} {words?.name}
       </span>
@@ -127,8 +127,8 @@ export const KillSwitchDialog = () => {
 const useKnownLevel = () => {
   const own = useQuery(queries.killSwitch())
   const other = useQuery(queries.brainStatus())
-  // The newer one: either may have failed since.
-  if (own.data !== undefined && (other.data === undefined || !own.isError)) {
+  // The newer one: only the other is read on every page, and either may have failed since.
+  if (own.data !== undefined && own.dataUpdatedAt >= other.dataUpdatedAt) {
     return { ...own.data, isOld: own.isError }
   }
   if (other.data === undefined) return { level: null, reason: null, changed_at: null, isOld: false }

@@ -157,16 +157,17 @@ export class Live {
     this.#refresh()
   }
 
-  /** At once, unless the resource was refreshed a moment ago. */
+  /** At once, unless the resource was refreshed a moment ago or an answer, which may be older, is under way. */
   #refresh(): void {
     const nowMs = performance.now()
     for (const resource of this.#stale) {
+      const queryKey = [resource]
       if (nowMs - (this.#refreshedAtMs.get(resource) ?? -Infinity) < REFRESH_MS_MIN) continue
+      // Canceled by every event, a slow answer would never arrive: it is awaited, and then asked for again.
+      if (this.#client.isFetching({ queryKey }) > 0) continue
       this.#stale.delete(resource)
       this.#refreshedAtMs.set(resource, nowMs)
-      this.#client
-        .invalidateQueries({ queryKey: [resource] }, { cancelRefetch: false })
-        .catch(ignoreFailedRefetch)
+      this.#client.invalidateQueries({ queryKey }).catch(ignoreFailedRefetch)
     }
     if (this.#stale.size === 0 || this.#refreshTimer !== null) return
     this.#refreshTimer = setTimeout(() => {

@@ -1,4 +1,4 @@
-import type { ButtonHTMLAttributes } from 'react'
+import type { ButtonHTMLAttributes, MouseEvent } from 'react'
 import { cx } from './cx.ts'
 
 export type ButtonLook = 'plain' | 'primary' | 'danger' | 'quiet'
@@ -8,6 +8,12 @@ const LOOKS: Readonly<Record<ButtonLook, string>> = {
   primary: 'bg-accent text-on-accent hover:opacity-90',
   danger: 'bg-bad text-panel hover:opacity-90',
   quiet: 'text-muted hover:bg-raised hover:text-text',
+}
+
+/** Neither the form nor the row around it takes the press. */
+const ignore = (event: MouseEvent): void => {
+  event.preventDefault()
+  event.stopPropagation()
 }
 
 interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
@@ -21,18 +27,20 @@ export const Button = ({
   look = 'plain',
   size = 'normal',
   busy = false,
-  disabled,
+  onClick,
   className,
   ...rest
 }: ButtonProps) => (
   <button
     type="button"
     {...rest}
-    disabled={disabled === true || busy}
     aria-busy={busy}
+    // Not `disabled`, which takes the focus away from whoever pressed it with the keyboard.
+    aria-disabled={busy || undefined}
+    onClick={busy ? ignore : onClick}
     className={cx(
       'inline-flex items-center justify-center gap-1.5 rounded-md font-medium whitespace-nowrap select-none',
-      'disabled:cursor-not-allowed disabled:opacity-50',
+      'disabled:cursor-not-allowed disabled:opacity-50 aria-busy:cursor-not-allowed aria-busy:opacity-50',
       size === 'small' && 'h-7 px-2 text-xs',
       size === 'normal' && 'h-9 px-3 text-sm',
       size === 'icon' && 'size-9',

@@ -9,6 +9,7 @@ import {
   formatPercent,
   formatPrice,
   formatQuantity,
+  formatReason,
   formatUsd,
   shortId,
   textOf,
@@ -32,9 +33,10 @@ describe('numbers', () => {
   it('have as many decimals as a price needs', () => {
     expect([97_000, 154.6743, 0.000_012_34].map(formatPrice)).toEqual(['97,000.00', '154.6743', '0.00001234'])
     expect([154.6, 0.5, 0].map(formatPrice)).toEqual(['154.6000', '0.500000', '0.00'])
-    expect([1e9, 1e-5, 1.5e-9, -2e-9].map(formatPrice)).toEqual([
+    expect([1e9, 1e-5, 9.88e-6, 1.5e-9, -2e-9].map(formatPrice)).toEqual([
       '1,000,000,000.00',
       '0.00001000',
+      '0.00000988',
       '0.000000001500',
       '−0.000000002000',
     ])
@@ -49,6 +51,15 @@ describe('numbers', () => {
     ])
     expect(formatMember('fill_price', 1e-9)).toBe('fill price 0.000000001000')
     expect(formatMember('fill_size', 0.000_000_5)).toBe('fill size 0.0000005')
+    expect(formatMember('funding_rate', 0.000_031)).toBe('funding rate 0.000031')
+    expect(formatMember('base_rate', 1 / 3)).toBe('base rate 0.3333')
+  })
+
+  it('are shares wherever the name says so, also where they are tiny', () => {
+    expect(formatMember('karma_percentage', 0.005)).toBe('karma 0.50 %')
+    expect(formatReason('daily_loss_pct=3.2e-2 of max_drawdown_pct=1e-7')).toBe(
+      'daily loss 3.20 % of max drawdown 0.00 %',
+    )
   })
 
   it('know no negative zero', () => {
@@ -61,8 +72,9 @@ describe('numbers', () => {
 describe('sizes and times', () => {
   it('read in the unit that fits', () => {
     expect([0, 1023, 1024, 1_572_864].map(formatBytes)).toEqual(['0 B', '1023 B', '1.0 kB', '1.5 MB'])
-    expect([40, 90_000, 3_600_000, 90_000_000].map(formatDuration)).toEqual([
+    expect([40, 999.6, 90_000, 3_600_000, 90_000_000].map(formatDuration)).toEqual([
       '40 ms',
+      '1 s',
       '1 min 30 s',
       '1 h',
       '1 d 1 h',

@@ -16,6 +16,7 @@ const SIGNIFICANT_4 = new Intl.NumberFormat('en-US', {
   minimumSignificantDigits: 4,
   maximumSignificantDigits: 4,
 })
+const SIGNIFICANT_UP_TO_4 = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 4 })
 const UP_TO_8 = new Intl.NumberFormat('en-US', { maximumFractionDigits: 8 })
 const SIGNIFICANT_8 = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 8 })
 
@@ -34,16 +35,14 @@ export const formatPrice = (price: number): string => {
   const size = Math.abs(price)
   if (size >= 1000 || size === 0) return signed(CENTS.format(price))
   if (size >= 1) return signed(PRICE_4.format(price))
-  if (size < 0.000_01) return signed(SIGNIFICANT_4.format(price))
+  if (size < 0.000_001) return signed(SIGNIFICANT_4.format(price))
   return signed((size >= 0.01 ? PRICE_6 : PRICE_8).format(price))
 }
 
 /** Of a share: 0.031 reads 3.1 %. Every `_pct` member of the API is one. */
 export const formatPercent = (share: number, { digits = 2, plus = false }: PercentStyle = {}): string => {
   const text = signed(grouped(digits).format(share * 100))
-  const isZero = !/[1-9]/.test(text)
-  if (isZero) return `${text.replace(MINUS, '')} %`
-  return `${plus && share > 0 ? '+' : ''}${text} %`
+  return `${plus && share > 0 && /[1-9]/.test(text) ? '+' : ''}${text} %`
 }
 
 /** Of what is in percent already: 3.1 reads 3.1 %. Only `_annualized` members are. */
@@ -95,7 +94,7 @@ export const formatBytes = (bytes: number): string => {
 
 /** In the two largest units that matter: 90,000 ms reads 1 min 30 s. */
 export const formatDuration = (ms: number): string => {
-  if (ms < 1000) return `${Math.round(ms)} ms`
+  if (Math.round(ms) < 1000) return `${Math.round(ms)} ms`
   const seconds = Math.round(ms / 1000)
   if (seconds < 60) return `${seconds} s`
   if (seconds < 3600) return pair(Math.floor(seconds / 60), 'min', seconds % 60, 's')
@@ -108,11 +107,12 @@ const pair = (large: number, largeUnit: string, small: number, smallUnit: string
 
 /** A member of a payload as one reads it: `max_drawdown_pct` of −0.014 reads "max drawdown −1.40 %". */
 export const formatMember = (name: string, value: number): string => {
-  if (name.endsWith('_pct')) return `${formatWords(name.slice(0, -'_pct'.length))} ${formatPercent(value)}`
+  if (SHARES.test(name)) return `${formatWords(name.replace(SHARES, ''))} ${formatPercent(value)}`
   if (name.endsWith('_annualized')) return `${formatWords(name)} ${formatPercentPoints(value)}`
   return formatPlainMember(name, value)
 }
 
+const SHARES = /_(pct|percentage)$/
 const PRICES = /(^|_)(price|open|high|low|close)$/
 const QUANTITIES = /(^|_)(quantity|size)$/
 
@@ -122,14 +122,17 @@ export const formatPlainMember = (name: string, value: number): string => {
     ? formatPrice(value)
     : QUANTITIES.test(name)
       ? formatQuantity(value)
-      : formatNumber(value, Math.abs(value) < 1 ? 4 : 2)
+      : Math.abs(value) < 1
+        ? signed(SIGNIFICANT_UP_TO_4.format(value))
+        : formatNumber(value)
   return `${formatWords(name)} ${text}`
 }
 
 /** Why the kill switch was raised: `daily_loss_pct=0.0312` reads "daily loss 3.12 %". */
 export const formatReason = (reason: string): string =>
-  reason.replaceAll(/([a-z][a-z0-9_]*)=(-?\d+(?:\.\d+)?)/g, (_match, name: string, value: string) =>
-    formatMember(name, Number(value)),
+  reason.replaceAll(
+    /([a-z][a-z0-9_]*)=(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)/g,
+    (_match, name: string, value: string) => formatMember(name, Number(value)),
   )
 
 /** In words: `order_filled` reads "order filled". */

@@ -15,16 +15,23 @@ export const Id = ({ id, whole = false }: { readonly id: string; readonly whole?
       className="tap shrink-0 rounded p-0.5 text-muted hover:text-text"
       onClick={(event) => {
         event.stopPropagation()
-        navigator.clipboard.writeText(id).then(
-          () => toast('Copied'),
-          () => toast('The browser did not allow copying', 'warn'),
-        )
+        void copy(id)
       }}
     >
       <Copy className="size-3" aria-hidden />
     </button>
   </span>
 )
+
+const copy = async (text: string): Promise<void> => {
+  try {
+    // Browsers offer it only over HTTPS and on this machine.
+    await navigator.clipboard.writeText(text)
+    toast('Copied')
+  } catch {
+    toast('The browser did not allow copying', 'warn')
+  }
+}
 
 /** Name and value pairs of a detail; undefined values are left out. */
 export const Facts = ({ facts }: { readonly facts: Readonly<Record<string, ReactNode>> }) => (

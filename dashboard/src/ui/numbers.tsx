@@ -1,20 +1,20 @@
 import type { ReactNode } from 'react'
-import { cx } from './cx.ts'
 import {
   formatCount,
   formatDuration,
   formatFixed,
-  formatNumber,
   formatPercent,
   formatPrice,
   formatQuantity,
   formatUsd,
 } from './format.ts'
 
-const toneOf = (value: number): string => {
-  if (value > 0) return 'text-good'
-  return value < 0 ? 'text-bad' : 'text-muted'
-}
+/** By the sign that is read: what reads as nothing is neither good nor bad. */
+const Toned = ({ text }: { readonly text: string }) => (
+  <span className={text.startsWith('+') ? 'text-good' : text.startsWith('−') ? 'text-bad' : 'text-muted'}>
+    {text}
+  </span>
+)
 
 /** A dash for unknown values: never a zero. */
 export const Unknown = ({ why = 'not known' }: { readonly why?: string }) => (
@@ -28,24 +28,22 @@ interface MaybeNumber {
 }
 
 interface FigureProps extends MaybeNumber {
-  readonly tone?: (value: number) => string
   readonly children: (value: number) => ReactNode
 }
 
-const Figure = ({ value, tone, children }: FigureProps) =>
-  value === null || value === undefined ? (
-    <Unknown />
+/** What was worked out from too little is no number either. */
+const Figure = ({ value, children }: FigureProps) =>
+  Number.isFinite(value) ? (
+    <span className="whitespace-nowrap">{children(value as number)}</span>
   ) : (
-    <span className={cx('whitespace-nowrap', tone?.(value))}>{children(value)}</span>
+    <Unknown />
   )
 
 export const Usd = ({ value }: MaybeNumber) => <Figure value={value}>{(usd) => formatUsd(usd)}</Figure>
 
 /** Profit and loss: signed and coloured. */
 export const Pnl = ({ value }: MaybeNumber) => (
-  <Figure value={value} tone={(usd) => toneOf(Math.round(usd * 100))}>
-    {(usd) => formatUsd(usd, { plus: true })}
-  </Figure>
+  <Figure value={value}>{(usd) => <Toned text={formatUsd(usd, { plus: true })} />}</Figure>
 )
 
 interface PercentProps extends MaybeNumber {
@@ -54,8 +52,10 @@ interface PercentProps extends MaybeNumber {
 }
 
 export const Percent = ({ value, digits = 2, toned = false }: PercentProps) => (
-  <Figure value={value} {...(toned ? { tone: toneOf } : {})}>
-    {(share) => formatPercent(share, { digits, plus: toned })}
+  <Figure value={value}>
+    {(share) =>
+      toned ? <Toned text={formatPercent(share, { digits, plus: true })} /> : formatPercent(share, { digits })
+    }
   </Figure>
 )
 
@@ -73,7 +73,7 @@ export const Fixed = ({ value }: MaybeNumber) => (
 
 /** With one decimal. */
 export const Score = ({ value }: MaybeNumber) => (
-  <Figure value={value}>{(score) => formatNumber(score, 1)}</Figure>
+  <Figure value={value}>{(score) => formatFixed(score, 1)}</Figure>
 )
 
 /** In dollars: every symbol is quoted in them. */
@@ -82,13 +82,9 @@ export const Price = ({ value }: MaybeNumber) => (
 )
 
 export const Quantity = ({ value, unit }: MaybeNumber & { readonly unit: string }) => (
-  <Figure value={value}>
-    {(quantity) => (
-      <>
-        {formatQuantity(quantity)} <span className="text-muted">{unit}</span>
-      </>
-    )}
-  </Figure>
+  <>
+    <Figure value={value}>{formatQuantity}</Figure> <span className="text-muted">{unit}</span>
+  </>
 )
 
 /** A number with its name, as large as it matters. */

@@ -43,13 +43,15 @@ const adviceOf = (error: unknown): string => {
     case 401:
       return 'The session is over. Sign in again.'
     case 403:
-      return 'The operator token is needed.'
+      return error.code === 'auth.forbidden'
+        ? 'The operator token is needed.'
+        : `Sign in with a token that may do this (${error.code}).`
     case 404:
       return `Not found, or not offered by this version of the service (${error.code}).`
     case 423:
       return 'The kill switch is raised. Lower it first.'
     case 429:
-      return 'Too many requests in a minute (api.rate_limit_per_minute). Wait a moment, or raise the limit.'
+      return 'More than api.rate_limit_per_minute allows. The page retries automatically.'
     case 503:
       return `The service or its store is busy (${error.code}). The page retries automatically.${requestId}`
     default:

@@ -2,34 +2,33 @@ import { useSyncExternalStore } from 'react'
 import { serverNow } from '../api/server-clock.ts'
 import { formatDuration } from './format.ts'
 import { Unknown } from './numbers.tsx'
+import { Untrusted } from './untrusted.tsx'
 
-const CLOCK = new Intl.DateTimeFormat(undefined, {
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  hourCycle: 'h23',
-})
-const DATE_CLOCK = new Intl.DateTimeFormat(undefined, {
-  year: 'numeric',
-  month: '2-digit',
-  day: '2-digit',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  hourCycle: 'h23',
-})
-const DAY_MS = 86_400_000
+// Fixed languages: nobody takes a month for a day, and a list has the same width everywhere.
+const FORMATS = {
+  today: new Intl.DateTimeFormat('sv-SE', { timeStyle: 'medium' }),
+  'this year': new Intl.DateTimeFormat('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+  }),
+  earlier: new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' }),
+  full: new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' }),
+} as const
 
 interface TimeProps {
   /** ISO 8601, as the service writes it. */
   readonly at: string | null | undefined
-  /** `ago`: how long it is since. `clock`: in the viewer's zone, with the date if it is not today. `full`: both. */
+  /** `ago`: how long it is since. `clock`: in the viewer's zone, as short as its age allows. `full`: with date and seconds. */
   readonly as?: 'ago' | 'clock' | 'full'
 }
 
-/** A moment in the viewer's zone; UTC on hover. */
+/** In the viewer's zone; UTC on hover. */
 export const Time = ({ at, as = 'clock' }: TimeProps) => {
   if (at === null || at === undefined || at === '') return <Unknown why="never" />
+  // In a damaged log a time may be anything.
+  if (Number.isNaN(Date.parse(at))) return <Untrusted lines={1} text={at} />
   const utc = `${at.replace('T', ' ').replace(/(\.\d+)?Z$/, '')} UTC`
   return (
     <time dateTime={at} title={utc} className="whitespace-nowrap">
@@ -42,12 +41,14 @@ const Ago = ({ at }: { readonly at: string }) => <>{useNow((nowMs) => agoText(Da
 
 const Clock = ({ at, isFull }: { readonly at: string; readonly isFull: boolean }) => {
   const time = new Date(at)
-  const isToday = useNow((nowMs) => isSameDay(nowMs, time.getTime()))
-  return <>{isFull || !isToday ? DATE_CLOCK.format(time) : CLOCK.format(time)}</>
+  const format = useNow((nowMs) => (isFull ? 'full' : formatFor(time, new Date(nowMs))))
+  return <>{FORMATS[format].format(time)}</>
 }
 
-const isSameDay = (one: number, other: number): boolean =>
-  Math.abs(one - other) < DAY_MS && new Date(one).getDate() === new Date(other).getDate()
+const formatFor = (time: Date, now: Date): 'today' | 'this year' | 'earlier' => {
+  if (time.toDateString() === now.toDateString()) return 'today'
+  return time.getFullYear() === now.getFullYear() ? 'this year' : 'earlier'
+}
 
 /** Coarser with age. */
 const agoText = (atMs: number, nowMs: number): string => {

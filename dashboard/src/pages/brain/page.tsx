@@ -105,10 +105,10 @@ const Figures = ({ brain, last }: FiguresProps) => {
           <Time at={brain.last_cycle_at} as="ago" />
         </Stat>
         <Stat label="Symbols" note="in the last cycle">
-          {convictions.length}
+          <Count value={last?.convictions.length} />
         </Stat>
         <Stat label="Intents" note="in the last cycle">
-          {traded}
+          <Count value={last === undefined ? undefined : traded} />
         </Stat>
         <Stat
           label="Strongest"

@@ -50,9 +50,9 @@ const SummaryPanel = () => {
           <Stat label="Realized, net" note={`fees ${formatUsd(account.fees_usd)}`}>
             <Pnl value={account.realized_pnl_usd} />
           </Stat>
-          <Stat label="Win rate" note={winsText(record)}>
+          <Stat label="Win rate" note={closed.data === undefined ? 'not known' : winsText(record)}>
             {record.count === 0 ? (
-              <Unknown why="nothing closed yet" />
+              <Unknown why={closed.data === undefined ? 'not known' : 'nothing closed yet'} />
             ) : (
               <Percent value={record.wins / record.count} digits={0} />
             )}
@@ -79,7 +79,7 @@ const AverageLoss = ({ usd }: { readonly usd: number | null }) => (
 const OpenPanel = () => {
   const query = useQuery(queries.positions('open'))
   const [selected, setPosition] = useUrlState('position')
-  const count = query.data?.length ?? 0
+  const count = query.data?.length
   const close = useClose()
   const closeAll = useCloseAll(count)
   const columns = columnsWith((position) => (

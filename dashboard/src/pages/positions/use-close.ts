@@ -47,11 +47,15 @@ const failureText = ({ symbol, reasons }: { readonly symbol: string; readonly re
   `${symbol} (${reasons.map(formatWords).join(', ')})`
 
 /** Closes all positions at the market, after a reason and a typed word. */
-export const useCloseAll = (count: number) =>
+export const useCloseAll = (count: number | undefined) =>
   useAction({
     send: (_input: void, headers, reason) => api.POST('/positions/close-all', { body: { reason }, headers }),
     confirms: () => ({
-      title: count === 1 ? 'Close the open position?' : `Close all ${count} open positions?`,
+      // Also while they cannot be read: the service knows them.
+      title:
+        count === 1
+          ? 'Close the open position?'
+          : `Close all ${count === undefined ? '' : `${count} `}open positions?`,
       text: 'Each is closed at the market. The brain may open new ones in its next cycle: raise the kill switch to prevent that.',
       confirmLabel: 'Close all',
       look: 'danger',

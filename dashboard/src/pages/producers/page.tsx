@@ -52,7 +52,7 @@ const Figures = ({ producers }: { readonly producers: readonly ProducerStatus[] 
   return (
     <dl className="grid grid-cols-2 gap-4 sm:grid-cols-3 lg:grid-cols-5">
       <Stat label="Working" note={`of ${producers.length} producers`}>
-        <span className="text-good">{working}</span>
+        <span className={working === 0 ? undefined : 'text-good'}>{working}</span>
       </Stat>
       <Stat label="Failing" note={failingText(failing)}>
         <span className={failing.length === 0 ? undefined : 'text-bad'}>{failing.length}</span>
@@ -60,7 +60,7 @@ const Figures = ({ producers }: { readonly producers: readonly ProducerStatus[] 
       <Stat label="Not run yet" note="or without a schedule">
         {waiting}
       </Stat>
-      <Stat label="Signals" note="written by all of them so far">
+      <Stat label="Signals" note="written in their runs so far">
         {formatCount(signals)}
       </Stat>
       <Stat label="Newest run" note={`${registered} registered, ${producers.length - registered} built in`}>

@@ -10,10 +10,10 @@ import { toneOfHealth } from './health.ts'
 export const RunRow = ({ run, withName = true }: { readonly run: Run; readonly withName?: boolean }) => (
   <span
     className={cx(
-      'grid h-full items-center gap-3 px-3 text-[13px] max-md:grid-cols-[4.5rem_minmax(0,1fr)_auto]',
+      'grid h-full items-center gap-3 px-3 text-[13px] max-md:grid-cols-[5.5rem_minmax(0,1fr)_auto]',
       withName
-        ? 'grid-cols-[4.5rem_minmax(0,10rem)_6rem_minmax(0,1fr)_4rem]'
-        : 'grid-cols-[4.5rem_4.5rem_6rem_minmax(0,1fr)_4rem]',
+        ? 'grid-cols-[5.5rem_minmax(0,10rem)_6rem_minmax(0,1fr)_4rem]'
+        : 'grid-cols-[5.5rem_4.5rem_6rem_minmax(0,1fr)_4rem]',
     )}
   >
     <span className="text-xs text-muted">

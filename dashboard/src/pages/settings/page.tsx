@@ -122,7 +122,7 @@ const ConfigurationForm = ({ schema, configuration, age }: ConfigurationFormProp
               chooseSection(id)
             }}
           />
-          <p className="px-2.5 text-xs text-muted">Configuration {age}</p>
+          <p className="px-2.5 text-xs empty:hidden">{age}</p>
         </div>
         <div className="grid min-w-0 content-start gap-3">
           <RestartNote keys={schema.waiting_for_restart} />

@@ -207,7 +207,7 @@ const FilterBar = () => {
 }
 
 const GRID =
-  'grid grid-cols-[6rem_4.5rem_6rem_minmax(0,11rem)_5rem_4rem_minmax(0,1fr)] items-center gap-3 px-3 max-lg:grid-cols-[4rem_5rem_minmax(0,1fr)_5rem_5rem] max-sm:grid-cols-[3.2rem_minmax(0,1fr)_auto_4.2rem] max-sm:content-center max-sm:gap-x-2 max-sm:gap-y-0.5'
+  'grid grid-cols-[6rem_4.5rem_6rem_minmax(0,11rem)_5rem_4rem_minmax(0,1fr)] items-center gap-3 px-3 max-lg:grid-cols-[4rem_5rem_minmax(0,1fr)_5rem_5.5rem] max-sm:grid-cols-[3.2rem_minmax(0,1fr)_auto_auto] max-sm:content-center max-sm:gap-x-2 max-sm:gap-y-0.5'
 
 /** Hidden from screen readers: they read the values of each signal. */
 const SignalHead = () => (

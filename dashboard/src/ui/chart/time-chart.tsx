@@ -96,21 +96,15 @@ const toneColour = (tone: Tone = 'accent'): string => colour(tone === 'neutral' 
 
 const seconds = (ts: string): UTCTimestamp => Math.floor(Date.parse(ts) / 1000) as UTCTimestamp
 
-const CLOCK = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
-const CLOCK_SECONDS = new Intl.DateTimeFormat(undefined, {
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  hourCycle: 'h23',
-})
-const DAY = new Intl.DateTimeFormat(undefined, { day: '2-digit', month: 'short' })
-const FULL = new Intl.DateTimeFormat(undefined, {
+const CLOCK = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' })
+const CLOCK_SECONDS = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
+const DAY = new Intl.DateTimeFormat('en-GB', { day: '2-digit', month: 'short' })
+const FULL = new Intl.DateTimeFormat('en-GB', {
   day: '2-digit',
   month: 'short',
   hour: '2-digit',
   minute: '2-digit',
   second: '2-digit',
-  hourCycle: 'h23',
 })
 
 /** Up to here a tick mark names a day and not a time. */
