@@ -11,7 +11,7 @@ import type { Configuration } from '../core/config/schema.ts'
 import { canonicalJson } from '../core/log/canonical-json.ts'
 import type { Json, JsonObject } from '../core/shared/json.ts'
 import { sha256Hex } from '../engine/sha256.ts'
-import type { JobQueue, TakenJob } from '../ports/job-queue.ts'
+import { OutputRefusedError, type JobQueue, type TakenJob } from '../ports/job-queue.ts'
 import { Failure } from '../surfaces/cli/failure.ts'
 import { RunProcesses } from './run-processes.ts'
 import { codeHash } from './code-hash.ts'
@@ -123,6 +123,8 @@ export const openQueueWorker = (options: QueueWorkerOptions) => {
       try {
         return await queue.complete(job, output)
       } catch (error) {
+        if (error instanceof OutputRefusedError)
+          throw new TaskFailedError('internal.error', `the result cannot be stored: ${error.message}`)
         if (signal.aborted || attempt * IDLE_MS >= LEASE_SECONDS * 1000) throw error
         onError('could not store a result yet', error)
         await sleep(IDLE_MS)

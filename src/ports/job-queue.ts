@@ -8,7 +8,7 @@ export interface JobQueue {
   take(queue: string, except?: readonly string[]): Promise<TakenJob | null>
   /** The work goes on; false if the job was cancelled, or given to somebody else because this was not called in time. */
   renew(job: TakenJob, progress: number): Promise<boolean>
-  /** This, `fail` and `giveBack` do nothing to a job that was cancelled, or given to somebody else. */
+  /** Rejects with `OutputRefusedError`. This, `fail` and `giveBack` do nothing to a job that was cancelled, or given to somebody else. */
   complete(job: TakenJob, output: JsonObject): Promise<void>
   /** It went wrong: somebody takes it again, a few times at most. */
   fail(job: TakenJob, reason: string): Promise<void>
@@ -23,6 +23,11 @@ export interface JobQueue {
   cancel(queue: string, id: string): Promise<boolean>
   remove(queue: string, ids: readonly string[]): Promise<void>
   close(): Promise<void>
+}
+
+/** What came out is too large for the queue, or has characters that it cannot store: another attempt would end alike. */
+export class OutputRefusedError extends Error {
+  override readonly name = 'OutputRefusedError'
 }
 
 export interface TakenJob {

@@ -170,6 +170,17 @@ describe.skipIf(postgresMissing !== null)(
       expect(await runs.get(id)).toMatchObject({ status: 'queued', error: { code: 'backtest.no_worker' } })
     })
 
+    it('end a run whose result the database does not store, and compute it once', async () => {
+      await writeOwn(`() => ({ side: 'long', size: 0.1, reason: 'a\\u0000b' })`)
+      const id = await submit('backtest', { ...BACKTEST, strategy: 'own' })
+      await startWorker(home)
+      await expect.poll(() => statusOf(id), LONG).toBe('failed')
+      expect(await runs.get(id)).toMatchObject({
+        attempts: 1,
+        error: { code: 'internal.error', message: expect.stringContaining('the result cannot be stored') },
+      })
+    })
+
     it('notice code that is written or changed between two runs', async () => {
       const lines: string[] = []
       const service = openQueuedBacktests(optionsFor(home, (line) => lines.push(line)))

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { Pool } from 'pg'
+import { DatabaseError, Pool } from 'pg'
 import PgBoss from 'pg-boss'
 import type { JsonObject } from '../../../core/shared/json.ts'
-import type { JobQueue, QueuedJob, TakenJob } from '../../../ports/job-queue.ts'
+import { OutputRefusedError, type JobQueue, type QueuedJob, type TakenJob } from '../../../ports/job-queue.ts'
 
 export interface PostgresJobQueueOptions {
   readonly url: string
@@ -96,7 +96,10 @@ export const openPostgresJobQueue = async (options: PostgresJobQueueOptions): Pr
     },
     complete: async (job, output) => {
       const { startedAt } = job
-      await change(job, `state = 'completed', completed_on = now()`, { ...output, startedAt })
+      const changes = `state = 'completed', completed_on = now()`
+      await change(job, changes, { ...output, startedAt }).catch((error: unknown) => {
+        throw isRefusal(error) ? new OutputRefusedError(error.message) : error
+      })
     },
     fail: async (job, reason) => {
       const left = 'retry_count < retry_limit'
@@ -130,6 +133,10 @@ export const openPostgresJobQueue = async (options: PostgresJobQueueOptions): Pr
     },
   }
 }
+
+/** A value that it does not store, a limit of the server, or a text that is too long to be sent at all. */
+const isRefusal = (error: unknown): error is Error =>
+  error instanceof RangeError || (error instanceof DatabaseError && /^(22|54)/.test(error.code ?? ''))
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
