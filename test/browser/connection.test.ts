@@ -85,7 +85,7 @@ describe.skipIf(BROWSER === undefined)('the connection to the service', () => {
       await dialog.getByText(/^Last known level/).waitFor()
       await dialog.getByRole('button', { name: 'Raise' }).first().click()
       await page.getByRole('button', { name: 'Raise to 3' }).click()
-      await page
+      await dialog
         .getByRole('alert')
         .getByText(/No answer within 10 s/)
         .waitFor({ timeout: 15_000 })
