@@ -18,18 +18,25 @@ export const visitorOf = (
   headers: IncomingHttpHeaders,
   {
     dependencies,
+    limits,
     sealer,
     endedSessions,
-  }: Pick<DashboardContext, 'dependencies' | 'sealer' | 'endedSessions'>,
+  }: Pick<DashboardContext, 'dependencies' | 'limits' | 'sealer' | 'endedSessions'>,
 ): Visitor => {
   if (isInsecure(dependencies)) return ANONYMOUS
   const cookie = sessionCookieOf(headers.cookie)
   if (cookie === null) return SIGNED_OUT
-  const session = sealer.unseal(cookie, dependencies.clock.now())
-  return session === null || endedSessions.has(session.id)
+  const nowMs = dependencies.clock.now()
+  const session = sealer.unseal(cookie, nowMs)
+  // Made while the clock was ahead: it would last until that time comes.
+  const isTooLong = session !== null && session.expiresAtMs > nowMs + limits.sessionMs + CLOCK_MS_MAX
+  return session === null || isTooLong || endedSessions.has(session.id)
     ? { kind: 'signed-out', wasSignedIn: true }
     : { kind: 'signed-in', session }
 }
+
+/** So much a clock may be set back without ending sessions. */
+const CLOCK_MS_MAX = 5 * 60_000
 
 /** The service runs without a token, and everybody on this machine may use it. */
 export const isInsecure = ({ insecureOk, configuration }: DashboardContext['dependencies']): boolean =>

@@ -60,3 +60,22 @@ describe('a client that hangs up in the middle of its sign-in', () => {
     expect(dashboard.api.logLines.join('')).not.toContain('dashboard request failed')
   })
 })
+
+describe('a session that was opened while the clock was ahead', () => {
+  const isSignedIn = async (cookie: string): Promise<unknown> => {
+    const { text: answer } = await dashboard.ask('GET', '/session', { headers: { cookie } })
+    return (JSON.parse(answer) as { signed_in: boolean }).signed_in
+  }
+
+  it('ends once the clock is right, unless that is a matter of minutes', async () => {
+    const year = 365 * 86_400_000
+    const { testClock } = dashboard.api
+    testClock.advance(year)
+    const cookie = await dashboard.signIn()
+    testClock.advance(-60_000)
+    expect(await isSignedIn(cookie)).toBe(true)
+    testClock.advance(60_000 - year)
+    expect(await isSignedIn(cookie)).toBe(false)
+    expect((await dashboard.ask('GET', '/api/v1/signals', { headers: { cookie } })).status).toBe(401)
+  })
+})
