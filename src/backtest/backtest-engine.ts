@@ -1,4 +1,4 @@
-import { nodeId, timestampOf, type Timestamp } from '../core/shared/brand.ts'
+import { nodeId, type Timestamp } from '../core/shared/brand.ts'
 import { usdNumber, type Direction } from '../core/shared/money.ts'
 import { equityOf } from '../core/trading/account.ts'
 import { timestampAt } from '../core/shared/time.ts'
@@ -158,10 +158,10 @@ export class BacktestEngine implements Executor {
   }
 
   #runsQuietly(producer: Producer, view: MarketView): boolean {
-    const report = reportOf(producer, this.#state.signals.producers, view, this.#timestamp)
+    const report = reportOf(producer, this.#state.signals.producers, view)
     if (report === null) return false
     if (report === NOTHING) {
-      this.#runs.add(producer.name, this.#timestamp, this.#nowMs, 0)
+      this.#runs.add(producer.name, this.#nowMs, 0)
       return true
     }
     const { name, rows } = report
@@ -187,7 +187,7 @@ export class BacktestEngine implements Executor {
     if (after === null) return false
     const { signals, reputation } = this.#state
     if (after !== reputation) this.#state = withSignals(this.#state, 0, signals, after)
-    this.#runs.add(name, this.#timestamp, this.#nowMs, rows.length)
+    this.#runs.add(name, this.#nowMs, rows.length)
     if (this.#late.count > LATE_MAX) this.#foldSignals()
     return true
   }
@@ -229,8 +229,6 @@ export class BacktestEngine implements Executor {
     if (settles && this.#state.reputation.calls.open.size > SETTLED_AT_ONCE_MAX) return false
     if (!this.#quiet.take(group)) return false
     this.moveTo(group.closeMs)
-    const [first] = group.bars
-    if (first !== undefined) this.#now = timestampOf(first.close_ts)
     // No fold of a settled call reads the signals that are late.
     if (settles) this.#state = afterSettling(this.#withBars, group.bars, this.#context())
     return true
@@ -279,18 +277,20 @@ export class BacktestEngine implements Executor {
     return this.#now
   }
 
+  readonly #newId = (): string => this.newId()
+
   #context(traceId: string | null = null): DecisionContext {
     return {
       now: this.#timestamp,
-      newId: () => this.newId(),
+      newId: this.#newId,
       traceId,
       configuration: this.#dependencies.configuration(),
       version: this.#dependencies.version,
       sha256Hex,
       nodeId: BACKTEST_NODE,
-      sign: () => '',
-      isSigned: () => false,
-      elapsedMs: () => 0,
+      sign: NO_SIGNATURE,
+      isSigned: NEVER_SIGNED,
+      elapsedMs: NO_TIME,
       prices: this.#prices ?? undefined,
     }
   }
@@ -333,6 +333,10 @@ export class BacktestEngine implements Executor {
 }
 
 export const BACKTEST_NODE = nodeId('backtest')
+
+const NO_SIGNATURE = (): string => ''
+const NEVER_SIGNED = (): boolean => false
+const NO_TIME = (): number => 0
 
 const NO_EVENTS: Promise<Outcome> = Promise.resolve({ status: 'done', events: [], replayed: false })
 

@@ -21,6 +21,7 @@ export class DueTimes {
   #runs = 0
   #registered: Producers['registered'] | null = null
   #staleMs = 0
+  readonly #intervals = new Map<string, number | null>()
   readonly #ran = new Map<string, { readonly at: Timestamp; readonly ms: number }>()
 
   constructor(configuration: () => Configuration, lastRunMs: LastRunMs) {
@@ -63,6 +64,7 @@ export class DueTimes {
     const { runs, registered } = producers
     const isSame = runs.size === this.#runs && registered === this.#registered
     if (runs.size === 0 || (isSame && nowMs < this.#staleMs)) return false
+    if (registered !== this.#registered) this.#intervals.clear()
     this.#runs = runs.size
     this.#registered = registered
     const staleMs = this.#firstStaleMs(producers, nowMs)
@@ -75,8 +77,12 @@ export class DueTimes {
     const intervals = this.#configuration().producers.stale_intervals
     let first = Infinity
     runs.forEach(({ health, lastRunAt }, name) => {
-      const schedule = registered.get(name)?.schedule ?? builtinOf(name)?.schedule ?? null
-      const intervalMs = schedule === null ? null : intervalMsOf(schedule)
+      let intervalMs = this.#intervals.get(name)
+      if (intervalMs === undefined) {
+        const schedule = registered.get(name)?.schedule ?? builtinOf(name)?.schedule ?? null
+        intervalMs = schedule === null ? null : intervalMsOf(schedule)
+        this.#intervals.set(name, intervalMs)
+      }
       if (intervalMs === null) return
       const isCounted = health === 'ok' || health === 'degraded'
       const ranMs = isCounted ? (this.#lastRunMs(name) ?? this.#msOfRun(name, lastRunAt)) : nowMs

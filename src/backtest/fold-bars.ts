@@ -25,7 +25,7 @@ export const afterBars = (known: SymbolMarket, run: BarRun, rules: Market['rules
     {
       last: storedLast(last, backfill),
       mark: backfill ? known.mark : close,
-      closes: [...hourBefore(known, run, close.atMs), close],
+      closes: hourBefore(known, run, close),
       fearGreedByDay: withFearGreed(known.fearGreedByDay, bars),
     },
     unreadAfter(known, run, rules),
@@ -126,10 +126,10 @@ const storedLast = (bar: FeedBar, backfill: boolean): StoredBar => ({
 
 const HOUR_MS = 3_600_000
 
-/** All closes but the last one, from the last that is an hour old. */
-const hourBefore = ({ closes }: SymbolMarket, { bars, openMs }: BarRun, nowMs: number): readonly Quote[] => {
-  const earlier: Quote[] = []
-  const oldestMs = nowMs - HOUR_MS
+/** All closes up to this one, from the last that is an hour old. */
+const hourBefore = ({ closes }: SymbolMarket, { bars, openMs }: BarRun, last: Quote): readonly Quote[] => {
+  const earlier: Quote[] = [last]
+  const oldestMs = last.atMs - HOUR_MS
   let index = bars.length - 2
   for (; index >= 0; index -= 1) {
     const bar = bars[index] as FeedBar
@@ -138,8 +138,7 @@ const hourBefore = ({ closes }: SymbolMarket, { bars, openMs }: BarRun, nowMs: n
     if (atMs <= oldestMs) return earlier.reverse()
   }
   earlier.reverse()
-  const from = closes.findLastIndex(({ atMs }) => atMs <= oldestMs)
-  return [...closes.slice(Math.max(0, from)), ...earlier]
+  return closes.slice(lastUpTo(closes, oldestMs)).concat(earlier)
 }
 
 /** Against the last close that is an hour old, as producers see it; `closes` are those before the bars. */
@@ -159,15 +158,20 @@ export const hourReturn = (
     price = rounded((bars[ofBars - 1] as FeedBar).close)
     atMs = closedMs(bars, openMs, ofBars - 1)
   } else {
-    let ofCloses = 0
-    while ((closes[ofCloses + 1]?.atMs ?? Infinity) <= oldestMs) ofCloses += 1
-    const oldest = closes[ofCloses]
+    const oldest = closes[lastUpTo(closes, oldestMs)]
     if (oldest === undefined) return null
     price = priceNumber(oldest.price)
     atMs = oldest.atMs
   }
   const ageMs = nowMs - atMs
   return ageMs >= HOUR_MS && ageMs <= HOUR_MS * HOUR_TOLERANCE ? rounded(lastClose) / price - 1 : null
+}
+
+/** The index of the last one that is so old, or the first. Hardly more than that are. */
+const lastUpTo = (closes: readonly Quote[], ms: number): number => {
+  let index = 0
+  while ((closes[index + 1]?.atMs ?? Infinity) <= ms) index += 1
+  return index
 }
 
 const closedMs = (bars: readonly FeedBar[], openMs: readonly number[], index: number): number =>

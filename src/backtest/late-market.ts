@@ -10,6 +10,13 @@ export interface LateSymbol {
   openMs: number[]
 }
 
+/** The bars that a symbol has at one time: more may come behind them. */
+interface LateBars extends Readonly<LateSymbol> {
+  readonly key: CanonicalSymbol
+  readonly symbol: LateSymbol
+  readonly count: number
+}
+
 /** A day of minutes. Shorter bars are folded more often, so that memory stays small. */
 const BARS_MAX = 1440
 
@@ -67,10 +74,11 @@ export class LateMarket {
   /** The market with the bars that its symbols got since. All of them are of the warm-up, or none is. */
   after({ rules, quotes }: Market, backfill: boolean): Market {
     const folded = this.#folded
-    const late = [...this.#symbols].flatMap(([key, symbol]) => {
+    const late: LateBars[] = []
+    for (const [key, symbol] of this.#symbols) {
       const { known, bars, openMs } = symbol
-      return bars.length === 0 ? [] : [{ key, symbol, known, bars, openMs, count: bars.length }]
-    })
+      if (bars.length > 0) late.push({ key, symbol, known, bars, openMs, count: bars.length })
+    }
     let symbols: Market['symbols'] | null = null
     const look = (): Market['symbols'] => {
       if (symbols !== null) return symbols

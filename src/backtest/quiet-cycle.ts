@@ -2,12 +2,12 @@ import { runCycle } from '../core/brain/cycle.ts'
 import { weightsInForce } from '../core/brain/learning.ts'
 import { evidenceOf } from '../core/brain/payloads.ts'
 import { cycleInputsOf, type CycleRequest } from '../core/brain/run-cycle.ts'
-import { decide } from '../core/decide.ts'
 import type { PayloadOf } from '../core/events/catalogue.ts'
 import type { Stamped } from '../core/log/event.ts'
 import type { SignalId } from '../core/shared/brand.ts'
 import type { DecisionContext } from '../core/shared/decision-context.ts'
 import { evolve, type State } from '../core/state.ts'
+import { isRiskNews } from './quiet-risk.ts'
 
 /** A cycle after which everything stays as it is. */
 interface QuietCycle {
@@ -62,8 +62,7 @@ export const quietCycle = (
     recordedAt: context.now,
   }
   const after = evolve(state, cycle as unknown as Stamped)
-  const assessed = decide(after, { kind: 'assess-risk' }, context)
-  if (assessed.status === 'refused' || assessed.events.length > 0) return null
+  if (isRiskNews(after.trading, context.now, context.configuration)) return null
   return {
     state: after,
     count: convictions.length + 1,

@@ -2,10 +2,10 @@ import type { FeedBar } from '../core/market/bar.ts'
 import type { Market } from '../core/market/evolve.ts'
 import { marketView, symbolView, type MarketView, type SymbolView } from '../core/market/readings.ts'
 import { assert } from '../core/shared/assert.ts'
-import type { Timestamp } from '../core/shared/brand.ts'
 import { intervalMsOf } from '../core/shared/cron.ts'
 import { priceFrom } from '../core/shared/money.ts'
 import { canonicalSymbol } from '../core/shared/symbol.ts'
+import { timestampAt } from '../core/shared/time.ts'
 import type { ProducerReport } from '../core/signals/producer-runs.ts'
 import { builtinOf, type Producers } from '../core/signals/producers.ts'
 import { keyedRows } from '../engine/market/producer-runner.ts'
@@ -22,11 +22,10 @@ export class QuietRuns {
   }
 
   /** It ran now and reported so many signals. */
-  add(name: string, now: Timestamp, nowMs: number, signals: number): void {
+  add(name: string, nowMs: number, signals: number): void {
     const run = this.#runs.get(name)
-    if (run === undefined) this.#runs.set(name, { at: now, atMs: nowMs, signals })
+    if (run === undefined) this.#runs.set(name, { atMs: nowMs, signals })
     else {
-      run.at = now
       run.atMs = nowMs
       run.signals += signals
     }
@@ -40,9 +39,10 @@ export class QuietRuns {
 
   foldInto(producers: Producers): Producers {
     const runs = producers.runs.withMutations((known) => {
-      for (const [name, { at, signals }] of this.#runs) {
+      for (const [name, { atMs, signals }] of this.#runs) {
         const before = known.get(name)
         if (before === undefined) continue
+        const at = timestampAt(atMs)
         const { recentErrors, eventsProduced, averageDurationMs, quarantinedUntil } = before
         known.set(name, {
           health: 'ok',
@@ -65,7 +65,6 @@ export class QuietRuns {
 }
 
 interface QuietRun {
-  at: Timestamp
   atMs: number
   signals: number
 }
@@ -78,7 +77,6 @@ export const reportOf = (
   producer: Producer,
   { runs }: Producers,
   view: MarketView,
-  now: Timestamp,
 ): ProducerReport | typeof NOTHING | null => {
   const { name } = producer
   const record = runs.get(name)
@@ -89,7 +87,7 @@ export const reportOf = (
   if (run === null || schedule === null) return null
   if (run.status !== 'ran')
     return { name, end: 'unusable', rows: [], rejected: [], error: run.reason, durationMs: 0 }
-  const rows = keyedRows(name, schedule, run.rows, now)
+  const rows = keyedRows(name, schedule, run.rows, timestampAt(view.asOfMs))
   // Of two with one key only the first would be stored.
   if (rows.length > 1 && new Set(rows.map(({ dedupeKey }) => dedupeKey)).size < rows.length) return null
   return { name, end: 'usable', rows, rejected: [], error: null, durationMs: 0 }

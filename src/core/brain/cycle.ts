@@ -16,11 +16,18 @@ import {
 } from './decision.ts'
 import { scoreDomains, type ScoreRules } from './domain-score.ts'
 import type { Staleness } from './evolve.ts'
-import { freshSignals, signalsBySymbol, type QualitySeconds, type SymbolSignals } from './fresh-signals.ts'
+import {
+  freshSignals,
+  signalsBySymbol,
+  type FreshSignal,
+  type QualitySeconds,
+  type SymbolSignals,
+} from './fresh-signals.ts'
 import {
   detectRegime,
   gaugesOf,
   regimeChange,
+  type Gauges,
   type Regime,
   type RegimeChange,
   type RegimeReading,
@@ -86,19 +93,25 @@ export const runCycle = <Kept>(
   const signals = signalsBySymbol(inputs.authors)
   const market = new Map(inputs.market.map((facts) => [facts.symbol, facts]))
   const holdings = bySymbol(inputs.holdings)
-  const regime = regimeIn(signals, inputs, rules.brain)
+  const ofRegime = regimeIn(signals, inputs, rules.brain)
+  const { regime } = ofRegime
   const convictions: Kept[] = []
   const intents: DecidedIntent[] = []
   let anyScored = false
   for (const [key, symbol] of distinct(inputs.symbols)) {
-    const fresh = freshSignals(signals.get(key), { asOfMs, nowMs }, rules.brain.quality_seconds)
+    const { fresh, gauges } =
+      key === ofRegime.symbol
+        ? ofRegime
+        : gaugedSignals(signals.get(key), { asOfMs, nowMs }, rules.brain.quality_seconds)
     const facts = market.get(key) ?? UNSEEN_MARKET
     const scores = scoreDomains(fresh, facts, rules.brain)
-    const circumstances = { regime: regime.regime, gauges: gaugesOf(fresh) }
+    const circumstances = { regime: regime.regime, gauges }
     const conviction = convictionOf(symbol, scores, weights, circumstances, rules.brain)
     const held = { killSwitchLevel, holdings: holdings.get(key) ?? [] }
-    // First, because a member behind a copy takes several times as long.
-    const decided: DecidedConviction = { decision: decisionOf(conviction, held, rules), ...conviction }
+    // Nobody else has it yet, and a copy takes several times as long.
+    const decided: DecidedConviction = Object.assign(conviction, {
+      decision: decisionOf(conviction, held, rules),
+    })
     convictions.push(keep(decided))
     intents.push(...intentsOf(decided, facts.mark, rules))
     anyScored ||= scores.length > 0
@@ -119,18 +132,26 @@ export const runCycle = <Kept>(
 export const watchRegime = (
   { authors, ...times }: Pick<CycleInputs, 'authors' | 'asOfMs' | 'nowMs'>,
   rules: RegimeWatchRules,
-): RegimeReading => regimeIn(signalsBySymbol(authors), times, rules)
+): RegimeReading => regimeIn(signalsBySymbol(authors), times, rules).regime
 
 const regimeIn = (
   signals: ReadonlyMap<CanonicalSymbol, SymbolSignals>,
   { asOfMs, nowMs }: Pick<CycleInputs, 'asOfMs' | 'nowMs'>,
   rules: RegimeWatchRules,
-): RegimeReading => {
-  const ofSymbol = signals.get(canonicalSymbol(rules.regime_symbol))
-  return detectRegime(
-    gaugesOf(freshSignals(ofSymbol, { asOfMs, nowMs }, rules.quality_seconds)),
-    rules.regime,
-  )
+): GaugedSignals & { readonly symbol: CanonicalSymbol; readonly regime: RegimeReading } => {
+  const symbol = canonicalSymbol(rules.regime_symbol)
+  const { fresh, gauges } = gaugedSignals(signals.get(symbol), { asOfMs, nowMs }, rules.quality_seconds)
+  return { symbol, fresh, gauges, regime: detectRegime(gauges, rules.regime) }
+}
+
+interface GaugedSignals {
+  readonly fresh: readonly FreshSignal[]
+  readonly gauges: Gauges
+}
+
+const gaugedSignals = (...given: Parameters<typeof freshSignals>): GaugedSignals => {
+  const fresh = freshSignals(...given)
+  return { fresh, gauges: gaugesOf(fresh) }
 }
 
 const intentsOf = (

@@ -178,10 +178,14 @@ export const authorsForCycle = (
     if (own === undefined) byAuthor.set(contributorId ?? authorId, [signal])
     else own.push(signal)
   })
-  return [...ofProducers.values(), ...ofContributors.values()].flatMap((signals) => {
+  const authors: AuthorWithLatest[] = []
+  const add = (signals: readonly LatestSignal[]): void => {
     const author = authorOf(facts, signals[0] as LatestSignal, worthOf)
-    return author === null ? [] : [{ author, signals }]
-  })
+    if (author !== null) authors.push({ author, signals })
+  }
+  ofProducers.forEach(add)
+  ofContributors.forEach(add)
+  return authors
 }
 
 type WorthOf = (key: string) => Worth

@@ -12,6 +12,7 @@ import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { priceOrNull, type Price } from '../shared/money.ts'
 import { authorKey } from '../shared/author-key.ts'
+import { joinedBy } from '../shared/joined-text.ts'
 import { type Horizon, HORIZONS } from '../shared/time.ts'
 import { type DueQueues, nextPlace, NO_QUEUES, withLast, withoutPlace } from './due-queues.ts'
 
@@ -69,7 +70,9 @@ export const CALL_SIGNALS_MAX = 100
 export const SIGNALS_MAX = 2 * CALLS_MAX
 
 export const callSlot = (author: string, symbol: CanonicalSymbol, direction: CallDirection): string =>
-  `${author}|${direction}|${symbol}`
+  slotKey(slotKey(author, direction), symbol)
+
+const slotKey = joinedBy('|')
 
 export const symbolQueue = (horizon: Horizon, symbol: CanonicalSymbol): string => `${horizon}|${symbol}`
 export const horizonQueue = (horizon: Horizon): string => horizon

@@ -99,7 +99,7 @@ export const contributionsOf = ({ edges, overlaps }: Evidence, rules: Contributi
     for (const { sure } of follows) suspected = Math.max(suspected, sure)
     contributions.set(author, {
       edge,
-      repeats: repeats.sort((one, other) => other.overlap - one.overlap),
+      repeats: repeats.length > 1 ? repeats.sort((one, other) => other.overlap - one.overlap) : repeats,
       follows,
       own,
       influence: (rules.scale * own * own) / (own + rules.half_edge),
@@ -151,15 +151,16 @@ const followingsOf = (
 ): ReadonlyMap<string, readonly Following[]> => {
   const followings = new Map<string, readonly Following[]>()
   for (const [author, own] of pairs) {
-    const follows = own.flatMap(({ author: other, after, before, steadyError, byLean }) => {
-      if (!(after >= SAME)) return []
+    const follows: Following[] = []
+    for (const { author: other, after, before, steadyError, byLean } of own) {
+      if (!(after >= SAME)) continue
       const edges = [known.get(author) ?? NEWCOMER.edge, known.get(other) ?? NEWCOMER.edge] as const
       const expected = Math.max(expectedOf(...edges, byLean), before)
       const sure = beyond(expected, after, steadyError)
-      if (!(sure >= SAME)) return []
+      if (!(sure >= SAME)) continue
       const part = clamp01((after - expected) / (1 - expected))
-      return [{ author: other, part: part * part, sure: sure * sure }]
-    })
+      follows.push({ author: other, part: part * part, sure: sure * sure })
+    }
     if (follows.length > 0) followings.set(author, follows)
   }
   return followings
@@ -172,13 +173,14 @@ const mostOf = (follows: readonly Following[]): number =>
 
 /** An original and all who follow it have together what the best of them has; the original keeps its own. */
 const withoutFollowed = (contributions: Map<string, Contribution>): Map<string, Contribution> => {
-  const followers = [...contributions].filter(([, { follows }]) => follows.length > 0)
-  const reduced = followers.map(([author, own]) => {
+  const reduced: (readonly [string, Contribution])[] = []
+  for (const [author, own] of contributions) {
+    if (own.follows.length === 0) continue
     const had = own.follows.map(
       ({ author: other, part }) => part * (contributions.get(other)?.influence ?? 0),
     )
-    return [author, { ...own, influence: Math.max(0, own.influence - Math.max(...had)) }] as const
-  })
+    reduced.push([author, { ...own, influence: Math.max(0, own.influence - Math.max(...had)) }])
+  }
   for (const [author, own] of reduced) contributions.set(author, own)
   return contributions
 }
@@ -213,22 +215,23 @@ const pairsOf = (all: readonly Repeats[]): ReadonlyMap<string, readonly Pair[]> 
     let sum = own.get(other)
     if (sum === undefined) {
       sum = {
+        author: other,
         share: 0,
-        variance: 0,
         behind: 0,
+        error: 0,
         after: 0,
         before: 0,
-        steadyVariance: 0,
+        steadyError: 0,
         byLean: Math.min(LEAN_MAX, Math.max(0, byLean)),
       }
       own.set(other, sum)
     }
     sum.share += Math.max(0, share)
-    sum.variance += variance
+    sum.error += variance
     sum.behind += sign * share
     if (sign === 1) sum.after = steady
     else sum.before = steady
-    sum.steadyVariance += steadyVariance
+    sum.steadyError += steadyVariance
   }
   for (const one of all) {
     add(one.later, one.earlier, one, 1)
@@ -236,18 +239,11 @@ const pairsOf = (all: readonly Repeats[]): ReadonlyMap<string, readonly Pair[]> 
   }
   const pairs = new Map<string, readonly Pair[]>()
   for (const [author, own] of sums) {
-    const others: Pair[] = []
-    for (const [other, { share, variance, behind, after, before, steadyVariance, byLean }] of own)
-      others.push({
-        author: other,
-        share,
-        behind,
-        error: Math.sqrt(variance),
-        after,
-        before,
-        steadyError: Math.sqrt(steadyVariance),
-        byLean,
-      })
+    const others = [...own.values()]
+    for (const sum of others) {
+      sum.error = Math.sqrt(sum.error)
+      sum.steadyError = Math.sqrt(sum.steadyError)
+    }
     pairs.set(author, inOrderOfNames(others))
   }
   return pairs
@@ -256,15 +252,8 @@ const pairsOf = (all: readonly Repeats[]): ReadonlyMap<string, readonly Pair[]> 
 const inOrderOfNames = (pairs: Pair[]): readonly Pair[] =>
   pairs.sort((one, other) => (one.author < other.author ? -1 : 1))
 
-interface PairSums {
-  share: number
-  variance: number
-  behind: number
-  after: number
-  before: number
-  steadyVariance: number
-  readonly byLean: number
-}
+/** A pair while it is added up: its errors are still squared. */
+type PairSums = { -readonly [Member in keyof Pair]: Pair[Member] }
 
 /**
  * Who borrows least speaks first. Followers of one's own do not help, and nobody can be made to follow: only what an author

@@ -3,6 +3,7 @@ import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { authorKey } from '../shared/author-key.ts'
 import type { CallId, CanonicalSymbol, Timestamp } from '../shared/brand.ts'
 import { clamp01, powerOfTwo } from '../shared/numbers.ts'
+import { joinedBy } from '../shared/joined-text.ts'
 import { dayNumber, HORIZON_MS, horizonIn, msOf } from '../shared/time.ts'
 import type { Call, CallDirection } from './calls.ts'
 
@@ -208,7 +209,7 @@ const agreementOf = (one: CallDirection, other: CallDirection): number => {
 
 /** No registered name contains it, and others have no vote. */
 const SEPARATOR = '\n'
-const keyOf = (later: string, earlier: string): string => `${later}${SEPARATOR}${earlier}`
+const keyOf = joinedBy(SEPARATOR)
 const authorsIn = (key: string): Authors => {
   const known = split.get(key)
   if (known !== undefined) return known

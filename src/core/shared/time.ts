@@ -40,6 +40,7 @@ const minutes: string[] = []
 
 /** And back: when a timestamp was, in milliseconds since 1970. */
 export const msOf = (ts: Timestamp): number => {
+  if (ts === written.text) return Math.trunc(written.ms)
   if (ts !== read.text) read = { ms: parsedMs(ts), text: ts }
   return read.ms
 }

@@ -44,11 +44,13 @@ export const positionsOf = (portfolio: Portfolio, symbol: CanonicalSymbol): read
   (portfolio.book.bySymbol.get(symbol) ?? []).map((id) => openPosition(portfolio, id))
 
 /** In the order of their ids, since a persistent map has none. */
-export const openPositionsOf = (portfolio: Portfolio): readonly OpenPosition[] =>
-  [...portfolio.book.bySymbol.values()]
-    .flat()
-    .toSorted()
-    .map((id) => openPosition(portfolio, id))
+export const openPositionsOf = (portfolio: Portfolio): readonly OpenPosition[] => {
+  const ids: PositionId[] = []
+  portfolio.book.bySymbol.forEach((some) => {
+    ids.push(...some)
+  })
+  return ids.sort().map((id) => openPosition(portfolio, id))
+}
 
 const openPosition = ({ positions }: Portfolio, id: PositionId): OpenPosition => {
   const position = positions.get(id)

@@ -44,6 +44,7 @@ const roundOf = (closeMs: number, due: readonly string[]): ProducerRound => ({
 export class MarketRunner implements Arrivals {
   readonly #dependencies: MarketRunnerDependencies
   readonly #producers: readonly Producer[]
+  readonly #scheduled: readonly { readonly producer: Producer; readonly schedule: string }[]
   readonly #tickMonitor: TickMonitor
   #producedUpToMs = 0
   #hasBars = false
@@ -57,6 +58,10 @@ export class MarketRunner implements Arrivals {
   constructor(dependencies: MarketRunnerDependencies) {
     this.#dependencies = dependencies
     this.#producers = [...dependencies.producers, ...dependencies.feed.producers]
+    this.#scheduled = this.#producers.flatMap((producer) => {
+      const schedule = BUILTIN_PRODUCERS[producer.name]?.schedule ?? null
+      return schedule === null ? [] : [{ producer, schedule }]
+    })
     this.#tickMonitor = new TickMonitor(dependencies)
   }
 
@@ -138,12 +143,11 @@ export class MarketRunner implements Arrivals {
 
   /** The producers that run on bars that close then. */
   dueUpTo(closeMs: number): readonly Producer[] {
-    if (this.#producers.length === 0) return []
     const before = this.#producedUpToMs
-    return this.#producers.filter(({ name }) => {
-      const schedule = BUILTIN_PRODUCERS[name]?.schedule ?? null
-      return schedule !== null && firesBetween(schedule, before, closeMs)
-    })
+    const due: Producer[] = []
+    for (const { producer, schedule } of this.#scheduled)
+      if (firesBetween(schedule, before, closeMs)) due.push(producer)
+    return due
   }
 
   /** A file that was read to its end has no more bars; one that cannot be read now may have some later. */
