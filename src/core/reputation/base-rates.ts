@@ -9,11 +9,22 @@ type Moves = Readonly<Record<Move, number>>
 /** Counts of past moves and trades over all authors: how often such calls hit without skill. */
 export interface BaseRates {
   readonly moves: Readonly<Partial<Record<Horizon, Moves>>>
+  readonly drifts: Readonly<Partial<Record<Horizon, Drift>>>
   /** Each trade counts once, however many calls it decides; `lastId` detects repetition. */
   readonly trades: { readonly wins: number; readonly count: number; readonly lastId: PositionId | null }
 }
 
-export const NO_RATES: BaseRates = { moves: {}, trades: { wins: 0, count: 0, lastId: null } }
+/** How much more often prices rise than fall, by days: however many calls a day has, it counts once. */
+interface Drift {
+  /** Earlier days, and the sum of their drifts. */
+  readonly days: number
+  readonly sum: number
+  /** The newest day so far. */
+  readonly day: number
+  readonly moves: Moves
+}
+
+export const NO_RATES: BaseRates = { moves: {}, drifts: {}, trades: { wins: 0, count: 0, lastId: null } }
 
 const NO_MOVES: Moves = { up: 0, flat: 0, down: 0 }
 
@@ -35,12 +46,34 @@ export const tradeRate = (
   }: { readonly prior: number; readonly stopPct: number; readonly targetPct: number },
 ): number => ((prior * stopPct) / (stopPct + targetPct) + trades.wins) / (prior + trades.count)
 
-export const withMove = (rates: BaseRates, horizon: Horizon, move: Move): BaseRates => {
-  const seen = rates.moves[horizon] ?? NO_MOVES
-  return {
-    moves: Object.assign({}, rates.moves, { [horizon]: Object.assign({}, seen, { [move]: seen[move] + 1 }) }),
-    trades: rates.trades,
-  }
+/**
+ * From -1 (prices only fall) to 1. By days, because calls of one day move together: counted by calls, whoever makes
+ * hundreds at once on a horizon that others do not use would set the drift, and then gain by calling against it.
+ */
+export const driftOf = (rates: BaseRates, horizon: Horizon): number => {
+  const drift = rates.drifts[horizon]
+  return drift === undefined ? 0 : (drift.sum + dayDriftOf(drift)) / (STEADY_DAYS + drift.days + 1)
+}
+
+/** So many days without drift are assumed before any are known. */
+const STEADY_DAYS = 3
+
+const dayDriftOf = ({ moves: { up, flat, down } }: Drift): number => (up - down) / (up + flat + down)
+
+export const withMove = (rates: BaseRates, horizon: Horizon, move: Move, day: number): BaseRates => ({
+  moves: Object.assign({}, rates.moves, { [horizon]: withOne(rates.moves[horizon] ?? NO_MOVES, move) }),
+  drifts: Object.assign({}, rates.drifts, { [horizon]: driftAfter(rates.drifts[horizon], move, day) }),
+  trades: rates.trades,
+})
+
+const withOne = (moves: Moves, move: Move): Moves => Object.assign({}, moves, { [move]: moves[move] + 1 })
+
+const driftAfter = (before: Drift | undefined, move: Move, day: number): Drift => {
+  if (before === undefined) return { days: 0, sum: 0, day, moves: withOne(NO_MOVES, move) }
+  const { days, sum, moves } = before
+  return day === before.day
+    ? { days, sum, day, moves: withOne(moves, move) }
+    : { days: days + 1, sum: sum + dayDriftOf(before), day, moves: withOne(NO_MOVES, move) }
 }
 
 export const withTrade = (rates: BaseRates, positionId: PositionId | null, isWin: boolean): BaseRates => {
@@ -48,6 +81,7 @@ export const withTrade = (rates: BaseRates, positionId: PositionId | null, isWin
   if (positionId === null || positionId === lastId) return rates
   return {
     moves: rates.moves,
+    drifts: rates.drifts,
     trades: { wins: wins + (isWin ? 1 : 0), count: count + 1, lastId: positionId },
   }
 }

@@ -43,7 +43,7 @@ describe('25: base rates', () => {
   const after = (moves: Readonly<Record<Move, number>>): BaseRates =>
     (Object.entries(moves) as [Move, number][]).reduce(
       (rates, [move, count]) =>
-        Array.from({ length: count }).reduce<BaseRates>((known) => withMove(known, '24h', move), rates),
+        Array.from({ length: count }).reduce<BaseRates>((known) => withMove(known, '24h', move, 0), rates),
       NO_RATES,
     )
 

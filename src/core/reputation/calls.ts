@@ -13,7 +13,7 @@ import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { priceOrNull, type Price } from '../shared/money.ts'
 import { authorKey } from '../shared/author-key.ts'
 import { joinedBy } from '../shared/joined-text.ts'
-import { type Horizon, HORIZONS } from '../shared/time.ts'
+import { dayNumber, type Horizon, HORIZONS } from '../shared/time.ts'
 import { type DueQueues, nextPlace, NO_QUEUES, withLast, withoutPlace } from './due-queues.ts'
 
 export type CallDirection = PayloadOf<'attribution.resolved.v1'>['direction']
@@ -84,9 +84,9 @@ export const evolveCalls = (calls: Calls, event: KnownEvent): Calls => {
     case 'execution.position_opened.v1':
       return bound(calls, event.payload, event.ts)
     case 'attribution.resolved.v1':
-      return resolved(calls, event.payload)
+      return resolved(calls, event.payload, dayNumber(event.ts))
     case 'attribution.measured.v1':
-      return measured(calls, event.payload)
+      return measured(calls, event.payload, dayNumber(event.ts))
     default:
       return calls
   }
@@ -220,7 +220,7 @@ const bound = (before: Calls, opened: PayloadOf<'execution.position_opened.v1'>,
 
 export const isBound = ({ positionIds }: Call): boolean => positionIds.length > 0
 
-const resolved = (calls: Calls, verdict: PayloadOf<'attribution.resolved.v1'>): Calls => {
+const resolved = (calls: Calls, verdict: PayloadOf<'attribution.resolved.v1'>, day: number): Calls => {
   const call = calls.open.get(verdict.call_id)
   assertFold(call !== undefined, `call ${verdict.call_id} is resolved but not open`)
   const slot = slotOf(call)
@@ -233,11 +233,11 @@ const resolved = (calls: Calls, verdict: PayloadOf<'attribution.resolved.v1'>): 
     ofSignal: calls.ofSignal.deleteAll(call.signalIds),
     ofPosition: calls.ofPosition.deleteAll(call.positionIds),
     due: isOver && !call.isMeasured ? withoutCall(calls.due, call) : calls.due,
-    rates: counted(calls.rates, verdict),
+    rates: counted(calls.rates, verdict, day),
   }
 }
 
-const measured = (calls: Calls, measure: PayloadOf<'attribution.measured.v1'>): Calls => {
+const measured = (calls: Calls, measure: PayloadOf<'attribution.measured.v1'>, day: number): Calls => {
   const call = calls.open.get(measure.call_id)
   assertFold(call !== undefined && !call.isMeasured, `call ${measure.call_id} is measured but not open`)
   return {
@@ -248,13 +248,13 @@ const measured = (calls: Calls, measure: PayloadOf<'attribution.measured.v1'>): 
     ofSignal: calls.ofSignal,
     ofPosition: calls.ofPosition,
     due: withoutCall(calls.due, call),
-    rates: withMoveOf(calls.rates, measure),
+    rates: withMoveOf(calls.rates, measure, day),
   }
 }
 
-const counted = (rates: BaseRates, verdict: PayloadOf<'attribution.resolved.v1'>): BaseRates => {
+const counted = (rates: BaseRates, verdict: PayloadOf<'attribution.resolved.v1'>, day: number): BaseRates => {
   const { hit, resolved_by, position_id } = verdict
-  if (resolved_by === 'horizon') return withMoveOf(rates, verdict)
+  if (resolved_by === 'horizon') return withMoveOf(rates, verdict, day)
   return hit === null ? rates : withTrade(rates, position_id, hit)
 }
 
@@ -265,7 +265,8 @@ const withMoveOf = (
     return_pct: moved,
     band_pct: band,
   }: Pick<PayloadOf<'attribution.measured.v1'>, 'horizon' | 'return_pct' | 'band_pct'>,
-): BaseRates => (moved === null || band === null ? rates : withMove(rates, horizon, moveOf(moved, band)))
+  day: number,
+): BaseRates => (moved === null || band === null ? rates : withMove(rates, horizon, moveOf(moved, band), day))
 
 const withoutCall = (due: DueQueues, { horizon, symbol, places }: Call): DueQueues =>
   withoutPlace(

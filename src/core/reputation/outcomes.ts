@@ -4,7 +4,7 @@ import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { authorKey } from '../shared/author-key.ts'
 import { clamp } from '../shared/numbers.ts'
 import { dayNumber } from '../shared/time.ts'
-import { moveRate, type BaseRates } from './base-rates.ts'
+import { driftOf, moveRate, type BaseRates } from './base-rates.ts'
 import { edgeAfter, NO_EDGE, type Edge } from './edge.ts'
 
 /** The outcomes of each author's calls. */
@@ -86,35 +86,42 @@ const measured = (outcomes: Outcomes, measure: Measure, at: Timestamp, rates: Ba
   // A damaged event may lack them.
   if (typeof hit !== 'boolean' || typeof rate !== 'number') return outcomes
   const market = { resolved: 1, hits: hit ? 1 : 0, returns: returnOf(measure) }
-  const graded = gradeOf(measure, rates)
-  const { grade, expected } = graded ?? { grade: hit ? 1 : 0, expected: rate }
-  const tally = judged(grade, expected, 1, market)
-  return counted(
-    outcomes,
-    authorKey(contributor_id, producer_id),
-    at,
-    tally,
-    graded === null ? AS_EXPECTED : tally,
-  )
+  const author = authorKey(contributor_id, producer_id)
+  const graded = gradeOf(measure)
+  if (graded === null) {
+    return counted(outcomes, author, at, judged(hit ? 1 : 0, rate, 1, market), AS_EXPECTED)
+  }
+  const { grade, side } = graded
+  const { horizon } = measure
+  const drift = moveRate(rates, horizon, 'up', DRIFT_PRIOR) - moveRate(rates, horizon, 'down', DRIFT_PRIOR)
+  const forEdge = { surplus: grade - expectedOf(side, driftOf(rates, horizon)), weight: 1 }
+  return counted(outcomes, author, at, judged(grade, expectedOf(side, drift), 1, market), forEdge)
 }
 
 /**
- * From 0 for a price that went the other way to 1 for one that went the called way, by half where it did not move at all;
- * and what a call in that direction could expect. Moves inside the band are not lost as they are in hits and misses, so
- * skill shows sooner. Null for a neutral call: there the hit is all there is.
+ * From 0 for a price that went the other way to 1 for one that went the called way, by half where it did not move at all.
+ * Moves inside the band are not lost as they are in hits and misses, so skill shows sooner. Null for a neutral call: there
+ * the hit is all there is.
  */
-const gradeOf = (
-  { direction, return_pct: moved, band_pct: band, horizon }: Measure,
-  rates: BaseRates,
-): { readonly grade: number; readonly expected: number } | null => {
+const gradeOf = ({
+  direction,
+  return_pct: moved,
+  band_pct: band,
+}: Measure): { readonly grade: number; readonly side: 1 | -1 } | null => {
   if (direction === 'neutral' || typeof moved !== 'number' || typeof band !== 'number' || !(band > 0))
     return null
   const side = direction === 'bullish' ? 1 : -1
-  const drift = moveRate(rates, horizon, 'up', DRIFT_PRIOR) - moveRate(rates, horizon, 'down', DRIFT_PRIOR)
-  return { grade: (1 + side * clamp(moved / band)) / 2, expected: (1 + side * drift) / 2 }
+  return { grade: (1 + side * clamp(moved / band)) / 2, side }
 }
 
-/** Cases without drift that are assumed before any are known. */
+/** What a call in that direction could expect. */
+const expectedOf = (side: 1 | -1, drift: number): number => (1 + side * drift) / 2
+
+/**
+ * For karma, in which calls of one day that win together count in full, so the drift has to follow them at once: cases
+ * without drift that are assumed before any are known. The edge counts such days for what they are, and has the drift of
+ * days, which nobody can set.
+ */
 const DRIFT_PRIOR = 10
 
 /**
