@@ -105,7 +105,11 @@ export interface EquityBefore {
  * Inside a batch equity passes through values that never were: a bar of one symbol before that of another.
  * So it is looked at when the next batch comes, as the last one left it.
  */
-export const evolveRisk = (risk: Risk, { recordedAt }: KnownEvent, before: EquityBefore): Risk => {
+export const evolveRisk = (
+  risk: Risk,
+  { recordedAt }: Pick<KnownEvent, 'recordedAt'>,
+  before: EquityBefore,
+): Risk => {
   if (recordedAt === risk.at) return risk
   const { equity, hasTraded } = before
   const day = dayOf(recordedAt)
