@@ -129,6 +129,7 @@ export class BacktestEngine implements Executor {
 
   /** Whether neither the clock up to now nor these bars can make anything happen, as far as it can be told without them. */
   isIdle(beforeMs: number, nowMs: number, group: BarGroup): boolean {
+    if (this.#quiet.isOfNextDay(group)) void this.#withBars
     return (
       this.#quiet.prepare(this.#state, group) &&
       this.#quiet.areMarksFresh(nowMs) &&

@@ -45,13 +45,37 @@ const UNREAD_MAX = 1440
 
 /** Only the newest analysis bars are kept, and few ask for them: what nobody has read is computed once, for all bars. */
 const unreadAfter = (known: SymbolMarket, { bars, openMs }: BarRun, rules: Market['rules']): Unread => {
-  const unread = FoldedSymbol.unreadIn(known)
+  const all = FoldedSymbol.unreadIn(known)
+  const unread = all === null || all.bars.length + bars.length <= UNREAD_MAX ? all : newestOf(all)
   if (unread === null || unread.rules !== rules || unread.bars.length + bars.length > UNREAD_MAX)
     return { before: known.analysis, bars, openMs, rules }
   return {
     before: unread.before,
     bars: [...unread.bars, ...bars],
     openMs: [...unread.openMs, ...openMs],
+    rules,
+  }
+}
+
+/** The bars of all analysis bars that are kept. Of those before them only the last close counts, and the variance. */
+const newestOf = (unread: Unread): Unread => {
+  const { before, bars, openMs, rules } = unread
+  const lengthMs = rules.barSeconds * 1000
+  let from = bars.length
+  let begunMs = Infinity
+  // The last one may not be closed.
+  for (let count = 0; from > 0; from -= 1) {
+    const atMs = openMs[from - 1] ?? 0
+    if (atMs >= begunMs) continue
+    if (count > ANALYSIS_BARS_MAX) break
+    count += 1
+    begunMs = Math.floor(atMs / lengthMs) * lengthMs
+  }
+  const old = { bars: bars.slice(0, from), openMs: openMs.slice(0, from) }
+  return {
+    before: analysed(before, old, rules, 1),
+    bars: bars.slice(from),
+    openMs: openMs.slice(from),
     rules,
   }
 }
@@ -211,6 +235,7 @@ const analysed = (
   { bars: before, forming: unfinished, variance: known }: SymbolMarket['analysis'],
   { bars, openMs: opened }: Pick<BarRun, 'bars' | 'openMs'>,
   { barSeconds, varianceDecay }: Market['rules'],
+  countMax = ANALYSIS_BARS_MAX,
 ): SymbolMarket['analysis'] => {
   const lengthMs = barSeconds * 1000
   const begunMs = (index: number): number => Math.floor((opened[index] ?? 0) / lengthMs) * lengthMs
@@ -244,8 +269,8 @@ const analysed = (
     }
     return inUnits(forming as Forming)
   }
-  const kept = before.slice(Math.max(0, before.length + ends.length - ANALYSIS_BARS_MAX))
-  for (let nth = Math.max(0, ends.length - ANALYSIS_BARS_MAX); nth < ends.length; nth += 1)
+  const kept = before.slice(Math.max(0, before.length + ends.length - countMax))
+  for (let nth = Math.max(0, ends.length - countMax); nth < ends.length; nth += 1)
     kept.push(made(nth, ends[nth] ?? 0))
   return {
     bars: ends.length === 0 ? before : kept,

@@ -21,7 +21,7 @@ import {
   watchedPosition,
   type WatchedPosition,
 } from './quiet-positions.ts'
-import { canBeQuiet, equityBand, isInBand, UNLIMITED, type EquityBand } from './quiet-risk.ts'
+import { canBeQuiet, equityBand, inDayOf, isInBand, UNLIMITED, type EquityBand } from './quiet-risk.ts'
 
 /** One symbol: its last close, its positions, and the bars that are not folded yet. */
 interface Track {
@@ -118,6 +118,11 @@ export class QuietBars {
     return track.positions.every((watched) => watched.direction === direction)
   }
 
+  /** Whether these bars are of another day than those that are not folded yet. */
+  isOfNextDay({ closeMs }: BarGroup): boolean {
+    return this.#count > 0 && Math.floor(closeMs / DAY_MS) !== this.#day
+  }
+
   /** Looks at the state that the next bars come upon. False if none of them can be quiet. */
   prepare(state: State, { bars, closeMs }: BarGroup): boolean {
     const day = Math.floor(closeMs / DAY_MS)
@@ -136,7 +141,8 @@ export class QuietBars {
     this.#seen = state
     this.#grounds = grounds
     this.#day = day
-    this.#isAnyQuiet = this.#read(state, timestampOf(first.close_ts), bars)
+    const now = timestampOf(first.close_ts)
+    this.#isAnyQuiet = this.#read(inDayOf(state, now), now, bars)
     return this.#isAnyQuiet
   }
 
@@ -238,7 +244,7 @@ export class QuietBars {
     const { positions, book } = portfolio
     const peak = BigInt(this.#peak) as Usd
     const { killSwitch, intents, orders, venue, ledger, cycles, leaderToken } = trading
-    const { dayStart, curve } = trading.risk
+    const { dayStart, curve } = (this.#trading ?? trading).risk
     const risk = { peak, dayStart, curve, at }
     // Written out: copies take several times as long.
     return { killSwitch, intents, orders, venue, positions, book, ledger, risk, cycles, leaderToken }
@@ -272,25 +278,27 @@ export class QuietBars {
     this.#heldSymbols = trading.book.bySymbol.size
     if (!(Math.max(Math.abs(this.#equity), this.#exposure, this.#peak) < AMOUNT_MAX)) return false
     if (!canBeQuiet(state, now, configuration)) return false
-    const spellings = new Set(bars.map(({ symbol }) => symbol))
-    for (const spelling of spellings) {
-      const key = canonicalSymbol(spelling)
+    const keys = new Set<CanonicalSymbol>()
+    const held: Track[] = []
+    for (const { symbol } of bars) {
+      if (this.#tracks.has(symbol)) continue
+      const key = canonicalSymbol(symbol)
       const late = this.#late.symbolIn(market, key)
       if (late === undefined || late.known.held !== null || late.known.repeatedUntil !== null) return false
-      const open = positionsOf(trading, key)
-      const positions = open.flatMap((position) => watchedPosition(position, configuration.execution) ?? [])
-      if (positions.length < open.length) return false
-      this.#tracks.set(spelling, {
-        key,
-        positions,
-        late,
-        ...lastOf(late),
-      })
+      // Two spellings of one symbol.
+      if (keys.has(key)) return false
+      keys.add(key)
+      const positions: WatchedPosition[] = []
+      for (const position of positionsOf(trading, key)) {
+        const watched = watchedPosition(position, configuration.execution)
+        if (watched === null) return false
+        positions.push(watched)
+      }
+      const track = { key, positions, late, lastCloseMs: lastCloseMsOf(late), lastClose: lastCloseOf(late) }
+      this.#tracks.set(symbol, track)
+      if (positions.length > 0) held.push(track)
     }
-    const tracks = [...this.#tracks.values()]
-    // Two spellings of one symbol.
-    if (new Set(tracks.map(({ key }) => key)).size < spellings.size) return false
-    this.#held = tracks.filter(({ positions }) => positions.length > 0)
+    this.#held = held
     this.#band = this.isHolding ? equityBand(trading, now, configuration) : UNLIMITED
     return true
   }
@@ -323,9 +331,13 @@ export class QuietBars {
   }
 }
 
-const lastOf = ({ known, bars }: LateSymbol): Pick<Track, 'lastClose' | 'lastCloseMs'> => {
+const lastCloseOf = ({ known, bars }: LateSymbol): number =>
+  bars.at(-1)?.close ?? priceNumber(known.last.close)
+
+const lastCloseMsOf = ({ known, bars, openMs }: LateSymbol): number => {
   const last = bars.at(-1)
+  // A bar that is late is as long as it says.
   return last === undefined
-    ? { lastClose: priceNumber(known.last.close), lastCloseMs: Date.parse(known.last.close_ts) }
-    : { lastClose: last.close, lastCloseMs: Date.parse(last.close_ts) }
+    ? Date.parse(known.last.close_ts)
+    : (openMs.at(-1) ?? Number.NaN) + last.resolution_s * 1000
 }

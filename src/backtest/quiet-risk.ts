@@ -4,7 +4,7 @@ import { blocksExits } from '../core/shared/level.ts'
 import { usdNumber, type Usd } from '../core/shared/money.ts'
 import { dayOf } from '../core/shared/time.ts'
 import type { State } from '../core/state.ts'
-import { accountStatusOf, riskFactsOf } from '../core/trading/account.ts'
+import { accountStatusOf, equityOf, lookedAt, riskFactsOf } from '../core/trading/account.ts'
 import type { TradingState } from '../core/trading/evolve.ts'
 import { liveIntentsOf } from '../core/trading/intents.ts'
 import { assessRisk, trueConditions, type KillSwitch } from '../core/trading/kill-switch.ts'
@@ -15,13 +15,21 @@ type RiskRules = Pick<Configuration, 'kill_switch' | 'risk'>
 /** Whether nothing is under way that the next bar may end, whatever its price. */
 export const canBeQuiet = (state: State, now: Timestamp, configuration: Configuration): boolean => {
   const { trading, standsAt, treasury, recordedAt } = state
-  const { killSwitch, orders, intents, risk, venue, book } = trading
+  const { killSwitch, orders, intents, venue, book } = trading
   if (standsAt !== null || orders.open.size > 0 || liveIntentsOf(intents).length > 0) return false
-  // The first bar of a day begins the day of the account.
-  if (risk.dayStart.day !== dayOf(now) || recordedAt >= now) return false
+  if (recordedAt >= now) return false
   if (venue.invented.size > 0 && venue.firstPaperAt !== null && venue.inventedDay !== dayOf(now)) return false
   if (book.count > 0 && blocksExits(killSwitch.level)) return false
   return !isSettlementDue(treasury, configuration, now) && !isRiskNews(trading, now, configuration)
+}
+
+/** The first bar of a day begins the day of the account. */
+export const inDayOf = (state: State, now: Timestamp): State => {
+  const { trading } = state
+  if (trading.risk.dayStart.day === dayOf(now)) return state
+  const before = { equity: equityOf(trading), hasTraded: trading.ledger.hasTraded }
+  const risk = lookedAt(trading.risk, { recordedAt: now }, before)
+  return { ...state, trading: { ...trading, risk } }
 }
 
 /** Whether the kill switch would move as things are, without a new price. */

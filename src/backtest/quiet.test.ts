@@ -167,6 +167,15 @@ describe('a run that passes over quiet bars', { timeout: 60_000 }, () => {
     },
   )
 
+  it('passes over the first bar of a day, too', async () => {
+    const { commands } = await compared({ strategy: 'hold', bars: { seed: 4, count: 4000 } })
+    const observed = commands.flatMap((command) =>
+      command.kind === 'observe-bars' ? command.observation.bars.map(({ close_ts }) => close_ts) : [],
+    )
+    expect(observed).toContain('2026-01-01T00:01:00.000Z')
+    expect(observed.filter((at) => at.endsWith('T00:00:00.000Z'))).toEqual([])
+  })
+
   it('ends trades by stop, target and time alike', async () => {
     const { result } = await compared({
       strategy: 'always_long',

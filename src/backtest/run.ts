@@ -63,6 +63,9 @@ class Run {
   #bars = 0
   readonly #times = new BarTimes()
   readonly #mayBeQuiet: boolean
+  readonly #fail = (error: unknown): void => {
+    this.#failure = { error }
+  }
   readonly #ignores = (symbol: string, direction: Direction | 'flat'): boolean =>
     this.#engine.ignores(symbol, direction)
 
@@ -149,7 +152,7 @@ class Run {
   /** Trades at the open of bars before the market runner receives them. */
   #tradingFirst(listener: FeedListener): FeedListener {
     return {
-      onBars: (bars) => this.#endingAtErrors(() => this.#takeQuietly(bars) ?? this.#process(bars, listener)),
+      onBars: (bars) => this.#take(bars, listener),
       // Only bars count, so that a file and a simulated market are traded alike.
       onTick: () => undefined,
       onError: (message) => this.#dependencies.onError(message),
@@ -157,16 +160,13 @@ class Run {
   }
 
   /** An incomplete run is worthless: it ends, instead of taking the bars again. */
-  #endingAtErrors(take: () => Promise<void>): Promise<void> {
+  #take(bars: readonly FeedBar[], listener: FeedListener): Promise<void> {
     if (this.#isPastEnd || this.#failure !== null) return DONE
-    const fail = (error: unknown): void => {
-      this.#failure = { error }
-    }
     try {
-      const taken = take()
-      return taken === DONE ? DONE : taken.catch(fail)
+      const taken = this.#takeQuietly(bars) ?? this.#process(bars, listener)
+      return taken === DONE ? DONE : taken.catch(this.#fail)
     } catch (error) {
-      fail(error)
+      this.#fail(error)
       return DONE
     }
   }

@@ -97,15 +97,20 @@ const brain = (dependencies: StrategyDependencies): Strategy => ({
 /** A strategy is asked once for each bar: what it said to `isIdle` is what `decide` carries out. */
 const traded = (strategy: Omit<RunningStrategy, 'close'>, { engine }: StrategyDependencies): Strategy => {
   let said: readonly StrategyProposal[] | Promise<readonly StrategyProposal[]> = NOTHING
+  let askedMs = 0
+  const facts = () => accountFacts(engine.state.trading, timestampAt(askedMs), strategy.name)
   const ask = (nowMs: number): void => {
     if (!strategy.isDue) return
-    said = strategy.decide(() => accountFacts(engine.state.trading, timestampAt(nowMs), strategy.name))
+    askedMs = nowMs
+    said = strategy.decide(facts)
   }
   return {
     addBars: (bars) => strategy.add(bars),
     isIdle: (_, nowMs, ignores) => {
       ask(nowMs)
-      return !(said instanceof Promise) && said.every(({ symbol, side }) => ignores(symbol, side))
+      if (said instanceof Promise) return false
+      for (const { symbol, side } of said) if (!ignores(symbol, side)) return false
+      return true
     },
     skip: () => {
       said = NOTHING

@@ -37,7 +37,9 @@ const UNIT_SCALE = 100_000_000
 /** Price times quantity is in 1e-16; a notional is in 1e-6. */
 const PRODUCT_PER_USD = 10_000_000_000n
 const RATIO_SCALE = 1_000_000_000
+const RATIO_UNITS = BigInt(RATIO_SCALE)
 const BASIS_POINT_SCALE = 1_000_000
+const BASIS_POINT_UNITS = 10_000n * BigInt(BASIS_POINT_SCALE)
 
 /** JSON numbers are doubles: fifteen digits survive the way there and back, a sixteenth may not. */
 const EXACT_NUMBER_MAX = 1_000_000_000_000_000
@@ -78,29 +80,27 @@ export const quantityFor = (notional: Usd, price: Price): Quantity => {
 
 /** Rounded up: a fee is never understated. */
 export const feeOf = (notional: Usd, basisPoints: number): Usd => {
-  const scale = 10_000n * BigInt(BASIS_POINT_SCALE)
+  const scale = BASIS_POINT_UNITS
   return ((notional * scaledBasisPoints(basisPoints) + scale - 1n) / scale) as Usd
 }
 
 /** What a buyer pays above, and a seller gets below the price. */
 export const slippedPrice = (price: Price, side: 'buy' | 'sell', basisPoints: number): Price => {
-  const scale = 10_000n * BigInt(BASIS_POINT_SCALE)
+  const scale = BASIS_POINT_UNITS
   const slip = scaledBasisPoints(basisPoints)
   return fitted(dividedHalfEven(price * (side === 'buy' ? scale + slip : scale - slip), scale)) as Price
 }
 
 /** A price moved by a share of itself. */
 export const movedPrice = (price: Price, share: number): Price =>
-  fitted(
-    dividedHalfEven(price * BigInt(RATIO_SCALE + Math.round(share * RATIO_SCALE)), BigInt(RATIO_SCALE)),
-  ) as Price
+  fitted(dividedHalfEven(price * BigInt(RATIO_SCALE + Math.round(share * RATIO_SCALE)), RATIO_UNITS)) as Price
 
 export const averagePrice = (costBasis: CostBasis, quantity: Quantity): Price =>
   fitted(dividedHalfEven(costBasis, quantity)) as Price
 
 /** A share of an amount, rounded down. Shares have nine decimals. */
 export const shareOf = (amount: Usd, share: number): Usd =>
-  ((amount * BigInt(Math.round(share * RATIO_SCALE))) / BigInt(RATIO_SCALE)) as Usd
+  ((amount * BigInt(Math.round(share * RATIO_SCALE))) / RATIO_UNITS) as Usd
 
 /** An amount divided by shares that add up to 1. What rounding leaves goes to the first, so that nothing is lost or made. */
 export const sharedOut = (amount: Usd, shares: readonly number[]): readonly Usd[] => {
@@ -111,7 +111,7 @@ export const sharedOut = (amount: Usd, shares: readonly number[]): readonly Usd[
 
 /** A share of an amount, rounded half-even. */
 export const nearestShareOf = (amount: Usd, share: number): Usd =>
-  dividedHalfEven(amount * BigInt(Math.round(share * RATIO_SCALE)), BigInt(RATIO_SCALE)) as Usd
+  dividedHalfEven(amount * BigInt(Math.round(share * RATIO_SCALE)), RATIO_UNITS) as Usd
 
 /** What a position binds, rounded up. */
 export const marginOf = (notional: Usd, leverage: number): Usd => {

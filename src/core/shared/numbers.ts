@@ -42,7 +42,8 @@ export const powerOfTwo = (exponent: number): number => {
 }
 
 export const naturalLog = (value: number): number => {
-  assert(value > 0 && value < Infinity, `${value} must have a logarithm`)
+  // The text only where it is needed, as above.
+  if (!(value > 0 && value < Infinity)) assert(false, `${value} must have a logarithm`)
   let doublings = 0
   let rest = value
   for (; rest > Math.SQRT2; rest /= 2) doublings += 1

@@ -5,17 +5,21 @@ import {
   type SizeRule,
   type StopRule,
   type StrategyProposal,
+  type StrategyView,
   type TargetPosition,
   type TargetRule,
 } from './strategy.ts'
 
 export interface PriceHistory {
   readonly symbol: string
-  /** The newest closed bars of the symbol, oldest first. */
-  readonly bars: (count: number) => readonly Bar[]
-  /** Length of those bars. */
+  readonly view: Pick<StrategyView, 'bars'>
+  /** Length of its bars. */
   readonly seconds: number
 }
+
+/** The newest closed bars of the symbol, oldest first. */
+const newestOf = ({ symbol, view }: PriceHistory, count: number): readonly Bar[] =>
+  view.bars({ symbol, count })
 
 /** As the brain needs it for a position of medium size. */
 const DEFAULT_CONVICTION = 75
@@ -83,9 +87,9 @@ const distance = (
   throw new StrategyError(`its ${what} ${rule.price} is not ${where} the price ${close} of ${history.symbol}`)
 }
 
-const lastClose = ({ symbol, bars }: PriceHistory): number => {
-  const close = bars(1).at(-1)?.close
-  if (close === undefined) throw new StrategyError(`${symbol} has no closed bar yet`)
+const lastClose = (history: PriceHistory): number => {
+  const close = newestOf(history, 1).at(-1)?.close
+  if (close === undefined) throw new StrategyError(`${history.symbol} has no closed bar yet`)
   return close
 }
 
@@ -94,10 +98,10 @@ const VOLATILITY_BARS = 50
 const YEAR_SECONDS = 365 * 86_400
 
 /** The mean of the true ranges. */
-const averageTrueRange = ({ symbol, bars }: PriceHistory, count: number): number => {
-  const newest = bars(count + 1)
+const averageTrueRange = (history: PriceHistory, count: number): number => {
+  const newest = newestOf(history, count + 1)
   if (newest.length < count + 1)
-    throw new StrategyError(`${count + 1} bars of ${symbol} are needed for the average true range`)
+    throw new StrategyError(`${count + 1} bars of ${history.symbol} are needed for the average true range`)
   let sum = 0
   for (const [index, { high, low }] of newest.entries()) {
     const before = newest[index - 1]
@@ -107,12 +111,12 @@ const averageTrueRange = ({ symbol, bars }: PriceHistory, count: number): number
   return sum / count
 }
 
-const yearlyVolatility = ({ symbol, bars, seconds }: PriceHistory, count: number): number => {
-  const newest = bars(count + 1)
+const yearlyVolatility = (history: PriceHistory, count: number): number => {
+  const newest = newestOf(history, count + 1)
   if (newest.length < count + 1)
-    throw new StrategyError(`${count + 1} bars of ${symbol} are needed for the volatility`)
+    throw new StrategyError(`${count + 1} bars of ${history.symbol} are needed for the volatility`)
   const returns = newest.slice(1).map(({ close }, index) => close / (newest[index]?.close ?? close) - 1)
   const mean = returns.reduce((sum, value) => sum + value, 0) / count
   const variance = returns.reduce((sum, value) => sum + (value - mean) * (value - mean), 0) / (count - 1)
-  return Math.sqrt(variance * (YEAR_SECONDS / seconds))
+  return Math.sqrt(variance * (YEAR_SECONDS / history.seconds))
 }

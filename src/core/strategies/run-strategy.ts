@@ -45,7 +45,7 @@ export class StrategyRun {
   /** By the spellings of the feed, so that most bars need no other look. */
   readonly #spelled = new Map<string, SymbolRun>()
   /** Symbols with a closed bar that was not decided on, in the order of their bars. */
-  #due: PendingBar[] = []
+  #due: readonly PendingBar[] = NONE_DUE
   /** Decided with the first bar: an analysis bar is never shorter than the bars that there are. */
   #decidedSeconds: readonly number[] | null = null
 
@@ -87,9 +87,8 @@ export class StrategyRun {
       }
       of.barsSeen += 1
       of.pending = { of, bar: closed, isPast: this.#isPast(bar) || of.barsSeen < this.#warmUpBars }
-      // Mostly it is the only one: an array that grows takes room for many more.
-      if (this.#due.length === 0) this.#due = [of.pending]
-      else this.#due.push(of.pending)
+      // Mostly it is the only one.
+      this.#due = this.#due.length === 0 ? [of.pending] : [...this.#due, of.pending]
     }
   }
 
@@ -101,7 +100,7 @@ export class StrategyRun {
   decide(facts: () => AccountFacts): readonly StrategyProposal[] {
     const due = this.#due
     if (due.length === 0) return NOTHING
-    this.#due = []
+    this.#due = NONE_DUE
     for (const { of } of due) of.pending = null
     const only = due[0]
     if (only !== undefined && due.length === 1) return this.#ask(only, facts)
@@ -109,9 +108,8 @@ export class StrategyRun {
   }
 
   #ask(pending: PendingBar, facts: () => AccountFacts): readonly StrategyProposal[] {
-    const { of, bar } = pending
-    const view = new View(pending, (query = {}) => this.#bars(of, query, bar.closeMs), facts)
-    return this.proposalsFor(view, of.instance.onBar(view))
+    const view = new View(pending, this.#bars, facts)
+    return this.proposalsFor(view, pending.of.instance.onBar(view))
   }
 
   /** The trades that an answer to this view asks for. Throws for an answer that is wrong. */
@@ -127,11 +125,13 @@ export class StrategyRun {
   #proposal(wanted: TargetPosition, view: StrategyView): StrategyProposal {
     const name = wanted.symbol ?? view.symbol
     const named = this.#spelled.get(name) ?? this.#known(name)
-    const bars = (count: number): readonly Bar[] => view.bars({ symbol: named.symbol, count })
-    return proposalOf(wanted, { symbol: named.symbol, bars, seconds: this.#seconds()[0] ?? 0 })
+    return proposalOf(wanted, { symbol: named.symbol, view, seconds: this.#seconds()[0] ?? 0 })
   }
 
-  #bars(of: SymbolRun, { symbol, timeframe, count }: BarQuery, untilMs: number): readonly Bar[] {
+  readonly #bars = (
+    { of, bar: { closeMs: untilMs } }: PendingBar,
+    { symbol, timeframe, count }: BarQuery,
+  ): readonly Bar[] => {
     const from = symbol === undefined ? of : (this.#symbols.get(canonicalSymbol(symbol)) ?? null)
     const [first = 0] = this.#seconds()
     const seconds = timeframe === undefined ? first : secondsOf(timeframe)
@@ -182,6 +182,7 @@ export class StrategyRun {
 
 const NOTHING: readonly StrategyProposal[] = []
 const NO_BARS: readonly Bar[] = []
+const NONE_DUE: readonly PendingBar[] = []
 
 interface SymbolRun {
   readonly symbol: string
@@ -200,20 +201,28 @@ interface PendingBar {
   readonly isPast: boolean
 }
 
-/** The account is looked up only if the strategy asks. */
+type LookUpBars = (pending: PendingBar, query: BarQuery) => readonly Bar[]
+
+/** Other bars and the account are looked up only if the strategy asks. */
 class View implements StrategyView {
   readonly symbol: string
   readonly bar: Bar
   readonly isWarmUp: boolean
-  readonly bars: StrategyView['bars']
+  readonly #pending: PendingBar
+  readonly #bars: LookUpBars
   readonly #facts: () => AccountFacts
 
-  constructor({ of, bar, isPast }: PendingBar, bars: StrategyView['bars'], facts: () => AccountFacts) {
-    this.symbol = of.symbol
-    this.bar = bar
-    this.isWarmUp = isPast
-    this.bars = bars
+  constructor(pending: PendingBar, bars: LookUpBars, facts: () => AccountFacts) {
+    this.symbol = pending.of.symbol
+    this.bar = pending.bar
+    this.isWarmUp = pending.isPast
+    this.#pending = pending
+    this.#bars = bars
     this.#facts = facts
+  }
+
+  get bars(): StrategyView['bars'] {
+    return (query = {}) => this.#bars(this.#pending, query)
   }
 
   get timeMs(): number {

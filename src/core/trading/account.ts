@@ -119,7 +119,12 @@ const rebasedBy = (was: Usd, before: Usd, moved: Usd): Usd => {
   return before > 0n && after > 0n ? (((was * after) / before) as Usd) : after
 }
 
-const lookedAt = (risk: Risk, { recordedAt }: KnownEvent, before: EquityBefore): Risk => {
+/** Risk at a time at which nothing but prices changed equity. */
+export const lookedAt = (
+  risk: Risk,
+  { recordedAt }: Pick<KnownEvent, 'recordedAt'>,
+  before: EquityBefore,
+): Risk => {
   if (recordedAt === risk.at) return risk
   const { equity, hasTraded } = before
   const day = dayOf(recordedAt)

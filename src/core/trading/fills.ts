@@ -55,7 +55,6 @@ export const filledEvent = (
 ): NewEvent => ({
   type: 'execution.order_filled.v1',
   source: 'oms',
-  ...(order.traceId === undefined ? {} : { traceId: order.traceId }),
   payload: {
     order_id: order.id,
     position_id: order.positionId,
@@ -68,6 +67,7 @@ export const filledEvent = (
     remaining_size: quantityNumber(remaining),
     venue_trade_id: venueTradeId,
   },
+  ...(order.traceId === undefined ? {} : { traceId: order.traceId }),
 })
 
 export interface Levels {
