@@ -1,15 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunningService } from '../interface/service.ts'
 
-const UNTIL_MS = 45_000
+const UNTIL_MS = 110_000
 
-export const until = async (isSo: () => boolean | Promise<boolean>, everyMs = 50): Promise<void> => {
+const EVERY_MS = 50
+
+/** Gives how often it asked in vain. */
+export const until = async (isSo: () => boolean | Promise<boolean>, everyMs = EVERY_MS): Promise<number> => {
   const giveUpMs = performance.now() + UNTIL_MS
-  while (!(await isSo())) {
+  let count = 0
+  for (; !(await isSo()); count += 1) {
     if (performance.now() > giveUpMs) throw new Error(`never so: ${isSo.toString()}`)
     await sleep(everyMs)
   }
+  return count
 }
+
+/**
+ * How often `until` asks in this time at most. A time that is counted in answers is the same on every machine: a slow one
+ * answers later, too.
+ */
+export const asksWithin = (ms: number): number => ms / EVERY_MS
 
 export interface Ready {
   readonly ready?: true

@@ -54,14 +54,16 @@ const openStream = async ({ baseUrl }: ServiceProcess): Promise<{ readonly text:
 const startProxy = async () => {
   const backends = new Map<ServiceProcess, { isReady: boolean; readonly agent: Agent }>()
   let turn = 0
-  const check = setInterval(() => {
-    for (const [service, backend] of backends) {
-      fetch(new URL('/ready', service.baseUrl), { signal: AbortSignal.timeout(500) }).then(
-        ({ status }) => (backend.isReady = status === 200),
-        () => (backend.isReady = false),
+  /** One that is slow to answer is not one that is away: only an answer, or none to come, says so. */
+  const check = async (service: ServiceProcess, backend: { isReady: boolean }): Promise<void> => {
+    while (backends.has(service)) {
+      backend.isReady = await fetch(new URL('/ready', service.baseUrl)).then(
+        ({ status }) => status === 200,
+        () => false,
       )
+      await sleep(50)
     }
-  }, 100)
+  }
   const server = createServer((incoming, outgoing) => {
     const ready = [...backends].filter(([, { isReady }]) => isReady)
     turn += 1
@@ -86,12 +88,15 @@ const startProxy = async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    add: (service: ServiceProcess) =>
-      backends.set(service, { isReady: false, agent: new Agent({ keepAlive: true }) }),
+    add: (service: ServiceProcess) => {
+      const backend = { isReady: false, agent: new Agent({ keepAlive: true }) }
+      backends.set(service, backend)
+      check(service, backend).catch(() => undefined)
+    },
     remove: (service: ServiceProcess) => backends.delete(service),
     readyCount: () => [...backends.values()].filter(({ isReady }) => isReady).length,
     close: () => {
-      clearInterval(check)
+      backends.clear()
       server.closeAllConnections()
       server.close()
     },
