@@ -58,8 +58,8 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 1,
     server: { deps: { external: [/\/signal-engine-programs-\d+\//] } },
     // Only for what hangs: a busy machine may take many times as long as a quiet one.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 30_000 } },
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
   },
 })

@@ -147,7 +147,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-describe('a run that passes over quiet bars', { timeout: 60_000 }, () => {
+describe('a run that passes over quiet bars', () => {
   it.each(STRATEGY_NAMES)(
     'comes to the same as one that takes each bar the long way: %s',
     async (strategy) => {

@@ -45,5 +45,5 @@ describe('the divergence of a day of the real engine', () => {
     await expect(within({ kind: 'seq', seq: seq + 1 })).rejects.toThrow(`the log has 1 to ${seq}`)
     await expect(within({ kind: 'seq', seq }, { kind: 'seq', seq: 1 })).rejects.toThrow('--from comes after')
     expect(await within({ kind: 'seq', seq })).toMatchObject({ rows: [], difference_usd: 0 })
-  }, 60_000)
+  })
 })

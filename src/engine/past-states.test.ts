@@ -58,7 +58,7 @@ describe('the state as it was', () => {
         then.set(state.seq, { views, hash: stateHashOf(state), time: state.recordedAt })
       },
     })
-  }, 120_000)
+  })
 
   it('is what it was when it was the present, for events in any order', async () => {
     const past = new PastStates(day.log, day.trust)

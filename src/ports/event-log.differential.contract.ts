@@ -24,7 +24,7 @@ export const differentialContract = (logs: Logs): void => {
         }),
         { numRuns: 6 },
       )
-    }, 120_000)
+    })
   })
 }
 

@@ -91,6 +91,6 @@ export const treeContract = (logs: Logs): void => {
       expect(await log.treeNodes(below)).toHaveLength(256)
       expect(hexOf(await log.treeNodes(above))).toEqual(expectedNodes(records, above))
       expect(await rootAt(log, records.length)).toBe(rootOfAll())
-    }, 120_000)
+    })
   })
 }

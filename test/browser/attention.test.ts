@@ -167,7 +167,7 @@ describe.skipIf(BROWSER === undefined)('what waits for an operator', () => {
     await page.reload()
     await page.getByText('Nothing needs attention').waitFor()
     expect(await answer('/alerts')).toEqual({ open: [] })
-  }, 120_000)
+  })
 
   it('is accessible, and can be hit with a finger', async () => {
     const { engine, browser } = dashboard

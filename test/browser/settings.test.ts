@@ -79,7 +79,7 @@ describe.skipIf(BROWSER === undefined)('the settings page', () => {
     await dashboard.restart()
     await note.waitFor({ state: 'detached' })
     expect(await dashboard.page.getByLabel('Seed').inputValue()).toBe('7')
-  }, 90_000)
+  })
 
   it('finds settings, and asks before it discards a draft', async () => {
     await dashboard.page.getByLabel('Search settings').fill('dcg')

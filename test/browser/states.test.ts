@@ -29,7 +29,7 @@ describe.skipIf(BROWSER === undefined)('a dashboard without data', () => {
       await takeScreenshot(page, `${title}-empty`)
     }
     expect(dashboard.problems).toEqual([])
-  }, 90_000)
+  })
 
   it('keeps the last state while the service is down, and reconnects by itself', async () => {
     const { page, engine } = dashboard
@@ -53,5 +53,5 @@ describe.skipIf(BROWSER === undefined)('a dashboard without data', () => {
     await page.getByText('Live', { exact: true }).waitFor()
     await page.getByText('No run yet').waitFor()
     expect(await page.getByRole('alert').count()).toBe(0)
-  }, 90_000)
+  })
 })

@@ -79,7 +79,7 @@ describe.skipIf(BROWSER === undefined)('the live updates', () => {
     const stored = (await eventsOf(dashboard.engine, 'signal')).map(({ payload }) => payload['rationale'])
     expect(await listedTexts(page)).toEqual(stored)
     expect(stored.slice(0, 3)).toEqual(['later', 'after the restart', 'before the restart'])
-  }, 90_000)
+  })
 
   it('keeps up on the overview, where every panel updates', async () => {
     const { page } = dashboard

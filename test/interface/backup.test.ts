@@ -152,7 +152,7 @@ onEveryStore('a backup under load', (store) => {
     expect(linesThere.slice(0, made.events)).toEqual(linesHere.slice(0, made.events))
     expect(linesThere.length).toBeGreaterThan(made.events)
     expect(ok(svc(other, ['integrity', '--json'], elsewhere))).toMatchObject({ ok: true })
-  }, 240_000)
+  })
 })
 
 onEveryStore('a restore in place', (store) => {
@@ -215,7 +215,7 @@ onEveryStore('a restore in place', (store) => {
     expect(same).toMatchObject({ kill_switch: 0, known_size: null })
     expect(exported(home, variables).startsWith(held)).toBe(true)
     expect(ok(svc(home, ['integrity', '--json'], variables))).toMatchObject({ ok: true })
-  }, 240_000)
+  })
 })
 
 describe.skipIf(postgresMissing !== null)('an export', () => {
@@ -256,7 +256,7 @@ describe.skipIf(postgresMissing !== null)('an export', () => {
     const moved = await startService(home, postgres)
     expect((await moved.call('GET', '/kill-switch')).body).toMatchObject({ level: 0 })
     await moved.stop()
-  }, 240_000)
+  })
 
   it('that is damaged leaves nothing in either store', async () => {
     const home = await newHome()
@@ -292,7 +292,7 @@ describe.skipIf(postgresMissing !== null)('an export', () => {
     expect(ok(svc(home, ['import', whole, '--into', url, '--json'], SAVED))).toMatchObject({
       events: lines.length,
     })
-  }, 240_000)
+  })
 })
 
 describe('a node without a saved identity', () => {
@@ -313,7 +313,7 @@ describe('a node without a saved identity', () => {
     const again = await startService(other, variables)
     expect((await again.call('GET', '/integrity?mode=full')).body).toMatchObject({ ok: true })
     await again.stop()
-  }, 120_000)
+  })
 })
 
 describe('a copy that cannot be trusted', () => {
@@ -329,7 +329,7 @@ describe('a copy that cannot be trusted', () => {
     backup = join(home, 'good.jsonl')
     ok(svc(home, ['backup', backup, '--json'], SAVED))
     log = exported(home, SAVED)
-  }, 120_000)
+  })
   afterAll(cleanUp)
 
   /** What is refused leaves the log, its checkpoints and the folder as they were. */
@@ -367,7 +367,7 @@ describe('a copy that cannot be trusted', () => {
       expect(await storedIn(home)).toBe(stored)
     }
     expectSound()
-  }, 120_000)
+  })
 
   it('a cut one is found, compressed or not', async () => {
     const file = join(home, 'cut.jsonl')
@@ -385,7 +385,7 @@ describe('a copy that cannot be trusted', () => {
     truncateSync(zipped, statSync(zipped).size - 100)
     await refusedHere(zipped, 'file.unreadable')
     expectSound()
-  }, 120_000)
+  })
 
   it('one of another key is refused, with and without a pinned log', async () => {
     const forger = await newHome()
@@ -411,7 +411,7 @@ describe('a copy that cannot be trusted', () => {
     expect(existsSync(join(bare, 'data', 'events.db'))).toBe(false)
     const nobody = await newHome()
     refused(svc(nobody, ['restore', backup, '--json'], SAVED), 'identity.unavailable')
-  }, 120_000)
+  })
 
   it('one that lacks a checkpoint kept elsewhere is refused in an empty home', async () => {
     const other = await newHomeOf(home)
@@ -423,7 +423,7 @@ describe('a copy that cannot be trusted', () => {
     refused(svc(other, ['restore', early, '--checkpoint', kept, '--json'], SAVED), 'backup.older')
     expect(existsSync(join(other, 'data', 'events.db'))).toBe(false)
     log = exported(home, SAVED)
-  }, 120_000)
+  })
 
   it('what is no backup is refused', async () => {
     const text = join(home, 'notes.txt')
@@ -442,7 +442,7 @@ describe('a copy that cannot be trusted', () => {
     await refusedHere(join(home, 'missing.jsonl'), 'file.unreadable')
     await refusedHere(home, 'file.unreadable')
     expectSound()
-  }, 120_000)
+  })
 
   it('an existing file is never overwritten, and a damaged log is not backed up', async () => {
     const taken = join(home, 'taken.jsonl')
@@ -462,7 +462,7 @@ describe('a copy that cannot be trusted', () => {
     const empty = await newHome()
     refused(svc(empty, ['backup', join(empty, 'x'), '--json'], SAVED), 'store.missing')
     expect(readdirSync(empty)).toEqual([])
-  }, 120_000)
+  })
 
   it('a full disk leaves neither half a backup nor half a log', async () => {
     const full = await newHome()
@@ -483,7 +483,7 @@ describe('a copy that cannot be trusted', () => {
     expect(exported(full, SAVED)).toBe(whole)
     ok(svc(other, ['restore', file, '--json'], SAVED))
     expect(exported(other, SAVED).startsWith(whole)).toBe(true)
-  }, 240_000)
+  })
 
   it.skipIf(process.getuid?.() === 0)('a folder without permission is named', () => {
     const closed = join(home, 'closed')
@@ -541,7 +541,7 @@ describe('a copy that cannot be trusted', () => {
     expect(ok(svc(other, ['restore', backup, '--json'], SAVED))).toMatchObject({ kill_switch: 2 })
     expect(ok(svc(other, ['integrity', '--json'], SAVED))).toMatchObject({ ok: true })
     expect(filesIn(other).filter((name) => name.endsWith('.restored'))).toEqual([])
-  }, 120_000)
+  })
 
   it('an old log that cannot be read is replaced and kept', async () => {
     const broken = await newHomeOf(home)
@@ -553,5 +553,5 @@ describe('a copy that cannot be trusted', () => {
     }
     expect(readFileSync(old, 'utf8')).toContain('no database at all')
     expect(ok(svc(broken, ['integrity', '--json'], SAVED))).toMatchObject({ ok: true })
-  }, 120_000)
+  })
 })

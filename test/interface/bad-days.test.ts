@@ -56,7 +56,7 @@ describe('a full disk', () => {
     expect(acknowledged.filter((reason) => !stored.has(reason))).toEqual([])
     expect((await write(service, 1)).status).toBe(200)
     await service.stop()
-  }, 120_000)
+  })
 })
 
 describe.skipIf(postgresMissing !== null)(`a lost PostgreSQL server${postgresMissing ?? ''}`, () => {
@@ -77,5 +77,5 @@ describe.skipIf(postgresMissing !== null)(`a lost PostgreSQL server${postgresMis
     } finally {
       await server.stop()
     }
-  }, 120_000)
+  })
 })

@@ -39,7 +39,7 @@ onEveryStore('a changed log', (store) => {
     expect(started?.payload).toMatchObject({ integrity: { ok: false, reason: 'hash' } })
     expect(service.output()).toContain('does not verify')
     await service.stop()
-  }, 120_000)
+  })
 })
 
 describe('a shortened log', () => {
@@ -56,7 +56,7 @@ describe('a shortened log', () => {
     const service = await startService(home)
     expect((await service.call('GET', '/kill-switch')).body).toMatchObject({ level: 3 })
     await service.stop()
-  }, 120_000)
+  })
 
   it('that is an older copy is found, and an operator may accept the loss', async () => {
     const home = await newHome()
@@ -76,5 +76,5 @@ describe('a shortened log', () => {
     const started = await startService(home)
     expect((await started.call('GET', '/integrity?mode=full')).body).toMatchObject({ ok: true })
     await started.stop()
-  }, 120_000)
+  })
 })

@@ -91,7 +91,7 @@ onEveryStore('the log', (store) => {
     expect((await other.call('GET', '/signals?limit=1')).body).toMatchObject({ total: 1000 })
     expect((await other.call('GET', '/integrity?mode=full')).body).toMatchObject({ ok: true })
     expect(await other.stop()).toBe(0)
-  }, 120_000)
+  })
 
   it('is exported with everything a stranger needs to prove it offline', async () => {
     const file = join(home, 'log.jsonl')
@@ -99,7 +99,7 @@ onEveryStore('the log', (store) => {
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
     expect(unprovable(lines.map((line) => JSON.parse(line) as EventRecord))).toEqual([])
     expect(svc(home, ['integrity', '--file', file]).exitCode).toBe(0)
-  }, 120_000)
+  })
 
   it('A121: replays to the same state', () => {
     const replayed = svc(home, ['replay', '--json'], variables)

@@ -186,7 +186,7 @@ describe('a journal that is lost after kill -9', () => {
     })
     await started.stop()
     expect(existsSync(`${databaseIn(home)}.head`)).toBe(true)
-  }, 240_000)
+  })
 })
 
 describe.each<[string, (journal: string) => void]>([
@@ -207,7 +207,7 @@ describe.each<[string, (journal: string) => void]>([
     const found = integrityOf(home)
     expect(found).toMatchObject({ exitCode: 1, reason: 'truncated' })
     expect(found.detail).toMatch(/\d+ events are lost/)
-  }, 120_000)
+  })
 })
 
 describe('a service that is killed', () => {

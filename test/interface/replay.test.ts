@@ -88,22 +88,20 @@ const tradesOf = async (service: RunningService): Promise<readonly Trade[]> => {
 const beforeTheEnd = (trades: readonly Trade[]): readonly Trade[] =>
   trades.filter(({ closed_at }) => closed_at < END_TS)
 
-describe('a file that the service replays', { timeout: 300_000 }, () => {
+describe('a file that the service replays', () => {
   let home: string
   let service: RunningService
   beforeAll(async () => {
     home = await homeWithBars()
     service = await startService(home, REPLAY)
-  }, 120_000)
+  })
   afterAll(cleanUp)
 
   it('is traded on the clock of its bars, as a backtest trades it', async () => {
     await expect
-      .poll(async () => (await eventsOf(service, 'market.bar'))[0]?.payload['close_ts'], { timeout: 120_000 })
+      .poll(async () => (await eventsOf(service, 'market.bar'))[0]?.payload['close_ts'])
       .toBe(END_TS)
-    await expect
-      .poll(async () => (await eventsOf(service, 'brain.cycle'))[0]?.payload['as_of'], { timeout: 30_000 })
-      .toBe(END_TS)
+    await expect.poll(async () => (await eventsOf(service, 'brain.cycle'))[0]?.payload['as_of']).toBe(END_TS)
     const cycles = await eventsOf(service, 'brain.cycle')
     expect(cycles.length).toBeGreaterThan(100)
     for (const { payload } of cycles) expect(payload['awaited']).toMatchObject({ bar: 'stored' })
@@ -143,7 +141,7 @@ describe('a file that the service replays', { timeout: 300_000 }, () => {
   })
 })
 
-describe('a replay that cannot be', { timeout: 120_000 }, () => {
+describe('a replay that cannot be', () => {
   afterAll(cleanUp)
 
   it('is refused in a home whose log has later times, and leaves its log alone', async () => {

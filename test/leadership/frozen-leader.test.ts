@@ -45,126 +45,114 @@ const positionsOf = async (service: RunningService): Promise<readonly object[]> 
   (await service.call('GET', '/positions')).body
 
 onEveryStore('a leader that is frozen', (store) => {
-  it(
-    'is replaced in time; awake again it sends nothing, not even an order it was about to send',
-    {
-      timeout: 300_000,
-    },
-    async () => {
-      const venue = await startExchangeServer({
-        now: () => Date.now(),
-        perpetuals: ['BTC', 'ETH', 'SOL', 'SUI', 'HYPE'],
-      })
-      venue.world.prices.set('ETH', 10_000_000_000n)
-      const { account } = venue.world
-      const home = await newHome()
-      const variables = { ...venueVariables(venue), ...(await store()) }
-      const first = await startService(home, variables, { words: ['serve', '--no-dashboard'] })
-      const second = await startService(home, variables, { words: ['serve', '--no-dashboard'] })
-      try {
-        expect([await leads(first), await leads(second)]).toEqual([true, false])
-        /** Held back by nothing but prices, which come with the order. */
-        const awaitsPrices = async (service: RunningService): Promise<boolean> => {
-          const live: { held_back_by: readonly string[] } = (await service.call('GET', '/live')).body
-          return live.held_back_by.join() === 'price_old'
-        }
-        const isChecked = async (service: RunningService): Promise<boolean> => {
-          const { checks }: { checks: { ok: boolean } | null } = (await service.call('GET', '/live')).body
-          return checks?.ok === true
-        }
-        await until(() => isChecked(first))
-        expect(await svcBeside(home, ['live', 'enable', '--confirm', VENUE], variables)).toBe(0)
-        await until(() => awaitsPrices(first))
-
-        // The order of the first leader is decided and stored, and one request away from the venue.
-        venue.faults.add(/POST .*\/v1\/leverage$/, { kind: 'done_then_slow', waitMs: 120_000 }, 1)
-        await wantToTrade(first)
-        await until(() => venue.requests.some((request) => request.includes('v1/leverage?')))
-        expect(account.attempts).toEqual([])
-        first.signal('SIGSTOP')
-        const frozenMs = performance.now()
-
-        expect(await until(() => leads(second))).toBeLessThan(REPLACED_WITHIN)
-        // The new one does not find the order at the venue, and sends it.
-        await until(async () => (await positionsOf(second)).length === 1)
-        expect(account.attempts).toHaveLength(1)
-        const held = account.holdings.get('ETH')?.quantity
-        await sleep(Math.max(0, frozenMs + 15_000 - performance.now()))
-
-        const { length: requestsBefore } = venue.requests
-        venue.release()
-        first.signal('SIGCONT')
-        await until(() => first.output().includes('leadership lost'))
-        expect(await leads(first)).toBe(false)
-        await sleep(3000)
-        expect(account.attempts).toHaveLength(1)
-        expect(account.holdings.get('ETH')?.quantity).toBe(held)
-        expect(
-          venue.requests.slice(requestsBefore).filter((request) => request.includes('newClientOrderId=')),
-        ).toEqual([])
-
-        // It still serves clients, and what they report leads to an order of the new leader.
-        venue.world.prices.set('ETH', 9_300_000_000n)
-        for (const price of [93, 92.9])
-          await emit(first, 'ticker', 'signal.price_ws.v1', { symbol: 'ETH', price })
-        await until(async () => (await positionsOf(first)).length === 0)
-        expect(account.attempts).toHaveLength(2)
-        expect(account.holdings.get('ETH')?.quantity ?? 0n).toBe(0n)
-
-        const leaders = (await eventsOf(first, 'system.leader')).toSorted((one, other) => one.seq - other.seq)
-        expect(leaders.map(({ payload }) => payload['token'])).toEqual([1, 2])
-        expect(account.attempts.map(({ clientOrderId }) => clientOrderId.slice(0, 6))).toEqual([
-          '000001',
-          '000002',
-        ])
-        expect(account.attempts.every(({ clientOrderId }) => /^[0-9a-f]{32}$/.test(clientOrderId))).toBe(true)
-      } finally {
-        first.signal('SIGCONT')
-        await Promise.all([first.stop(), second.stop()])
-        await venue.close()
+  it('is replaced in time; awake again it sends nothing, not even an order it was about to send', async () => {
+    const venue = await startExchangeServer({
+      now: () => Date.now(),
+      perpetuals: ['BTC', 'ETH', 'SOL', 'SUI', 'HYPE'],
+    })
+    venue.world.prices.set('ETH', 10_000_000_000n)
+    const { account } = venue.world
+    const home = await newHome()
+    const variables = { ...venueVariables(venue), ...(await store()) }
+    const first = await startService(home, variables, { words: ['serve', '--no-dashboard'] })
+    const second = await startService(home, variables, { words: ['serve', '--no-dashboard'] })
+    try {
+      expect([await leads(first), await leads(second)]).toEqual([true, false])
+      /** Held back by nothing but prices, which come with the order. */
+      const awaitsPrices = async (service: RunningService): Promise<boolean> => {
+        const live: { held_back_by: readonly string[] } = (await service.call('GET', '/live')).body
+        return live.held_back_by.join() === 'price_old'
       }
-    },
-  )
-
-  it(
-    'stores nothing for 30 seconds and nothing afterwards; no bar and no cycle is there twice',
-    {
-      timeout: 300_000,
-    },
-    async () => {
-      const home = await newHome()
-      const variables = {
-        ...(await store()),
-        SVC_DEV_MODE: '1',
-        SVC_MARKET__FEED: 'simulated',
-        SVC_MARKET__WARMUP_HOURS: '1',
-        SVC_BRAIN__CYCLE_INTERVAL_SECONDS: '2',
+      const isChecked = async (service: RunningService): Promise<boolean> => {
+        const { checks }: { checks: { ok: boolean } | null } = (await service.call('GET', '/live')).body
+        return checks?.ok === true
       }
-      const first = await startService(home, variables, { words: ['serve', '--no-dashboard'] })
-      const second = await startService(home, variables, { words: ['serve', '--no-dashboard'] })
-      const cycles = async (): Promise<number> =>
-        (await eventsAfter(second, 0)).filter(({ type }) => type === 'brain.cycle.v1').length
-      await until(async () => (await cycles()) > 1, 500)
+      await until(() => isChecked(first))
+      expect(await svcBeside(home, ['live', 'enable', '--confirm', VENUE], variables)).toBe(0)
+      await until(() => awaitsPrices(first))
+
+      // The order of the first leader is decided and stored, and one request away from the venue.
+      venue.faults.add(/POST .*\/v1\/leverage$/, { kind: 'done_then_slow', waitMs: 120_000 }, 1)
+      await wantToTrade(first)
+      await until(() => venue.requests.some((request) => request.includes('v1/leverage?')))
+      expect(account.attempts).toEqual([])
       first.signal('SIGSTOP')
       const frozenMs = performance.now()
+
       expect(await until(() => leads(second))).toBeLessThan(REPLACED_WITHIN)
-      const { length: before } = await eventsAfter(second, 0)
-      await sleep(Math.max(0, frozenMs + 30_000 - performance.now()))
-      expect(
-        (await eventsAfter(second, before)).filter(({ type }) => type === 'brain.cycle.v1').length,
-      ).toBeGreaterThan(3)
+      // The new one does not find the order at the venue, and sends it.
+      await until(async () => (await positionsOf(second)).length === 1)
+      expect(account.attempts).toHaveLength(1)
+      const held = account.holdings.get('ETH')?.quantity
+      await sleep(Math.max(0, frozenMs + 15_000 - performance.now()))
+
+      const { length: requestsBefore } = venue.requests
+      venue.release()
       first.signal('SIGCONT')
       await until(() => first.output().includes('leadership lost'))
-      await sleep(5000)
-      expect([await leads(first), await leads(second)]).toEqual([false, true])
-      const all = await eventsAfter(second, 0)
-      expect(all.filter(({ type }) => type === 'system.leader.v1')).toHaveLength(2)
-      expect(repeatedIn(all)).toEqual([])
-      // A clean end hands over at once: to the one that was frozen.
-      const stopped = second.stop('SIGINT')
-      expect(await until(() => leads(first))).toBeLessThan(asksWithin(5000))
-      await stopped
-      await first.stop()
-    },
-  )
+      expect(await leads(first)).toBe(false)
+      await sleep(3000)
+      expect(account.attempts).toHaveLength(1)
+      expect(account.holdings.get('ETH')?.quantity).toBe(held)
+      expect(
+        venue.requests.slice(requestsBefore).filter((request) => request.includes('newClientOrderId=')),
+      ).toEqual([])
+
+      // It still serves clients, and what they report leads to an order of the new leader.
+      venue.world.prices.set('ETH', 9_300_000_000n)
+      for (const price of [93, 92.9])
+        await emit(first, 'ticker', 'signal.price_ws.v1', { symbol: 'ETH', price })
+      await until(async () => (await positionsOf(first)).length === 0)
+      expect(account.attempts).toHaveLength(2)
+      expect(account.holdings.get('ETH')?.quantity ?? 0n).toBe(0n)
+
+      const leaders = (await eventsOf(first, 'system.leader')).toSorted((one, other) => one.seq - other.seq)
+      expect(leaders.map(({ payload }) => payload['token'])).toEqual([1, 2])
+      expect(account.attempts.map(({ clientOrderId }) => clientOrderId.slice(0, 6))).toEqual([
+        '000001',
+        '000002',
+      ])
+      expect(account.attempts.every(({ clientOrderId }) => /^[0-9a-f]{32}$/.test(clientOrderId))).toBe(true)
+    } finally {
+      first.signal('SIGCONT')
+      await Promise.all([first.stop(), second.stop()])
+      await venue.close()
+    }
+  })
+
+  it('stores nothing for 30 seconds and nothing afterwards; no bar and no cycle is there twice', async () => {
+    const home = await newHome()
+    const variables = {
+      ...(await store()),
+      SVC_DEV_MODE: '1',
+      SVC_MARKET__FEED: 'simulated',
+      SVC_MARKET__WARMUP_HOURS: '1',
+      SVC_BRAIN__CYCLE_INTERVAL_SECONDS: '2',
+    }
+    const first = await startService(home, variables, { words: ['serve', '--no-dashboard'] })
+    const second = await startService(home, variables, { words: ['serve', '--no-dashboard'] })
+    const cycles = async (): Promise<number> =>
+      (await eventsAfter(second, 0)).filter(({ type }) => type === 'brain.cycle.v1').length
+    await until(async () => (await cycles()) > 1, 500)
+    first.signal('SIGSTOP')
+    const frozenMs = performance.now()
+    expect(await until(() => leads(second))).toBeLessThan(REPLACED_WITHIN)
+    const { length: before } = await eventsAfter(second, 0)
+    await sleep(Math.max(0, frozenMs + 30_000 - performance.now()))
+    expect(
+      (await eventsAfter(second, before)).filter(({ type }) => type === 'brain.cycle.v1').length,
+    ).toBeGreaterThan(3)
+    first.signal('SIGCONT')
+    await until(() => first.output().includes('leadership lost'))
+    await sleep(5000)
+    expect([await leads(first), await leads(second)]).toEqual([false, true])
+    const all = await eventsAfter(second, 0)
+    expect(all.filter(({ type }) => type === 'system.leader.v1')).toHaveLength(2)
+    expect(repeatedIn(all)).toEqual([])
+    // A clean end hands over at once: to the one that was frozen.
+    const stopped = second.stop('SIGINT')
+    expect(await until(() => leads(first))).toBeLessThan(asksWithin(5000))
+    await stopped
+    await first.stop()
+  })
 })

@@ -153,8 +153,7 @@ describe('a service that is to trade live', () => {
     expect(asked).toEqual([])
   })
 
-  // A request alone is given ten seconds, and a look at the venue makes several.
-  it('starts and stops beside a network that is silent', { timeout: 120_000 }, async () => {
+  it('starts and stops beside a network that is silent', async () => {
     withoutNetwork('silence')
     await storeKeys()
     const running = await start()

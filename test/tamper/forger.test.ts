@@ -107,14 +107,14 @@ describe('an old signed event, appended again under a new id', () => {
     await raise(service, 2)
     const records = await readAll(home)
     await smuggle(home, replayed(records, isLowering), headOf(records.at(-1)!))
-    await expect.poll(() => levelOf(service), { timeout: 30_000 }).toBe(3)
+    await expect.poll(() => levelOf(service)).toBe(3)
     expect((await service.call('GET', '/integrity')).body).toMatchObject({ ok: false, reason: 'signature' })
     expect(service.output()).toContain('not signed by an accepted key')
     await service.stop()
     const { exitCode, report } = integrity(home)
     expect(exitCode).toBe(1)
     expect(report).toMatchObject({ ok: false, reason: 'signature', first_bad_id: 'replayed' })
-  }, 120_000)
+  })
 
   it('is not believed by the next start either', async () => {
     const home = await stoppedHome()
@@ -123,7 +123,7 @@ describe('an old signed event, appended again under a new id', () => {
     const after = await startService(home, SAVED)
     expect(await levelOf(after)).toBe(3)
     await after.stop()
-  }, 120_000)
+  })
 })
 
 describe('a forged signal', () => {
@@ -140,9 +140,9 @@ describe('a forged signal', () => {
       replayed(records, (record) => record.id === id),
       headOf(records.at(-1)!),
     )
-    await expect.poll(() => levelOf(service), { timeout: 30_000 }).toBe(3)
+    await expect.poll(() => levelOf(service)).toBe(3)
     const honest = await register(service, 'n2')
-    await expect.poll(() => stream.text(), { timeout: 30_000 }).toContain(honest)
+    await expect.poll(() => stream.text()).toContain(honest)
     stream.close()
     expect(stream.text()).not.toContain('replayed')
 
@@ -160,7 +160,7 @@ describe('a forged signal', () => {
       expect([signals.includes(id), signals.includes('replayed')]).toEqual([true, false])
       expect((await service.call('GET', '/signals/replayed/attribution')).status).toBe(404)
       const resumed = await openStream(service, `?since=${id}`)
-      await expect.poll(() => resumed.text(), { timeout: 30_000 }).toContain(honest)
+      await expect.poll(() => resumed.text()).toContain(honest)
       resumed.close()
       expect([resumed.text().includes(id), resumed.text().includes('replayed')]).toEqual([true, false])
       expect((await service.call('GET', '/events/replayed/proof')).body).toMatchObject({
@@ -171,7 +171,7 @@ describe('a forged signal', () => {
     }
     expect(svc(home, ['prove', 'replayed'], SAVED)).toMatchObject({ exitCode: 1 })
     expect(svc(home, ['prove', id], SAVED)).toMatchObject({ exitCode: 0 })
-  }, 120_000)
+  })
 })
 
 describe('a foreign key', () => {
@@ -189,14 +189,14 @@ describe('a foreign key', () => {
       recordedAt: head.recordedAt,
     }))
     await smuggle(home, await resigned(rechained(forged, head), outsider), head)
-    await expect.poll(() => levelOf(service), { timeout: 30_000 }).toBe(3)
+    await expect.poll(() => levelOf(service)).toBe(3)
     await service.stop()
     expect(integrity(home).report).toMatchObject({
       ok: false,
       reason: 'signature',
       first_bad_seq: head.seq + 1,
     })
-  }, 120_000)
+  })
 
   it('cannot admit itself', async () => {
     const home = await newHome()
@@ -213,10 +213,10 @@ describe('a foreign key', () => {
       recordedAt: head.recordedAt,
     }))
     await smuggle(home, await resigned(rechained(forged, head), outsider), head)
-    await expect.poll(() => levelOf(service), { timeout: 30_000 }).toBe(3)
+    await expect.poll(() => levelOf(service)).toBe(3)
     await service.stop()
     expect(integrity(home).report).toMatchObject({ ok: false, reason: 'signature' })
-  }, 120_000)
+  })
 
   it('does not get a log that is rewritten as a whole past the node, checkpoints deleted', async () => {
     const home = await stoppedHome()
@@ -240,7 +240,7 @@ describe('a foreign key', () => {
     const after = await startService(home, SAVED)
     expect(await levelOf(after)).toBe(3)
     await after.stop()
-  }, 120_000)
+  })
 })
 
 describe('a forged snapshot', () => {
@@ -268,7 +268,7 @@ describe('a forged snapshot', () => {
         reason: 'snapshot',
       })
     await after.stop()
-  }, 120_000)
+  })
 })
 
 describe('checkpoints', () => {
@@ -277,7 +277,7 @@ describe('checkpoints', () => {
     expect(integrity(home).report).toMatchObject({ ok: true })
     rmSync(`${fileIn(home)}.checkpoints`)
     expect(integrity(home)).toMatchObject({ exitCode: 1, report: { ok: false, reason: 'checkpoint' } })
-  }, 120_000)
+  })
 
   it('that are replaced by an older copy are missed after the next start', async () => {
     const home = await stoppedHome()
@@ -289,7 +289,7 @@ describe('checkpoints', () => {
     await (await startService(home, SAVED)).stop()
     renameSync(`${notes}.old`, notes)
     expect(integrity(home)).toMatchObject({ exitCode: 1, report: { ok: false, reason: 'checkpoint' } })
-  }, 120_000)
+  })
 
   it('kept elsewhere show a log that was turned back together with its own', async () => {
     const home = await stoppedHome()
@@ -310,7 +310,7 @@ describe('checkpoints', () => {
     const nothing = svc(home, ['integrity', '--checkpoint', join(home, 'none')], SAVED)
     expect(nothing).toMatchObject({ exitCode: 1 })
     expect(nothing.stderr).toContain('cannot read the checkpoint')
-  }, 120_000)
+  })
 
   it('are posted to the webhook, which can then be asked', async () => {
     const posted: string[] = []
@@ -338,7 +338,7 @@ describe('checkpoints', () => {
     })
     expect(JSON.parse(stdout)).toMatchObject({ ok: true })
     server.close()
-  }, 120_000)
+  })
 })
 
 describe('the identity', () => {
@@ -376,7 +376,7 @@ describe('the identity', () => {
     expect([open.exitCode, open.stderr]).toEqual([1, expect.stringContaining('chmod 600')])
     chmodSync(path, 0o600)
     await (await startService(home, SAVED)).stop()
-  }, 120_000)
+  })
 
   it('of another node may write once it is admitted, and no longer when it is retired', async () => {
     const home = await newHome()
@@ -419,7 +419,7 @@ describe('the identity', () => {
     expect(refused.stderr).toContain('was retired')
     swap()
     expect(integrity(home).report).toMatchObject({ ok: true })
-  }, 120_000)
+  })
 
   it('is rotated by an event of the old key, which then counts no more', async () => {
     const home = await newHome()
@@ -443,7 +443,7 @@ describe('the identity', () => {
       svc(home, ['contributors', 'register', '--node-id', 'n2', '--name', 'N', '--role', 'curator'], SAVED)
         .stderr,
     ).toContain('was retired')
-  }, 120_000)
+  })
 })
 
 it('finds a row of the database that was changed where it stands', async () => {
@@ -461,4 +461,4 @@ it('finds a row of the database that was changed where it stands', async () => {
   const after = await startService(home, SAVED)
   expect(await levelOf(after)).toBe(3)
   await after.stop()
-}, 120_000)
+})

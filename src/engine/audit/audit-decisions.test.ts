@@ -114,7 +114,7 @@ describe('the audit of decisions', () => {
     mistaken = await withMistake()
     day = await simulateDay({ hours: 4, act: busyDay })
     records = await day.log.read({ order: 'asc', limit: 100_000 })
-  }, 120_000)
+  })
 
   const audit = (log: EventLog, options: Partial<AuditOptions> = {}, audits = auditDecisions) =>
     audits(log, {

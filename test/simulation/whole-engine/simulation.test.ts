@@ -75,7 +75,7 @@ describe('the whole engine, simulated', () => {
     ]
     expect(again.digest).toBe(one.digest)
     expect(other.digest).not.toBe(one.digest)
-  }, 120_000)
+  })
 
   it('has met everything that it is there for', () => {
     const missing = HAPPENED.filter((name) => (totals.get(name) ?? 0) === 0)

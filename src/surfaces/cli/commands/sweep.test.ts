@@ -42,7 +42,7 @@ const documentOf = async (...words: readonly string[]) => {
   return { reused, file, document }
 }
 
-describe('svc sweep', { timeout: 180_000 }, () => {
+describe('svc sweep', () => {
   it('gives the same with one process and with two, and goes on where it stopped', async () => {
     const one = await documentOf(...GRID, '--workers', '1')
     expect(one.document).toMatchObject({ strategy: 'ma_crossover', method: 'grid', trials: 4, runs: 4 })
