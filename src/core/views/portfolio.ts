@@ -35,11 +35,9 @@ export const portfolioView = z.object({
   equity_usd: z.number().meta({ description: 'cash and what open positions would bring at their marks' }),
   cash_usd: z.number(),
   start_balance_usd: z.number(),
-  capital_moved_usd: z
-    .number()
-    .meta({
-      description: 'deposits at the venue since the start, less withdrawals; neither is a profit or a loss',
-    }),
+  capital_moved_usd: z.number().meta({
+    description: 'deposits at the venue since the start, less withdrawals; neither is a profit or a loss',
+  }),
   realized_pnl_usd: z.number().meta({ description: 'of closed positions, net of fees and funding' }),
   unrealized_pnl_usd: z.number(),
   fees_usd: z.number(),
