@@ -172,7 +172,12 @@ const influence = (reports: readonly LifeReport[]): readonly ClaimRow[] =>
       vote.mean <= 1.1,
     )
     const otherLife = `${attack}: money of ${whose}, over that of the source alone in another life`
-    if (!isCopied) return [votes, row(2, otherLife, shown(inOtherLife), '≤ 1.1', inOtherLife.mean <= 1.1)]
+    const lives = row(2, otherLife, shown(inOtherLife), 'for comparison', true)
+    if (!isCopied) {
+      const paid = byOtherVotes(reports, members, source)
+      const what = `${attack}: money of ${whose}, over that of the source under one name, from the same profits`
+      return [votes, row(2, what, shown(paid), '≤ 1.1', paid.mean <= 1.1), lives]
+    }
     const kept = ratioOf(reports, [source], source, shareMeasure)
     const together = sameProfits(reports, members, source)
     return [
@@ -192,9 +197,32 @@ const influence = (reports: readonly LifeReport[]): readonly ClaimRow[] =>
         'for comparison',
         true,
       ),
-      row(2, otherLife, shown(inOtherLife), 'for comparison', true),
+      lives,
     ]
   })
+
+/**
+ * Several names cannot be taken out of a life and leave their source under one name. So each profit of the life with them is
+ * shared once as it was, and once by the votes that the same cycle of the life without them had. Held against what the honest
+ * authors have of it.
+ */
+const byOtherVotes = (
+  reports: readonly LifeReport[],
+  members: readonly string[],
+  source: string,
+): Interval => {
+  const alone = livesOf(reports, { market: 'default', learning: true, population: 'alone' })
+  return ratioInterval(
+    livesOf(reports, { market: 'default', learning: true, population: 'all' }).flatMap((life) => {
+      const other = alone.find(({ plan }) => plan.seed === life.plan.seed)
+      if (other === undefined) return []
+      const partFor = (name: string): number =>
+        sumOf(life.books.profits.map(([place, usd]) => usd * (other.books.shares[place]?.[name] ?? 0)))
+      const otherwise = partFor(source) / sumOf(HONEST_NAMES.map(partFor))
+      return [[partOf(life, members, moneyMeasure), otherwise] as const]
+    }),
+  )
+}
 
 /**
  * Two lives trade differently, whatever the copycats do: another luck, and other names among whom the vote of newcomers is

@@ -42,20 +42,12 @@ export const withoutCopycats = (state: State): State | null => {
 
 /** Follows each trade to its profit, and pays it a second time: as if the copycats had never spoken. */
 export const createPaymaster = (plans: readonly AuthorPlan[]) => {
-  const contributors = new Set(plans.flatMap(({ name, role }) => (role === 'contributor' ? name : [])))
+  const sharesOf = sharesAmong(plans)
   const wanted = new Map<string, Shares>()
   const held = new Map<string, Shares>()
   const paid = new Map<string, number>()
   let decisions = 0
   let changed = 0
-
-  const sharesOf = ({ inputs }: Conviction, side: 1 | -1): Shares => {
-    const supporters = inputs.filter(
-      ({ author, contribution }) => contributors.has(author) && contribution * side > 0,
-    )
-    const all = supporters.reduce((sum, { contribution }) => sum + contribution, 0)
-    return supporters.map(({ author, contribution }) => ({ name: author, part: contribution / all }))
-  }
 
   return {
     paid,
@@ -89,6 +81,60 @@ export const createPaymaster = (plans: readonly AuthorPlan[]) => {
   }
 }
 
+/** How a profit on one side is shared among those who supported it. */
+const sharesAmong = (plans: readonly AuthorPlan[]) => {
+  const contributors = new Set(plans.flatMap(({ name, role }) => (role === 'contributor' ? name : [])))
+  return ({ inputs }: Conviction, side: Side): Shares => {
+    const supporters = inputs.filter(
+      ({ author, contribution }) => contributors.has(author) && contribution * side > 0,
+    )
+    const all = supporters.reduce((sum, { contribution }) => sum + contribution, 0)
+    return supporters.map(({ author, contribution }) => ({ name: author, part: contribution / all }))
+  }
+}
+
+/** Profits by cycle, symbol and side, and how any profit there would be shared: for lives of which one pays the other's. */
+export interface Books {
+  readonly profits: readonly (readonly [place: string, usd: number])[]
+  readonly shares: Readonly<Record<string, Readonly<Record<string, number>>>>
+}
+
+export const createBookkeeper = (plans: readonly AuthorPlan[]) => {
+  const sharesOf = sharesAmong(plans)
+  const shares: Record<string, Record<string, number>> = {}
+  const profits: [string, number][] = []
+  const wanted = new Map<string, string>()
+  const held = new Map<string, string>()
+  return {
+    books: { profits, shares } satisfies Books,
+    cycle: (cycle: number, events: readonly Stamped[]): void => {
+      for (const [symbol, conviction] of convictionsIn(events))
+        for (const side of [1, -1] as const)
+          shares[placeOf(cycle, symbol, side)] = Object.fromEntries(
+            sharesOf(conviction, side).map(({ name, part }) => [name, part]),
+          )
+      for (const event of events) {
+        const known = asKnown(event)
+        if (known?.type !== 'execution.trade_intent.v1') continue
+        const { symbol, direction } = known.payload
+        wanted.set(known.id, placeOf(cycle, symbol, direction === 'long' ? 1 : -1))
+      }
+    },
+    see: (events: readonly Stamped[]): void => {
+      for (const event of events) {
+        const known = asKnown(event)
+        if (known?.type === 'execution.position_opened.v1')
+          held.set(known.payload.position_id, wanted.get(known.payload.intent_id) ?? '')
+        if (known?.type === 'karma.intent.v1')
+          profits.push([held.get(known.payload.trade_id) ?? '', known.payload.karma_amount_usd])
+      }
+    },
+  }
+}
+
+const placeOf = (cycle: number, symbol: string, side: Side): string => `${cycle} ${symbol} ${side}`
+
+type Side = 1 | -1
 type Shares = readonly { readonly name: string; readonly part: number }[]
 type Conviction = NewPayload<'brain.conviction.v1'>
 

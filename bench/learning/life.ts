@@ -12,7 +12,7 @@ import type { Domain } from '../../src/core/shared/domains.ts'
 import { equityOf } from '../../src/core/trading/account.ts'
 import { usdNumber } from '../../src/core/shared/money.ts'
 import { sha256Hex } from '../../src/engine/sha256.ts'
-import { createPaymaster, withoutCopycats } from './copies.ts'
+import { createBookkeeper, createPaymaster, withoutCopycats, type Books } from './copies.ts'
 import { BEGIN_MS, courseOf, type Course } from './course.ts'
 import { createObserver, type Observed } from './observer.ts'
 import {
@@ -44,6 +44,7 @@ export interface LifeReport extends Observed {
   readonly paidWithoutCopycats: Readonly<Record<string, number>> | null
   /** The part of the decisions that copycats changed. */
   readonly changedByCopycats: number
+  readonly books: Books
 }
 
 const POPULATIONS = { all: POPULATION, alone: ORIGINALS, few: FEW } as const
@@ -63,6 +64,7 @@ export const live = (plan: LifePlan): LifeReport => {
   const driver = createDriver(configuration)
   const observer = createObserver(plans, configuration)
   const paymaster = createPaymaster(plans)
+  const bookkeeper = createBookkeeper(plans)
   const turnBar = Math.floor(barCount / 2)
   driver.at(BEGIN_MS)
   driver.do({ kind: 'start', started: startedWith(configuration) })
@@ -74,6 +76,7 @@ export const live = (plan: LifePlan): LifeReport => {
     const observed = driver.do({ kind: 'observe-bars', observation: { feed: 'simulated', bars } })
     observer.see(observed, driver.state)
     paymaster.see(observed)
+    bookkeeper.see(observed)
     if (bar === turnBar) observer.turn(driver.state)
     speak(authors, course, { bar, turned: bar >= turnBar, closeMs }, driver, observer.seen)
     driver.at(closeMs + QUIET_MS)
@@ -87,8 +90,10 @@ export const live = (plan: LifePlan): LifeReport => {
       const otherwise = reduced === null ? null : driver.imagine(reduced, cycle)
       const events = driver.do(cycle)
       if (otherwise !== null) paymaster.cycle(events, otherwise)
+      bookkeeper.cycle(bar, events)
       observer.see(events, driver.state)
       paymaster.see(events)
+      bookkeeper.see(events)
       observer.convictions(events, (symbol) =>
         course.moveSign(bar, course.symbols.indexOf(symbol), AHEAD_BARS),
       )
@@ -107,6 +112,7 @@ export const live = (plan: LifePlan): LifeReport => {
     weightMoved: weightMovedIn(driver.state, configuration),
     paidWithoutCopycats: withoutCopycats(driver.state) === null ? null : Object.fromEntries(paymaster.paid),
     changedByCopycats: paymaster.changedDecisions(),
+    books: bookkeeper.books,
     ...observer.observed(driver.state, timestampAt(driver.nowMs())),
   }
 }
