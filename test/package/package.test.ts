@@ -186,12 +186,17 @@ describe('npm start', () => {
     const npm = spawn('npm', ['start'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'ignore'] })
     let output = ''
     npm.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
-    await expect.poll(() => output).toContain('Ctrl-C')
-    const url = /^listening on (\S+)$/m.exec(output)?.[1] ?? ''
-    expect((await fetch(`${url}/health`)).status).toBe(200)
-    npm.kill('SIGTERM')
     // Its output closes when the last process has ended that writes to it.
-    await once(npm, 'close')
+    const closed = once(npm, 'close')
+    let url = ''
+    try {
+      await expect.poll(() => output).toContain('Ctrl-C')
+      url = /^listening on (\S+)$/m.exec(output)?.[1] ?? ''
+      expect((await fetch(`${url}/health`)).status).toBe(200)
+    } finally {
+      npm.kill('SIGTERM')
+      await closed
+    }
     await expect(fetch(`${url}/health`)).rejects.toThrow('fetch failed')
   })
 })
