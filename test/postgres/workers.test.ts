@@ -167,7 +167,9 @@ describe.skipIf(postgresMissing !== null)(
       const id = await submit('backtest', { strategy: 'own', recorded: true })
       const other = await startWorker(await newHome())
       await expect.poll(() => other.said.join('\n'), LONG).toContain('own code of this worker')
-      expect(await runs.get(id)).toMatchObject({ status: 'queued', error: { code: 'backtest.no_worker' } })
+      await expect
+        .poll(() => runs.get(id), LONG)
+        .toMatchObject({ status: 'queued', error: { code: 'backtest.no_worker' } })
     })
 
     it('end a run whose result the database does not store, and compute it once', async () => {
