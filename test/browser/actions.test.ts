@@ -118,9 +118,11 @@ describe.skipIf(BROWSER === undefined)('an operator', () => {
       // Not sent on: a cycle would trade.
       await route.fulfill({ status: 409, json: { detail: 'Another cycle runs', code: 'test' } })
     })
+    // The switch has just been lowered: until the page knows, the button cannot be pressed.
+    await expect.poll(() => run.isEnabled()).toBe(true)
     await run.focus()
     await page.keyboard.press('Enter')
-    await expect.poll(() => run.isDisabled()).toBe(true)
+    await expect.poll(() => run.getAttribute('aria-disabled')).toBe('true')
     // A second press does nothing, and the button has the focus for the next one.
     await page.keyboard.press('Enter')
     expect(await run.evaluate(IS_FOCUSED)).toBe(true)
