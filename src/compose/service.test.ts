@@ -55,12 +55,15 @@ it('takes no token that was replaced at another service of the same home', async
 
 it('is stopped in order by a signal that comes while it starts', async () => {
   const home = await newHome()
-  const before = SIGNALS.map((signal) => process.listeners(signal))
-  endings.push(async () => {
-    for (const [index, signal] of SIGNALS.entries())
-      for (const listener of process.listeners(signal))
-        if (before[index]?.includes(listener) !== true) process.off(signal, listener)
-  })
+  // Others in this process may listen, too, and would end it.
+  for (const signal of SIGNALS) {
+    const before = process.listeners(signal)
+    process.removeAllListeners(signal)
+    endings.push(async () => {
+      process.removeAllListeners(signal)
+      for (const listener of before) process.on(signal, listener)
+    })
+  }
   const starting = runUntilSignal(environmentAt(home), { port: 0, dashboard: false })
   process.emit('SIGTERM')
   const { baseUrl, stopped } = await starting
