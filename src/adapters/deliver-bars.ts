@@ -11,22 +11,34 @@ export interface DeliveryDependencies {
 
 /**
  * Delivers bars that closed together, again until they are stored: a lost bar would be a gap for good. False when the
- * feed stopped before.
+ * feed stopped before. No promise if they were stored at once.
  */
-export const deliverBars = async (
+export const deliverBars = (
+  bars: readonly FeedBar[],
+  dependencies: DeliveryDependencies,
+): Promise<boolean> | boolean => {
+  const { listener, signal } = dependencies
+  if (signal.aborted) return false
+  const stored = listener.onBars(bars)
+  // Most bars of a backtest are: they need no promise.
+  return stored === undefined || untilStored(stored, bars, dependencies)
+}
+
+const untilStored = async (
+  first: Promise<void>,
   bars: readonly FeedBar[],
   { listener, timer, signal, onFailure }: DeliveryDependencies,
 ): Promise<boolean> => {
-  while (!signal.aborted) {
+  for (let stored: Promise<void> | undefined = first; ; stored = listener.onBars(bars)) {
     try {
-      await listener.onBars(bars)
+      await stored
       return true
     } catch (error) {
       onFailure(`could not store bars, will retry: ${error instanceof Error ? error.message : String(error)}`)
       await timer.wait(RETRY_MS, signal)
     }
+    if (signal.aborted) return false
   }
-  return false
 }
 
 const RETRY_MS = 1000

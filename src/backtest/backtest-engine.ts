@@ -13,7 +13,7 @@ import { evolve, INITIAL_STATE, type State } from '../core/state.ts'
 import type { ExecuteOptions, Executor } from '../engine/plan.ts'
 import type { Outcome } from '../engine/plan.ts'
 import { sha256Hex } from '../engine/sha256.ts'
-import { DueTimes } from './due-times.ts'
+import { DueTimes, isFundingTime } from './due-times.ts'
 import type { MarketView } from '../core/market/readings.ts'
 import type { Producer } from '../ports/producer.ts'
 import type { CycleRequest } from '../core/brain/run-cycle.ts'
@@ -134,7 +134,8 @@ export class BacktestEngine implements Executor {
       this.#quiet.prepare(this.#state, group) &&
       this.#quiet.areMarksFresh(nowMs) &&
       this.#due.isNoCallDue(this.#state, nowMs) &&
-      this.#due.isNothingDue(this.#state, beforeMs, nowMs, this.#quiet.isHolding)
+      this.#due.isNothingDue(this.#state, nowMs) &&
+      !(isFundingTime(beforeMs, nowMs) && this.#quiet.paysFunding)
     )
   }
 

@@ -40,9 +40,8 @@ export class DueTimes {
     return byMs < this.#firstDueMs
   }
 
-  /** Whether the clock asks for nothing behind `beforeMs` and up to now. */
-  isNothingDue(state: State, beforeMs: number, nowMs: number, isHolding: boolean): boolean {
-    if (isHolding && isStepBetween(FUNDING_PERIOD_MS, beforeMs, nowMs)) return false
+  /** Whether the clock asks for nothing by now, except for funding. */
+  isNothingDue(state: State, nowMs: number): boolean {
     return !this.#isLearningDue(state, nowMs) && !this.#isAnyStale(state, nowMs)
   }
 
@@ -103,6 +102,10 @@ export class DueTimes {
 
 /** Of runs that are not folded yet. */
 type LastRunMs = (name: string) => number | undefined
+
+/** Whether funding is charged behind the first time and up to the second. */
+export const isFundingTime = (afterMs: number, upToMs: number): boolean =>
+  isStepBetween(FUNDING_PERIOD_MS, afterMs, upToMs)
 
 /** Whether a step of this length ends behind the first time and up to the second. */
 export const isStepBetween = (stepMs: number, afterMs: number, upToMs: number): boolean =>

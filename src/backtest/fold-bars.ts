@@ -40,8 +40,8 @@ interface Unread {
   readonly rules: Market['rules']
 }
 
-/** A day of minutes: so that memory stays small. */
-const UNREAD_MAX = 1440
+/** Two days of minutes: so that memory stays small, and one day fits behind all that is kept of the one before. */
+const UNREAD_MAX = 2880
 
 /** Only the newest analysis bars are kept, and few ask for them: what nobody has read is computed once, for all bars. */
 const unreadAfter = (known: SymbolMarket, { bars, openMs }: BarRun, rules: Market['rules']): Unread => {

@@ -1,5 +1,5 @@
 import type { Configuration } from '../core/config/schema.ts'
-import type { FeedBar } from '../core/market/bar.ts'
+import type { FeedBar, StoredBar } from '../core/market/bar.ts'
 import { timestampOf, type CanonicalSymbol, type Timestamp } from '../core/shared/brand.ts'
 import { priceNumber, type Direction, type Usd } from '../core/shared/money.ts'
 import { canonicalSymbol } from '../core/shared/symbol.ts'
@@ -102,6 +102,13 @@ export class QuietBars {
     return this.#heldSymbols > 0
   }
 
+  /** Whether anything is held for which a rate is known. To be asked after `prepare`. */
+  get paysFunding(): boolean {
+    const { apply_funding: isApplied, paper_funding_bps: paperBps } = this.#configuration().execution
+    if (!isApplied || !this.isHolding) return false
+    return paperBps !== null || this.#held.some(({ late }) => lastOf(late).funding_annualized !== null)
+  }
+
   /** Whether all that is held has a price of this time. To be asked after `prepare`. */
   areMarksFresh(nowMs: number): boolean {
     if (this.#held.length !== this.#heldSymbols) return false
@@ -157,7 +164,7 @@ export class QuietBars {
     if (Math.floor(foldedMs / lengthMs) !== Math.floor(nowMs / lengthMs)) return null
     return {
       close: lastClose,
-      last: bars.at(-1) ?? known.last,
+      last: lastOf(track.late),
       return1h: hourReturn(known.closes, bars, openMs, nowMs, lastClose),
       variance: known.analysis.variance,
       analysisBars: known.analysis.bars,
@@ -330,6 +337,8 @@ export class QuietBars {
     this.#count += bars.length
   }
 }
+
+const lastOf = ({ known, bars }: LateSymbol): FeedBar | StoredBar => bars.at(-1) ?? known.last
 
 const lastCloseOf = ({ known, bars }: LateSymbol): number =>
   bars.at(-1)?.close ?? priceNumber(known.last.close)

@@ -11,6 +11,7 @@ import type { FeedBar } from '../core/market/bar.ts'
 import { sha256Hex } from '../engine/sha256.ts'
 import { priceNumber } from '../core/shared/money.ts'
 import type { JsonObject } from '../core/shared/json.ts'
+import { isLive } from '../core/trading/intents.ts'
 import type { MarketFeed } from '../ports/market-feed.ts'
 import type { Producer, ProducerRun } from '../ports/producer.ts'
 import { BacktestEngine } from './backtest-engine.ts'
@@ -80,7 +81,10 @@ const runOf = async (
   const { curve: _curve, ...risk } = state.trading.risk
   const { rules, quotes, symbols } = state.market
   const market = { rules, quotes, symbols }
-  return { result, errors, quiet, commands, state: { ...state, market, trading: { ...state.trading, risk } } }
+  const { ended: _ended, ...orders } = state.trading.orders
+  const intents = state.trading.intents.filter(({ status }) => isLive(status))
+  const trading = { ...state.trading, risk, orders, intents }
+  return { result, errors, quiet, commands, state: { ...state, market, trading } }
 }
 
 const comparedRuns = async (given: Case, feedOf: () => MarketFeed, quietMin = 100) => {
@@ -89,7 +93,7 @@ const comparedRuns = async (given: Case, feedOf: () => MarketFeed, quietMin = 10
   expect(slow.quiet).toBe(0)
   expect(fast.result).toEqual(slow.result)
   expect(fast.errors).toEqual(slow.errors)
-  // The whole memory, but for the curve of equity that only readers of the service look at.
+  // The whole memory, but for what only readers of the service look at: the curve of equity, ended orders and intents.
   expect(fast.state).toEqual(slow.state)
   expect(fast.quiet).toBeGreaterThan(quietMin)
   return fast
@@ -230,12 +234,18 @@ describe('a run that passes over quiet bars', () => {
     }
   })
 
-  it('pays the same funding', async () => {
-    const bars = { seed: 31, count: 1300, hasSideValues: true }
+  it.each([
+    ['of the bars', true, {}, true],
+    ['that is fixed', false, { paper_funding_bps: 1 }, true],
+    ['that nobody knows', false, {}, false],
+    ['that is not applied', true, { apply_funding: false }, false],
+  ])('pays the same funding at a rate %s', async (_, hasSideValues, execution, isPaid) => {
     // Nothing else is due at the hours of funding.
-    const changes = { ...LENIENT, learning: { enabled: false } }
-    const { result } = await compared({ strategy: 'always_long', bars, changes })
-    expect(result.account.funding).not.toBe(0)
+    const changes = { ...LENIENT, learning: { enabled: false }, execution }
+    const bars = { seed: 31, count: 1300, hasSideValues }
+    const { result, commands } = await compared({ strategy: 'always_long', bars, changes })
+    expect(result.account.funding !== 0).toBe(isPaid)
+    expect(commands.some(({ kind }) => kind === 'apply-funding')).toBe(isPaid)
   })
 
   it('does so with depth and open interest, learning now and then', async () => {

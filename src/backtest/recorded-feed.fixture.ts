@@ -37,7 +37,10 @@ export class RecordedBarsFeed implements MarketFeed {
 
   async #deliver(listener: FeedListener): Promise<void> {
     this.#state = 'running'
-    for (const group of this.#groups) await listener.onBars(group)
+    for (const group of this.#groups) {
+      const taken = listener.onBars(group)
+      if (taken !== undefined) await taken
+    }
     this.#state = 'ended'
   }
 }

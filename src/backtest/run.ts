@@ -160,14 +160,14 @@ class Run {
   }
 
   /** An incomplete run is worthless: it ends, instead of taking the bars again. */
-  #take(bars: readonly FeedBar[], listener: FeedListener): Promise<void> {
-    if (this.#isPastEnd || this.#failure !== null) return DONE
+  #take(bars: readonly FeedBar[], listener: FeedListener): Promise<void> | undefined {
+    if (this.#isPastEnd || this.#failure !== null) return undefined
     try {
       const taken = this.#takeQuietly(bars) ?? this.#process(bars, listener)
-      return taken === DONE ? DONE : taken.catch(this.#fail)
+      return taken === DONE ? undefined : taken.catch(this.#fail)
     } catch (error) {
       this.#fail(error)
-      return DONE
+      return undefined
     }
   }
 

@@ -2,10 +2,11 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Proposal } from '../core/brain/propose-trade.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
-import { run } from '../core/run.ts'
+import { run, type RunResult } from '../core/run.ts'
 import { signalId } from '../core/shared/brand.ts'
 import type { DecisionContext } from '../core/shared/decision-context.ts'
 import { timestampAt } from '../core/shared/time.ts'
+import { isLive } from '../core/trading/intents.ts'
 import { sha256Hex } from '../engine/sha256.ts'
 import { BACKTEST_NODE, BacktestEngine } from './backtest-engine.ts'
 import { minuteBars } from './minute-bars.fixture.ts'
@@ -50,6 +51,15 @@ const contextOf = (engine: BacktestEngine, configuration: Configuration): Decisi
   }
 }
 
+/** Nobody looks at orders and intents that have ended, so the short way does not keep them. */
+const withoutEnded = (result: RunResult): RunResult => {
+  if (result.status === 'refused') return result
+  const { trading } = result.state
+  const orders = { ...trading.orders, ended: trading.orders.ended.clear() }
+  const intents = trading.intents.filter(({ status }) => isLive(status))
+  return { ...result, state: { ...result.state, trading: { ...trading, orders, intents } } }
+}
+
 interface Case {
   readonly changes?: Changes
   readonly more?: Partial<Proposal>
@@ -78,7 +88,7 @@ const comparedProposals = async ({ changes = {}, more = {} }: Case = {}) => {
     } else {
       // Where nothing happens the states are one and the same, which is compared faster.
       if (atOnce.events.length === 0) expect(theLongWay).toMatchObject({ events: [] })
-      else expect(atOnce).toEqual(theLongWay)
+      else expect(withoutEnded(atOnce)).toEqual(withoutEnded(theLongWay))
       const [first] = atOnce.events
       if (first === undefined) counts.nothing += 1
       else if (first.type === 'execution.trade_intent.v1') counts.entries += 1
@@ -108,7 +118,7 @@ afterEach(() => {
 })
 
 describe('a proposal that is traded at once', () => {
-  it('leaves the events and the state of the long way', async () => {
+  it('leaves the events and the state of the long way, but for what has ended', async () => {
     const counts = await comparedProposals()
     expect(counts.entries).toBeGreaterThan(10)
     expect(counts.exits).toBeGreaterThan(10)

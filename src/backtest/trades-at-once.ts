@@ -11,9 +11,9 @@ import type { State } from '../core/state.ts'
 import { equityOf, evolveRisk } from '../core/trading/account.ts'
 import { enterKnown } from '../core/trading/entries.ts'
 import type { TradingState } from '../core/trading/evolve.ts'
-import { filledIntent, liveIntentsOf, newIntent, withIntent } from '../core/trading/intents.ts'
+import { liveIntentsOf, newIntent } from '../core/trading/intents.ts'
 import { evolveLedger } from '../core/trading/ledger.ts'
-import { withFilledOrder } from '../core/trading/orders.ts'
+import { withFillCounted } from '../core/trading/orders.ts'
 import { evolvePortfolio, withExitDone } from '../core/trading/portfolio.ts'
 import { evolveVenue } from '../core/trading/venue.ts'
 import { accrueShares } from '../core/treasury/accrue.ts'
@@ -24,8 +24,9 @@ export type TradedAtOnce = Extract<RunResult, { readonly status: 'accepted' }>
 
 /**
  * A proposal that becomes a whole entry or exit on paper, or nothing. The deciders are those of the engine, and so are
- * the events, but they are folded together: nobody looks at the states between them. Null if anything else follows from
- * it, as from an order that rests, a call that is settled or a kill switch that moves: then nothing has happened yet.
+ * the events, but they are folded together: nobody looks at the states between them, nor at orders and intents that have
+ * ended, which are left out. Null if anything else follows from it, as from an order that rests, a call that is settled
+ * or a kill switch that moves: then nothing has happened yet.
  */
 export const tradedAtOnce = (
   state: State,
@@ -66,11 +67,11 @@ const entered = (
   )
     return null
   const { positions, book } = evolvePortfolio(trading, opened)
-  const { killSwitch, cycles, leaderToken } = trading
+  const { killSwitch, intents, cycles, leaderToken } = trading
   const after: TradingState = {
     killSwitch,
-    intents: withIntent(trading.intents, filledIntent(intent, submitted.payload)),
-    orders: withFilledOrder(trading.orders, submitted.payload, filled.payload, filled.ts),
+    intents,
+    orders: withFillCounted(trading.orders, submitted.payload, filled.payload),
     venue: evolveVenue(trading.venue, opened),
     positions,
     book,
@@ -106,7 +107,7 @@ const left = (state: State, decided: readonly NewEvent[], context: DecisionConte
   const after: TradingState = {
     killSwitch,
     intents,
-    orders: withFilledOrder(trading.orders, submitted.payload, filled.payload, filled.ts),
+    orders: withFillCounted(trading.orders, submitted.payload, filled.payload),
     venue,
     positions,
     book,

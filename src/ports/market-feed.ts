@@ -19,11 +19,14 @@ export interface FeedStart {
 }
 
 export interface FeedListener {
-  /** Bars that closed at the same time. Resolves when they are stored: a feed waits for it. */
-  onBars(bars: readonly FeedBar[]): Promise<void>
+  /**
+   * Bars that closed at the same time. Resolves when they are stored: a feed waits for it. Undefined if there is nothing
+   * to wait for.
+   */
+  onBars(bars: readonly FeedBar[]): Promise<void> | undefined
   /** Moves the displayed mark price; not stored. */
   onTick(tick: Tick): void
-  /** BrokerFault the feed gets over by itself, in words for an operator. */
+  /** What the feed gets over by itself, in words for an operator. */
   onError(message: string): void
 }
 

@@ -84,6 +84,8 @@ describe.skipIf(BROWSER === undefined)('names of 80 characters', () => {
         if (!(await isInReach(page, '[data-stale]'))) faults.push(`${path} hides the kill switch`)
         if (title === 'Positions') {
           const table = '[aria-label="List of open positions"]'
+          // The loss comes with the price, which may be on its way.
+          await page.locator(`${table} tbody .text-bad`).first().waitFor({ state: 'attached' })
           if (!(await isInReach(page, `${table} tbody button[aria-label^="Close"]`)))
             faults.push(`${path} hides Close`)
           if (!(await isInReach(page, `${table} tbody .text-bad`))) faults.push(`${path} hides the loss`)

@@ -182,25 +182,11 @@ export const newIntent = (id: IntentId, intent: Intent['intent']): Intent => ({
   positionId: null,
 })
 
-/** An intent whose order was filled in whole as soon as it was submitted. */
-export const filledIntent = (
-  { id, intent, isApproved }: Intent,
-  order: PayloadOf<'execution.order_submitted.v1'>,
-): Intent => ({
-  id,
-  intent,
-  status: 'filled',
-  reasons: reasonsOf(order),
-  isApproved,
-  orderId: order.order_id,
-  positionId: order.position_id,
-})
-
 const reasonsOf = ({ sizing }: PayloadOf<'execution.order_submitted.v1'>): readonly string[] =>
   sizing?.probation === true ? [PROBATION] : []
 
 /** Only ended ones are dropped to make room. */
-export const withIntent = (intents: Intents, intent: Intent): Intents =>
+const withIntent = (intents: Intents, intent: Intent): Intents =>
   withLiveIds(intents, trimmed(intents).set(intent.id, intent), intent)
 
 const failedEvent = (

@@ -266,17 +266,14 @@ const filled = (orders: Orders, payload: PayloadOf<'execution.order_filled.v1'>,
   return withOpen(counted, isUnknown(after) ? after : { ...after, status: 'partial' })
 }
 
-/** After an order that is filled in whole as soon as it is submitted: the same as the two events one by one. */
-export const withFilledOrder = (
-  orders: Orders,
-  submission: PayloadOf<'execution.order_submitted.v1'>,
+/** After an order that is filled in whole as soon as it is submitted, without the order itself. */
+export const withFillCounted = (
+  { open, ended }: Orders,
+  order: PayloadOf<'execution.order_submitted.v1'>,
   fill: PayloadOf<'execution.order_filled.v1'>,
-  at: Timestamp,
 ): Orders => {
-  const order = submitted(submission, at)
-  assertFold(!orders.open.has(order.id), `order ${order.id} is submitted twice`)
-  const counted = { ...orders, lastDivergence: divergenceOf(order, fill) }
-  return withEnded(counted, afterFill(order, fill), 'filled', at)
+  const referencePrice = priceFrom(order.reference_price)
+  return { open, ended, lastDivergence: divergenceOf({ referencePrice }, fill) }
 }
 
 const afterFill = (
@@ -289,8 +286,10 @@ const afterFill = (
   tradeIds: tradeId === null ? order.tradeIds : [...order.tradeIds, tradeId],
 })
 
-const divergenceOf = ({ referencePrice }: OpenOrder, fill: { readonly fill_price: number }): number =>
-  r9(Math.abs(ratioOf(priceFrom(fill.fill_price), referencePrice) - 1))
+const divergenceOf = (
+  { referencePrice }: Pick<OpenOrder, 'referencePrice'>,
+  fill: { readonly fill_price: number },
+): number => r9(Math.abs(ratioOf(priceFrom(fill.fill_price), referencePrice) - 1))
 
 /** The fill of a position that the venue closed by force, by the venue's trade. */
 export const liquidationOrderId = (venueTradeId: string): OrderId =>

@@ -68,7 +68,7 @@ export const useFiles = () => {
     const { path, timer, feed } = await opened(text, speed)
     const { listener, calls, errors } = recordingListener()
     const deliveredAtMs: number[] = []
-    const onBars = (bars: readonly FeedBar[]): Promise<void> => {
+    const onBars = (bars: readonly FeedBar[]): Promise<void> | undefined => {
       deliveredAtMs.push(timer.now())
       return listener.onBars(bars)
     }

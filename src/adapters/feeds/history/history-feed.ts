@@ -45,7 +45,8 @@ export const createHistoryFeed = ({ seconds, series, timer }: HistoryFeedDepende
         if (!cursor.advance()) await cursor.nextMonth()
       }
       if (bars.length === 0) continue
-      if (!(await deliverBars(bars, delivery))) return
+      const stored = deliverBars(bars, delivery)
+      if (stored !== true && !(await stored)) return
       lastCloseTs = times.close_ts
     }
     state = 'ended'
