@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { eventsOf } from '../interface/acts.ts'
 import { BROWSER, overflowsOn, PHONE, violationsOn } from './browser.fixture.ts'
@@ -41,11 +42,23 @@ describe.skipIf(BROWSER === undefined)('the risk page', () => {
       .waitFor()
   })
 
+  it('keeps the symbol to block when that fails', async () => {
+    const { page } = dashboard
+    const refuse = (route: Route) => (route.request().method() === 'POST' ? route.abort() : route.continue())
+    await page.route('**/config', refuse)
+    await page.getByLabel('Symbol to block').fill('doge')
+    await page.getByRole('button', { name: 'Block' }).click()
+    await page.getByRole('alert').getByRole('button', { name: 'Dismiss' }).click()
+    expect(await page.getByLabel('Symbol to block').inputValue()).toBe('doge')
+    await page.unroute('**/config', refuse)
+  })
+
   it('blocks a symbol, and allows it again after a confirmation', async () => {
     await dashboard.page.getByLabel('Symbol to block').fill('doge')
     await dashboard.page.getByRole('button', { name: 'Block' }).click()
     await dashboard.page.getByRole('list', { name: 'Blocked symbols' }).getByText('DOGE').waitFor()
     expect(await answer('/config')).toMatchObject({ execution: { dcg_symbols: ['DOGE'] } })
+    await expect.poll(() => dashboard.page.getByLabel('Symbol to block').inputValue()).toBe('')
     await dashboard.page.getByRole('button', { name: 'Allow DOGE again' }).click()
     await dashboard.page.getByRole('button', { name: 'Allow DOGE', exact: true }).click()
     await dashboard.page.getByText('No symbol is blocked').waitFor()

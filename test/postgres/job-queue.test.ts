@@ -132,6 +132,26 @@ describe.skipIf(postgresMissing !== null)(
       expect(await read(id)).toBeNull()
     })
 
+    it('that cannot be read is an error once, until it can be read again', async () => {
+      let looks = 0
+      const away: JobQueue = {
+        ...queue,
+        list: () => ((looks += 1) === 4 ? Promise.resolve([]) : Promise.reject(new Error('away'))),
+      }
+      const errors: string[] = []
+      const runs = new QueuedRuns({
+        queue: away,
+        clock: { newId: randomUUID },
+        settings: () => ({ max_queued: 10, keep: 10 }),
+        prepare: () => Promise.resolve({}),
+        onError: (what) => errors.push(what),
+      })
+      runs.onChange(() => undefined)
+      await expect.poll(() => looks, { timeout: 60_000 }).toBeGreaterThan(6)
+      await runs.close()
+      expect(errors).toEqual(['could not read the queue', 'could not read the queue'])
+    })
+
     it('that was cancelled stays so, whatever its worker says', async () => {
       const id = await send()
       const job = await taken(queue)

@@ -34,6 +34,7 @@ export class QueuedRuns implements BacktestRuns {
   readonly #reported = new Map<string, string>()
   #timer: NodeJS.Timeout | null = null
   #isLooking = false
+  #isFailing = false
 
   constructor(dependencies: QueuedRunsDependencies) {
     this.#dependencies = dependencies
@@ -82,7 +83,11 @@ export class QueuedRuns implements BacktestRuns {
   onChange(listener: (run: Run) => void): () => void {
     this.#listeners.add(listener)
     this.#timer ??= setInterval(() => {
-      this.#look().catch((error: unknown) => this.#dependencies.onError('could not read the queue', error))
+      this.#look().catch((error: unknown) => {
+        // Once: the next look is in half a second.
+        if (!this.#isFailing) this.#dependencies.onError('could not read the queue', error)
+        this.#isFailing = true
+      })
     }, POLL_MS)
     return () => {
       this.#listeners.delete(listener)
@@ -106,6 +111,7 @@ export class QueuedRuns implements BacktestRuns {
     if (this.#isLooking) return
     this.#isLooking = true
     const all = await this.#all().finally(() => (this.#isLooking = false))
+    this.#isFailing = false
     for (const run of all) {
       const known = this.#reported.get(run.id)
       const text = JSON.stringify(run)

@@ -142,11 +142,6 @@ const changeSymbols = async (
 const Symbols = ({ symbols }: { readonly symbols: readonly string[] }) => {
   const { data: schema } = useQuery(queries.configSchema())
   const isFixed = schema?.set_by_environment.includes(KEY) === true
-  const add = useAction({
-    send: (symbol: string, headers) => changeSymbols((listed) => [...new Set([...listed, symbol])], headers),
-    done: () => 'Symbol blocked',
-    refreshes: ['config'],
-  })
   const remove = useAction({
     send: (symbol: string, headers) =>
       changeSymbols((listed) => listed.filter((one) => one !== symbol), headers),
@@ -188,27 +183,29 @@ const Symbols = ({ symbols }: { readonly symbols: readonly string[] }) => {
           Set by the environment (SVC_EXECUTION__DCG_SYMBOLS): change it there and restart.
         </p>
       ) : (
-        <AddSymbol symbols={symbols} isBusy={add.isPending} onAdd={add.run} />
+        <AddSymbol symbols={symbols} />
       )}
     </>
   )
 }
 
-interface AddSymbolProps {
-  readonly symbols: readonly string[]
-  readonly isBusy: boolean
-  readonly onAdd: (symbol: string) => void
-}
+const symbolIn = (text: string): string => text.trim().toUpperCase()
 
-const AddSymbol = ({ symbols, isBusy, onAdd }: AddSymbolProps) => {
+const AddSymbol = ({ symbols }: { readonly symbols: readonly string[] }) => {
   const [text, setText] = useState('')
-  const symbol = text.trim().toUpperCase()
-  const isKnown = symbols.some((one) => one.trim().toUpperCase() === symbol)
+  const add = useAction({
+    send: (added: string, headers) => changeSymbols((listed) => [...new Set([...listed, added])], headers),
+    done: () => 'Symbol blocked',
+    // Not before: after an error it can be sent again.
+    after: (_, added) => setText((present) => (symbolIn(present) === added ? '' : present)),
+    refreshes: ['config'],
+  })
+  const symbol = symbolIn(text)
+  const isKnown = symbols.some((one) => symbolIn(one) === symbol)
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault()
     if (symbol === '' || isKnown) return
-    onAdd(symbol)
-    setText('')
+    add.run(symbol)
   }
   return (
     <form className="flex gap-2" onSubmit={submit}>
@@ -220,7 +217,7 @@ const AddSymbol = ({ symbols, isBusy, onAdd }: AddSymbolProps) => {
         className={inputClass}
         onChange={(event) => setText(event.target.value)}
       />
-      <Button type="submit" busy={isBusy} disabled={symbol === '' || isKnown}>
+      <Button type="submit" busy={add.isPending} disabled={symbol === '' || isKnown}>
         Block
       </Button>
     </form>
