@@ -18,7 +18,7 @@ const SERIES = 'bench:BTC-USDT:1m'
 export const benchSweep = async (rounds: number, quick: boolean): Promise<readonly BenchRow[]> => {
   const home = mkdtempSync(join(tmpdir(), 'signal-engine-sweep-'))
   try {
-    const bars = quick ? SHORT_BARS : 130_000
+    const bars = quick ? SHORT_BARS : 260_000
     await storeMinutes(home, bars)
     const grid = await compare(rounds, home, { fast: '2..9', slow: '20..80:10', runs: 56 })
     const to = new Date(BEGIN_MS + SHORT_BARS * 60_000).toISOString()

@@ -174,8 +174,8 @@ const influence = (reports: readonly LifeReport[]): readonly ClaimRow[] =>
     const otherLife = `${attack}: money of ${whose}, over that of the source alone in another life`
     const lives = row(2, otherLife, shown(inOtherLife), 'for comparison', true)
     if (!isCopied) {
-      const paid = byOtherVotes(reports, members, source)
-      const what = `${attack}: money of ${whose}, over that of the source under one name, from the same profits`
+      const paid = byBothVotes(reports, members, source)
+      const what = `${attack}: money of ${whose}, over that of the source under one name, from the profits of both lives`
       return [votes, row(2, what, shown(paid), '≤ 1.1', paid.mean <= 1.1), lives]
     }
     const kept = ratioOf(reports, [source], source, shareMeasure)
@@ -202,11 +202,11 @@ const influence = (reports: readonly LifeReport[]): readonly ClaimRow[] =>
   })
 
 /**
- * Several names cannot be taken out of a life and leave their source under one name. So each profit of the life with them is
- * shared once as it was, and once by the votes that the same cycle of the life without them had. Held against what the honest
- * authors have of it.
+ * Several names cannot be taken out of a life and leave their source under one name. So the profits of the life with them and
+ * of the life without are shared once by the votes of the one, and once by those of the other, cycle by cycle. Of both lives,
+ * because the trades of either are those that its own votes wanted. Held against what the honest authors have of it.
  */
-const byOtherVotes = (
+const byBothVotes = (
   reports: readonly LifeReport[],
   members: readonly string[],
   source: string,
@@ -216,12 +216,21 @@ const byOtherVotes = (
     livesOf(reports, { market: 'default', learning: true, population: 'all' }).flatMap((life) => {
       const other = alone.find(({ plan }) => plan.seed === life.plan.seed)
       if (other === undefined) return []
-      const partFor = (name: string): number =>
-        sumOf(life.books.profits.map(([place, usd]) => usd * (other.books.shares[place]?.[name] ?? 0)))
-      const otherwise = partFor(source) / sumOf(HONEST_NAMES.map(partFor))
-      return [[partOf(life, members, moneyMeasure), otherwise] as const]
+      const profits = [...life.books.profits, ...other.books.profits]
+      return [[paidBy(life, members, profits), paidBy(other, [source], profits)] as const]
     }),
   )
+}
+
+/** What these would have of some profits by the votes of a life. */
+const paidBy = (
+  { books: { shares } }: LifeReport,
+  members: readonly string[],
+  profits: LifeReport['books']['profits'],
+): number => {
+  const partFor = (name: string): number =>
+    sumOf(profits.map(([place, usd]) => usd * (shares[place]?.[name] ?? 0)))
+  return sumOf(members.map(partFor)) / sumOf(HONEST_NAMES.map(partFor))
 }
 
 /**
