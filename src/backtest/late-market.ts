@@ -1,6 +1,7 @@
-import type { FeedBar } from '../core/market/bar.ts'
+import type { FeedBar, StoredBar } from '../core/market/bar.ts'
 import { INITIAL_MARKET, type Market, type SymbolMarket } from '../core/market/evolve.ts'
 import type { CanonicalSymbol } from '../core/shared/brand.ts'
+import { priceNumber } from '../core/shared/money.ts'
 import { afterBars } from './fold-bars.ts'
 
 /** What was folded of a symbol, and its bars since then. */
@@ -8,6 +9,20 @@ export interface LateSymbol {
   known: SymbolMarket
   bars: FeedBar[]
   openMs: number[]
+}
+
+/** The newest bar, folded or not. */
+export const lastOf = ({ known, bars }: LateSymbol): FeedBar | StoredBar => bars.at(-1) ?? known.last
+
+export const lastCloseOf = ({ known, bars }: LateSymbol): number =>
+  bars.at(-1)?.close ?? priceNumber(known.last.close)
+
+export const lastCloseMsOf = ({ known, bars, openMs }: LateSymbol): number => {
+  const last = bars.at(-1)
+  // A bar that is late is as long as it says.
+  return last === undefined
+    ? Date.parse(known.last.close_ts)
+    : (openMs.at(-1) ?? Number.NaN) + last.resolution_s * 1000
 }
 
 /** The bars that a symbol has at one time: more may come behind them. */

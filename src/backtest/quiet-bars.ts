@@ -1,7 +1,7 @@
 import type { Configuration } from '../core/config/schema.ts'
-import type { FeedBar, StoredBar } from '../core/market/bar.ts'
+import type { FeedBar } from '../core/market/bar.ts'
 import { timestampOf, type CanonicalSymbol, type Timestamp } from '../core/shared/brand.ts'
-import { priceNumber, type Direction, type Usd } from '../core/shared/money.ts'
+import type { Direction, Usd } from '../core/shared/money.ts'
 import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { blocksEntries } from '../core/shared/level.ts'
 import { DAY_MS } from '../core/shared/time.ts'
@@ -9,7 +9,7 @@ import type { State } from '../core/state.ts'
 import { equityOf } from '../core/trading/account.ts'
 import { positionsOf, withMarks } from '../core/trading/book.ts'
 import { hourReturn } from './fold-bars.ts'
-import { LateMarket, type LateSymbol } from './late-market.ts'
+import { lastCloseMsOf, lastCloseOf, LateMarket, lastOf, type LateSymbol } from './late-market.ts'
 import { isPlainBar } from './plain-bar.ts'
 import type { PriceView } from './quiet-producers.ts'
 import {
@@ -336,17 +336,4 @@ export class QuietBars {
     this.#lastCloseMs = closeMs
     this.#count += bars.length
   }
-}
-
-const lastOf = ({ known, bars }: LateSymbol): FeedBar | StoredBar => bars.at(-1) ?? known.last
-
-const lastCloseOf = ({ known, bars }: LateSymbol): number =>
-  bars.at(-1)?.close ?? priceNumber(known.last.close)
-
-const lastCloseMsOf = ({ known, bars, openMs }: LateSymbol): number => {
-  const last = bars.at(-1)
-  // A bar that is late is as long as it says.
-  return last === undefined
-    ? Date.parse(known.last.close_ts)
-    : (openMs.at(-1) ?? Number.NaN) + last.resolution_s * 1000
 }
