@@ -80,21 +80,22 @@ const runOf = async (
   vi.restoreAllMocks()
   const { curve: _curve, ...risk } = state.trading.risk
   const { rules, quotes, symbols } = state.market
-  const market = { rules, quotes, symbols }
-  const { ended: _ended, ...orders } = state.trading.orders
+  const { ended: endedOrders, ...orders } = state.trading.orders
   const intents = state.trading.intents.filter(({ status }) => isLive(status))
   const trading = { ...state.trading, risk, orders, intents }
-  return { result, errors, quiet, commands, state: { ...state, market, trading } }
+  const compared = { ...state, market: { rules, quotes, symbols }, trading }
+  const ended = { ...endedOrders.toObject(), ...state.trading.intents.toObject() }
+  return { result, errors, quiet, commands, ended, state: compared }
 }
 
 const comparedRuns = async (given: Case, feedOf: () => MarketFeed, quietMin = 100) => {
   const fast = await runOf(feedOf(), given, {})
   const slow = await runOf(feedOf(), given, { isThorough: true })
   expect(slow.quiet).toBe(0)
-  expect(fast.result).toEqual(slow.result)
-  expect(fast.errors).toEqual(slow.errors)
-  // The whole memory, but for what only readers of the service look at: the curve of equity, ended orders and intents.
+  expect([fast.result, fast.errors]).toEqual([slow.result, slow.errors])
+  // The whole memory, but for what only readers of the service look at: the curve of equity, and some of what has ended.
   expect(fast.state).toEqual(slow.state)
+  expect(slow.ended).toMatchObject(fast.ended)
   expect(fast.quiet).toBeGreaterThan(quietMin)
   return fast
 }
