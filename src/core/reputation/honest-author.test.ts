@@ -42,6 +42,36 @@ describe('an honest author', () => {
     expect(sums.before / sums.after).toBeGreaterThan(0.95)
   })
 
+  it('loses at most a tenth to names without skill that know only which price it likes', () => {
+    const names = ['b1', 'b2', 'b3']
+    const likes = (symbol: number): boolean => symbol % 2 === 0
+    const sums = { after: 0, before: 0 }
+    for (const seed of LEANING_SEEDS) {
+      const market = new Simulation(seed)
+      let others = 0
+      const calls = later(market.author(SKILL), 1).filter(
+        ({ isUp, symbol }) => isUp === likes(symbol) || (others += 1) % 3 === 0,
+      )
+      const days = [...new Set(calls.map(({ hour }) => Math.floor(hour / 24.25)))]
+      const withFans = (hours: number) => {
+        const fans = names.map((name, place) => [
+          name,
+          days.flatMap((day) =>
+            [0, 1, 2, 3].map((symbol) => ({
+              symbol,
+              hour: day * 24.25 + symbol + 1 + hours + place * 0.01,
+              isUp: likes(symbol),
+            })),
+          ),
+        ])
+        return market.contributions({ ann: calls, ...Object.fromEntries(fans) })
+      }
+      sums.after += influenceOf(withFans(0.2), 'ann')
+      sums.before += influenceOf(withFans(-0.05), 'ann')
+    }
+    expect(sums.before / sums.after).toBeGreaterThan(0.9)
+  })
+
   it('loses nothing to guesses under many names just before it', () => {
     const sums = { after: 0, before: 0 }
     for (const seed of SEEDS) {
