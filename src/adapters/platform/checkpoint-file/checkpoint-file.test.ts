@@ -168,6 +168,22 @@ describe('checkpoint file', () => {
     expect(await readdir(join(folder, 'deeper'))).not.toContain('events.db.checkpoints.lock')
   })
 
+  it('takes a note while it is set aside: it is in one of the two files', async () => {
+    const store = checkpointFile(path, { bytesMax: 1, notesKept: 1000 })
+    for (let round = 1; round <= 60; round += 1) {
+      const at = `2026-02-20T00:00:00.${String(round).padStart(3, '0')}Z`
+      await Promise.all([store.append(noteOf(round)), sleep(round % 4).then(() => store.setAside(at))])
+    }
+    const files = await readdir(join(folder, 'deeper'))
+    const texts = await Promise.all(files.map((name) => readFile(join(folder, 'deeper', name), 'utf8')))
+    for (let round = 1; round <= 60; round += 1) {
+      expect(
+        texts.some((text) => text.includes(noteOf(round))),
+        `note ${round}`,
+      ).toBe(true)
+    }
+  })
+
   it('is set aside on request, once', async () => {
     const store = checkpointFile(path)
     expect(await store.setAside('2026-02-20T00:29:58.000Z')).toBeNull()

@@ -26,10 +26,10 @@ export const checkpointFile = (
 
   async append(note) {
     await appendKept(path, asEntry(note))
-    if ((await stat(path)).size <= bytesMax) return
+    if ((await sizeOf(path)) <= bytesMax) return
     await withFileLock(lockOf(path), async ({ isStillOurs }) => {
       // Another process may have done it meanwhile.
-      if ((await stat(path)).size > bytesMax) await compact(path, notesKept, isStillOurs)
+      if ((await sizeOf(path)) > bytesMax) await compact(path, notesKept, isStillOurs)
     })
   },
 
@@ -67,6 +67,9 @@ const nextEntryIn = (content: string): number => {
   const at = content.indexOf('\n\n\n')
   return at === -1 ? content.length : at
 }
+
+/** 0 if another process has set the file aside meanwhile, and the note with it. */
+const sizeOf = async (path: string): Promise<number> => (await orNull('ENOENT', stat(path)))?.size ?? 0
 
 /** Held while the file is replaced. */
 const lockOf = (path: string): string => `${path}.lock`
