@@ -135,8 +135,7 @@ it('gives up at the end one that takes longer than a second to store', async () 
   await keeper.keepNow(memoryAt(1))
   const tookMs = performance.now() - beganMs
   expect(tookMs).toBeGreaterThan(900)
-  // Much more, because a busy machine may take its time.
-  expect(tookMs).toBeLessThan(60_000)
+  expect(tookMs).toBeLessThan(5000)
   // As when the log closes meanwhile.
   fail(new Error('closed'))
   await new Promise((resolve) => setImmediate(resolve))
