@@ -111,6 +111,13 @@ const ranking = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
     ),
     row(
       1,
+      'of the rank correlation that a perfect count reaches',
+      (ranks.mean / ceiling.mean).toFixed(3),
+      '≥ 0.9',
+      ranks.mean >= 0.9 * ceiling.mean,
+    ),
+    row(
+      1,
       `coin-flippers within 50 ± 10, of ${coins.length} (the furthest is ${furthest.toFixed(1)} away)`,
       `${(within * 100).toFixed(1)} %`,
       '100 %',
@@ -162,30 +169,48 @@ const ratioInterval = (pairs: readonly (readonly [number, number])[]): Interval 
 const influence = (reports: readonly LifeReport[]): readonly ClaimRow[] =>
   GROUPS.flatMap(({ attack, source, members, isCopied }) => {
     const whose = isCopied ? 'original and copy together' : 'five names for one opinion'
-    const vote = ratioOf(reports, members, source, shareMeasure)
-    const inOtherLife = ratioOf(reports, members, source, moneyMeasure)
-    const votes = row(
-      2,
-      `${attack}: vote of ${whose}, over that of the source alone`,
-      shown(vote),
-      '≤ 1.1',
-      vote.mean <= 1.1,
-    )
-    const otherLife = `${attack}: money of ${whose}, over that of the source alone in another life`
-    const lives = row(2, otherLife, shown(inOtherLife), 'for comparison', true)
-    if (!isCopied) {
-      const paid = byBothVotes(reports, members, source)
-      const what = `${attack}: money of ${whose}, over that of the source under one name, from the profits of both lives`
-      return [votes, row(2, what, shown(paid), '≤ 1.1', paid.mean <= 1.1), lives]
-    }
-    const kept = ratioOf(reports, [source], source, shareMeasure)
-    const together = sameProfits(reports, members, source)
-    return [
-      votes,
-      row(2, `${attack}: what the original keeps of its vote`, shown(kept), '≥ 0.9', kept.mean >= 0.9),
+    const inOtherLife = (whom: readonly string[], of: Measure, what: string): ClaimRow =>
       row(
         2,
-        `${attack}: money of ${whose}, over that of the original without copycats, from the same profits`,
+        `${attack}: ${what}, over that of the source alone in another life`,
+        shown(ratioOf(reports, whom, source, of)),
+        'for comparison',
+        true,
+      )
+    const moneyInOtherLife = inOtherLife(members, moneyMeasure, `money of ${whose}`)
+    if (!isCopied) {
+      const vote = ratioOf(reports, members, source, shareMeasure)
+      const paid = byBothVotes(reports, members, source)
+      const what = `${attack}: money of ${whose}, over that of the source under one name, from the profits of both lives`
+      return [
+        row(
+          2,
+          `${attack}: vote of ${whose}, over that of the source alone`,
+          shown(vote),
+          '≤ 1.1',
+          vote.mean <= 1.1,
+        ),
+        row(2, what, shown(paid), '≤ 1.1', paid.mean <= 1.1),
+        moneyInOtherLife,
+      ]
+    }
+    const vote = sameCycles(reports, members, source)
+    const kept = sameCycles(reports, [source], source)
+    const together = sameProfits(reports, members, source)
+    const without = 'over that of the original without copycats'
+    return [
+      row(
+        2,
+        `${attack}: vote of ${whose}, ${without}, in the same cycles`,
+        shown(vote),
+        '≤ 1.1',
+        vote.mean <= 1.1,
+      ),
+      row(2, `${attack}: what the original keeps of its vote`, shown(kept), '≥ 0.9', kept.mean >= 0.9),
+      inOtherLife([source], shareMeasure, 'vote of the original'),
+      row(
+        2,
+        `${attack}: money of ${whose}, ${without}, from the same profits`,
         shown(together),
         '≤ 1.1',
         together.mean <= 1.1,
@@ -197,7 +222,7 @@ const influence = (reports: readonly LifeReport[]): readonly ClaimRow[] =>
         'for comparison',
         true,
       ),
-      lives,
+      moneyInOtherLife,
     ]
   })
 
@@ -244,6 +269,15 @@ const sameProfits = (reports: readonly LifeReport[], members: readonly string[],
       const without = life.paidWithoutCopycats?.[source] ?? 0
       return [sumOf(members.map((name) => moneyMeasure(authorIn(life, name)))) / all, without / all] as const
     }),
+  )
+
+/** The same for votes, cycle by cycle: in another life other names stand beside the original as well. */
+const sameCycles = (reports: readonly LifeReport[], members: readonly string[], source: string): Interval =>
+  ratioInterval(
+    livesOf(reports, { market: 'default', learning: true, population: 'all' }).map(
+      ({ votesWithCopycats: votes, votesWithoutCopycats: without }) =>
+        [sumOf(members.map((name) => votes[name] ?? 0)), without[source] ?? 0] as const,
+    ),
   )
 
 /** How little of what is traded copycats change. */

@@ -46,19 +46,28 @@ export const createPaymaster = (plans: readonly AuthorPlan[]) => {
   const wanted = new Map<string, Shares>()
   const held = new Map<string, Shares>()
   const paid = new Map<string, number>()
+  const votes = new Map<string, number>()
+  const votesWithout = new Map<string, number>()
   let decisions = 0
   let changed = 0
 
   return {
     paid,
+    /** The sums of all shares, as they were and without copycats. */
+    votes,
+    votesWithout,
     /** Of all decisions about a symbol, those that would have been others. */
     changedDecisions: (): number => (decisions === 0 ? 0 : changed / decisions),
     /** A cycle, and the same cycle without them. */
-    cycle: (events: readonly Stamped[], others: readonly Stamped[]): void => {
+    cycle: (events: readonly Stamped[], others: readonly Stamped[], countsVotes: boolean): void => {
       const otherwise = convictionsIn(others)
-      for (const [symbol, { decision }] of convictionsIn(events)) {
+      for (const [symbol, conviction] of convictionsIn(events)) {
+        const other = otherwise.get(symbol)
         decisions += 1
-        if (decision.action !== otherwise.get(symbol)?.decision.action) changed += 1
+        if (conviction.decision.action !== other?.decision.action) changed += 1
+        if (!countsVotes) continue
+        addVotes(votes, conviction)
+        if (other !== undefined) addVotes(votesWithout, other)
       }
       for (const event of events) {
         const known = asKnown(event)
@@ -79,6 +88,10 @@ export const createPaymaster = (plans: readonly AuthorPlan[]) => {
       }
     },
   }
+}
+
+const addVotes = (votes: Map<string, number>, { inputs }: Conviction): void => {
+  for (const { author, share } of inputs) votes.set(author, (votes.get(author) ?? 0) + share)
 }
 
 /** How a profit on one side is shared among those who supported it. */

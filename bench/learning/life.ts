@@ -42,6 +42,9 @@ export interface LifeReport extends Observed {
   readonly weightMoved: number
   /** What each author would have been paid of the same profits if nobody copied; null without copycats. */
   readonly paidWithoutCopycats: Readonly<Record<string, number>> | null
+  /** What each author had of all votes in the last third of the cycles, and what it would have had in the same cycles. */
+  readonly votesWithCopycats: Readonly<Record<string, number>>
+  readonly votesWithoutCopycats: Readonly<Record<string, number>>
   /** The part of the decisions that copycats changed. */
   readonly changedByCopycats: number
   readonly books: Books
@@ -89,7 +92,7 @@ export const live = (plan: LifePlan): LifeReport => {
       const reduced = withoutCopycats(driver.state)
       const otherwise = reduced === null ? null : driver.imagine(reduced, cycle)
       const events = driver.do(cycle)
-      if (otherwise !== null) paymaster.cycle(events, otherwise)
+      if (otherwise !== null) paymaster.cycle(events, otherwise, bar >= (2 / 3) * barCount)
       bookkeeper.cycle(bar, events)
       observer.see(events, driver.state)
       paymaster.see(events)
@@ -111,6 +114,8 @@ export const live = (plan: LifePlan): LifeReport => {
     netReturn: usdNumber(equityOf(driver.state.trading)) / start - 1,
     weightMoved: weightMovedIn(driver.state, configuration),
     paidWithoutCopycats: withoutCopycats(driver.state) === null ? null : Object.fromEntries(paymaster.paid),
+    votesWithCopycats: Object.fromEntries(paymaster.votes),
+    votesWithoutCopycats: Object.fromEntries(paymaster.votesWithout),
     changedByCopycats: paymaster.changedDecisions(),
     books: bookkeeper.books,
     ...observer.observed(driver.state, timestampAt(driver.nowMs())),

@@ -182,6 +182,7 @@ describe('docs/karma.md', () => {
       const copy = contributionsOf({ edges, overlaps }, rules.influence).get(SECOND)
       expect(repeatsOf(overlaps)[0]?.share, row.join(' ')).toBeCloseTo(nearness, 8)
       expect(copy?.repeats[0]?.overlap ?? 0, row.join(' ')).toBeCloseTo(overlap, 8)
+      expect(copy?.borrowed, row.join(' ')).toBeCloseTo(overlap, 8)
       expect(copy?.own, row.join(' ')).toBeCloseTo(own, 8)
     }
   })

@@ -18,6 +18,8 @@ export interface Contribution {
   readonly repeats: readonly { readonly author: string; readonly overlap: number }[]
   /** Those whose calls it repeats at any delay, and how far. What they have in the vote it does not have again. */
   readonly follows: readonly Following[]
+  /** How much of what it knows others said before it, 0 to 1: the more, the surer the rest must be. */
+  readonly borrowed: number
   /** The part of its sure edge that is its own. */
   readonly own: number
   /** What this gives it in the vote. */
@@ -42,6 +44,7 @@ export const NEWCOMER: Contribution = {
   edge: { mean: 0, error: 1, evidence: 0, sure: 0 },
   repeats: [],
   follows: [],
+  borrowed: 0,
   own: 0,
   influence: 0,
   newcomer: 1,
@@ -79,14 +82,18 @@ export const contributionsOf = ({ edges, overlaps }: Evidence, rules: Contributi
     const edge = known.get(author)
     if (edge === undefined) continue
     const repeats: { readonly author: string; readonly overlap: number }[] = []
-    let [repeated, suspected, most] = [0, 0, 0]
+    let [repeated, suspected, borrowed, most] = [0, 0, 0, 0]
     let group: string | null = null
-    for (const { author: other, share, error, byLean } of pairs.get(author) ?? []) {
+    for (const pair of pairs.get(author) ?? []) {
+      const { author: other, share, error, byLean } = pair
       const before = contributions.get(other)
-      if (before === undefined) continue
-      suspected = Math.max(suspected, significant(share, SUSPICION * error))
-      const overlap = beyond(expectedOf(edge, before.edge, byLean), share, error)
+      if (before !== undefined) suspected = Math.max(suspected, significant(share, SUSPICION * error))
+      const otherEdge = known.get(other) ?? UNJUDGED
+      const overlap = beyond(expectedOf(edge, otherEdge, byLean), share, error)
       if (!(overlap > 0)) continue
+      const ofItsOwn = 1 - mostOf(followings.get(other) ?? NOBODY)
+      borrowed += ofItsOwn * borrowedFrom(pair, overlap, edge, otherEdge)
+      if (before === undefined) continue
       repeats.push({ author: other, overlap })
       repeated += overlap * (added.get(other) ?? 0)
       if (overlap < SAME || overlap <= most) continue
@@ -94,13 +101,16 @@ export const contributionsOf = ({ edges, overlaps }: Evidence, rules: Contributi
       group = before.group ?? other
     }
     added.set(author, Math.max(0, edge.mean - repeated))
-    const own = Math.max(0, edge.mean - repeated - rules.caution * edge.error)
+    borrowed = Math.min(1, borrowed)
+    const errors = rules.caution + BORROWED_ERRORS * borrowed
+    const own = Math.max(0, edge.mean - repeated - errors * edge.error)
     const follows = followings.get(author) ?? NOBODY
     for (const { sure } of follows) suspected = Math.max(suspected, sure)
     contributions.set(author, {
       edge,
       repeats: repeats.length > 1 ? repeats.sort((one, other) => other.overlap - one.overlap) : repeats,
       follows,
+      borrowed,
       own,
       influence: (rules.scale * own * own) / (own + rules.half_edge),
       newcomer: (1 - suspected) * (rules.newcomer_calls / (rules.newcomer_calls + edge.outcomes)),
@@ -118,6 +128,30 @@ const SUSPICION = 0.75
 const LEAN_MAX = 0.5
 /** From here on two authors count as one. */
 const SAME = 0.5
+
+/** A smaller overlap may be chance, and is no reason for more caution. */
+const BORROWED_MIN = 0.15
+/** So many standard errors more are taken off who says only what others said before. */
+const BORROWED_ERRORS = 2
+
+/**
+ * How much of what an author knows another said before it. Of several names for one opinion, each with mistakes of its own,
+ * one is always lucky: what it has beyond the others must be surer than the edge of somebody who speaks for himself. Only
+ * what was said after the other counts, and only as far as the other knows as much: otherwise names without skill could
+ * harm an author whose calls they guess.
+ */
+const borrowedFrom = (
+  { share, behind }: Pair,
+  overlap: number,
+  own: EstimatedEdge,
+  other: EstimatedEdge,
+): number => {
+  if (overlap < BORROWED_MIN || own.mean <= 0) return 0
+  const saidAfter = clamp01((share + behind) / (2 * share))
+  const knowsAsMuch = clamp01(other.mean / own.mean)
+  // Squared: luck looks like a little skill.
+  return overlap * saidAfter * knowsAsMuch * knowsAsMuch
+}
 
 /** What is left of a share that chance explains in part: little of a small one, nearly all of a large one. */
 const significant = (share: number, noise: number): number => {

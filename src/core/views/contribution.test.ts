@@ -48,6 +48,7 @@ describe('what an author adds', () => {
       edge: 0,
       edge_low: -1,
       edge_high: 1,
+      borrowed: 0,
       own: 0,
       influence: 0,
       newcomer: 1,
@@ -105,6 +106,8 @@ describe('what an author adds', () => {
     const [ann, bob] = [explained('ann'), explained('bob')]
     expect(bob.group).toBe(keyOf('ann'))
     expect(bob.own).toBeLessThan(ann.own / 2)
+    expect(ann.borrowed).toBe(0)
+    expect(bob.borrowed).toBeGreaterThan(0.5)
     expect(bob.moves_with).toMatchObject([
       { author: keyOf('ann'), kind: 'contributor', name: 'ann', speaks: 'before', same_group: true },
     ])

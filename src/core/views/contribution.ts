@@ -41,6 +41,9 @@ export const authorView = authorRef.extend({
   edge_high: grade,
   edge_error: z.number().min(0).meta({ description: 'standard error of `edge`' }),
   evidence: z.number().min(0).meta({ description: 'independent outcomes that `edge` rests on' }),
+  borrowed: share.meta({
+    description: 'how much of what it knows others had said before; the more, the surer the rest must be',
+  }),
   own: share.meta({ description: 'the part of its sure edge that others had not said before' }),
   influence: z.number().min(0).meta({ description: 'what its contribution gives it in the vote' }),
   newcomer: share.meta({
@@ -169,6 +172,7 @@ export const authorWith = (
       edge_high: clamp(mean + INTERVAL_ERRORS * error),
       edge_error: error,
       evidence,
+      borrowed: own.borrowed,
       own: own.own,
       influence: own.influence,
       newcomer: own.newcomer,

@@ -52,6 +52,11 @@ const Summary = ({ contribution: one }: ContributionProps) => (
       facts={{
         Evidence: `${formatNumber(one.evidence, 1)} independent outcomes; ${formatCount(one.calls)} calls made`,
         'Its own part': `${formatFixed(one.own, 3)}, sure and not said by others before`,
+        ...(one.borrowed === 0
+          ? {}
+          : {
+              Borrowed: `${formatPercent(one.borrowed, { digits: 0 })} was said before: the rest must be surer`,
+            }),
         'Weight now': `${formatFixed(one.trust, 2)}: ${formatFixed(one.influence, 2)} by what it adds, ${formatFixed(one.newcomer, 2)} as a newcomer`,
         Karma: `${formatFixed(one.karma, 1)} of 100; 50 is chance`,
       }}

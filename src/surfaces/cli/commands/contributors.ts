@@ -263,7 +263,10 @@ const contributionText = (view: ContributionView, nowMs: number): Text =>
         `${signed(view.edge, 3)} (${signed(view.edge_low, 3)} to ${signed(view.edge_high, 3)}), from ` +
           `${view.evidence.toFixed(1)} independent outcomes; 0 is chance`,
       ],
-      ['Its own', `${view.own.toFixed(3)} of it is sure and was not said by others before`],
+      [
+        'Its own',
+        `${view.own.toFixed(3)} of it is sure and new${view.borrowed === 0 ? '' : `; ${percent(view.borrowed)} of it others said before`}`,
+      ],
       [
         'Weight',
         `${view.trust.toFixed(2)}: ${view.influence.toFixed(2)} by what it adds, ${view.newcomer.toFixed(2)} as a newcomer`,

@@ -21,6 +21,7 @@ const AUTHOR = {
   edge_high: 0.26,
   edge_error: 0.07,
   evidence: 180,
+  borrowed: 0,
   own: 0.05,
   influence: 1.4,
   newcomer: 0.05,
