@@ -1,5 +1,5 @@
-import type { SymbolView } from '../core/market/readings.ts'
-import type { ProducedRow } from '../ports/producer.ts'
+import type { MarketView, SymbolView } from '../core/market/readings.ts'
+import type { ProducedRow, Producer } from '../ports/producer.ts'
 
 /** Of the symbols that have something to report. A plain loop: producers run every minute. */
 export const rowsOfEach = (
@@ -13,3 +13,16 @@ export const rowsOfEach = (
   }
   return rows
 }
+
+/** A producer that is degraded where no symbol has something to report. */
+export const symbolProducer = (
+  name: string,
+  rowOf: (view: SymbolView, market: MarketView) => ProducedRow | null,
+  noneReason: string,
+): Producer => ({
+  name,
+  run: (market) => {
+    const rows = rowsOfEach(market.symbols, (view) => rowOf(view, market))
+    return rows.length > 0 ? { status: 'ran', rows } : { status: 'degraded', reason: noneReason }
+  },
+})

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { removeLeftOver } from '../adapters/left-over-files.ts'
+import { namesIn, removeLeftOver } from '../adapters/files.ts'
 import type { RunStore } from '../backtest/runs/local-runs.ts'
 import type { Run, RunResult, RunWithResult } from '../backtest/runs/runs.ts'
 
@@ -61,14 +61,5 @@ export const runsInMemory = (): RunStore => {
     remove: async (id) => {
       results.delete(id)
     },
-  }
-}
-
-const namesIn = async (folder: string): Promise<readonly string[]> => {
-  try {
-    return await readdir(folder)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
   }
 }

@@ -1,4 +1,4 @@
-import type { Head, LogRecord } from '../core/log/event.ts'
+import { hasTypePrefix, type Head, type LogRecord } from '../core/log/event.ts'
 import { fieldFaultOf, hashOf, type Sha256Hex } from '../core/log/hash-chain.ts'
 import type { NodeRange } from '../core/log/tree.ts'
 
@@ -157,6 +157,18 @@ export const chainFaultOf = (previous: Head, record: LogRecord, sha256Hex: Sha25
   }
   if (record.recordedAt >= previous.recordedAt) return null
   return { seq, id, kind: 'order', detail: `event ${seq} was recorded before the one it follows` }
+}
+
+/** How many of these events, counted by domain, have this domain or category, or any. */
+export const countIn = (counts: ReadonlyMap<string, number>, typePrefix: string | undefined): number => {
+  if (typePrefix !== undefined && typePrefix.split('.').length > 2) {
+    throw new Error(`${typePrefix} is no domain and no category`)
+  }
+  let count = 0
+  for (const [domain, events] of counts) {
+    if (typePrefix === undefined || hasTypePrefix(domain, typePrefix)) count += events
+  }
+  return count
 }
 
 export const missingFault = (seq: number): ChainFault => ({

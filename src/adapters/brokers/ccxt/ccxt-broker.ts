@@ -3,48 +3,36 @@ import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import { supportedVenue, type MarginMode } from '../../../core/shared/venues.ts'
 import type {
   Broker,
-  BrokerAccount,
-  BrokerCheck,
   BrokerOrder,
   CancelResult,
-  CancelStopResult,
+  Deadline,
   LookupResult,
   OrderName,
-  LookupStopResult,
-  PlaceStopResult,
-  StopReport,
   SubmitResult,
   VenueQuote,
 } from '../../../ports/broker.ts'
-import type { Timer } from '../../../ports/timer.ts'
-import { textMemberOf } from '../../ccxt.ts'
+import { memberOf, textMemberOf } from '../../ccxt.ts'
 import { createAccountReader, type ReadAccount } from './account.ts'
-import { amountOf, withinMax, type Contract } from './contracts.ts'
-import { cutQuantity, safeLimit, textOf } from './decimals.ts'
-import { openExchange, type Exchange } from './exchange.ts'
+import { amountOf, sendableQuantity, withinMax, type Contract } from './contracts.ts'
+import { priceOf, safeLimit, textOf } from './decimals.ts'
+import {
+  failedWith,
+  openExchange,
+  type Exchange,
+  type ExchangeOptions,
+  type FailedReply,
+} from './exchange.ts'
 import { agreeMargin } from './margin.ts'
 import { checkExchange, CHECK_NAMES } from './preflight.ts'
-import { readQuotes } from './quotes.ts'
 import { createReports, reportedOrderOf, type Reports } from './reports.ts'
 import { createStops, type Stops } from './stops.ts'
-import type { BrokerCredentials } from './verdict.ts'
+import { FOREIGN_ID, unclear, UNREADABLE } from './verdict.ts'
 
-export interface CcxtBrokerDependencies {
-  /** A supported venue, with `-sandbox` after it for a practice account. */
-  readonly exchange: string
-  readonly credentials: BrokerCredentials
+export interface CcxtBrokerDependencies extends Omit<ExchangeOptions, 'signal'> {
   /** The most that positions may have: whether the account is large enough for the smallest orders depends on it. */
   readonly leverageMax: number
   /** Of entries, and of the stops that protect them; isolated unless told. */
   readonly marginMode?: MarginMode
-  readonly timer: Timer
-  /** Replaces the exchange's own hosts, each of which becomes the first part of a path here. */
-  readonly baseUrl?: string
-  readonly requestTimeoutMs?: number
-  /** Time for one request of weight 1; by default what the library knows of the exchange. */
-  readonly rateLimitMs?: number
-  /** Asked before every request: whether this process still leads. */
-  readonly maySend?: () => boolean
 }
 
 /** A real exchange. Nothing is loaded or requested before the first call; no call rejects. */
@@ -67,20 +55,27 @@ export const createCcxtBroker = (dependencies: CcxtBrokerDependencies): Broker =
   }
 
   /** Runs with the open exchange, or returns what follows from the reason why it cannot be opened. */
-  const withSession = async <T>(
+  const withSession = async <T, Failure>(
     run: (session: Session) => Promise<T>,
-    onFailure: (reason: string) => T,
-  ): Promise<T> => {
+    onFailure: (reason: string) => Failure,
+  ): Promise<T | Failure> => {
     opening ??= open().catch((error: unknown) => (error instanceof Error ? error.message : String(error)))
     const opened = await opening
     return typeof opened === 'string' ? onFailure(opened) : run(opened)
   }
 
+  const within = <T, Failure>(
+    deadline: Deadline,
+    run: (session: Session) => Promise<T>,
+    onFailure: (reason: string) => Failure,
+  ): Promise<T | Failure> =>
+    withSession((opened) => opened.exchange.until(deadline, () => run(opened)), onFailure)
+
   return {
     name: `ccxt:${name}`,
     preflight: (symbols) => {
       universe = symbols
-      return withSession<readonly BrokerCheck[]>(
+      return withSession(
         ({ exchange }) => checkExchange(exchange, symbols, dependencies.leverageMax),
         (detail) => CHECK_NAMES.map((check) => ({ name: check, ok: false, detail })),
       )
@@ -89,53 +84,29 @@ export const createCcxtBroker = (dependencies: CcxtBrokerDependencies): Broker =
       const contract = session?.exchange.contracts().get(canonicalSymbol(symbol))
       return contract?.isActive === true ? contract.steps : null
     },
-    submit: (order, deadline) =>
-      withSession<SubmitResult>(
-        (opened) => opened.exchange.until(deadline, () => submitOrder(opened, order)),
-        (reason) => ({ status: 'not_sent', reason, retryAfterMs: null }),
-      ),
-    cancel: (order, deadline) =>
-      withSession<CancelResult>(
-        (opened) => opened.exchange.until(deadline, () => cancelOrder(opened, order)),
-        unclear,
-      ),
-    lookup: (order, deadline) =>
-      withSession<LookupResult>(
-        (opened) => opened.exchange.until(deadline, () => lookupOrder(opened, order)),
-        unclear,
-      ),
+    submit: (order, deadline) => within(deadline, (opened) => submitOrder(opened, order), notSent),
+    cancel: (order, deadline) => within(deadline, (opened) => cancelOrder(opened, order), unclear),
+    lookup: (order, deadline) => within(deadline, (opened) => lookupOrder(opened, order), unclear),
     stops:
       supportedVenue(name)?.restsStops === true
         ? {
-            place: (stop, deadline) =>
-              withSession<PlaceStopResult>(
-                ({ exchange, stops }) => exchange.until(deadline, () => stops.place(stop)),
-                (reason) => ({ status: 'not_sent', reason, retryAfterMs: null }),
-              ),
-            cancel: (stop, deadline) =>
-              withSession<CancelStopResult>(
-                ({ exchange, stops }) => exchange.until(deadline, () => stops.cancel(stop)),
-                unclear,
-              ),
-            lookup: (stop, deadline) =>
-              withSession<LookupStopResult>(
-                ({ exchange, stops }) => exchange.until(deadline, () => stops.lookup(stop)),
-                unclear,
-              ),
+            place: (stop, deadline) => within(deadline, ({ stops }) => stops.place(stop), notSent),
+            cancel: (stop, deadline) => within(deadline, ({ stops }) => stops.cancel(stop), unclear),
+            lookup: (stop, deadline) => within(deadline, ({ stops }) => stops.lookup(stop), unclear),
             open: () =>
-              withSession<readonly StopReport[] | null>(
+              withSession(
                 ({ stops }) => stops.open(universe),
                 () => null,
               ),
           }
         : null,
     account: () =>
-      withSession<BrokerAccount | null>(
+      withSession(
         ({ readAccount }) => readAccount(universe),
         () => null,
       ),
     quotes: (symbols) =>
-      withSession<readonly VenueQuote[]>(
+      withSession(
         ({ exchange }) => readQuotes(exchange, symbols),
         () => [],
       ),
@@ -154,10 +125,8 @@ interface Session {
   readonly marginMode: MarginMode
 }
 
-const unclear = (reason: string): { readonly status: 'unclear'; readonly reason: string } => ({
-  status: 'unclear',
-  reason,
-})
+const notSent = (reason: string, retryAfterMs: number | null = null) =>
+  ({ status: 'not_sent', reason, retryAfterMs }) as const
 
 const rejected = (reason: string): SubmitResult => ({ status: 'rejected', reason })
 
@@ -165,27 +134,23 @@ const rejected = (reason: string): SubmitResult => ({ status: 'rejected', reason
 const submitOrder = async (session: Session, order: BrokerOrder): Promise<SubmitResult> => {
   const { exchange, reports, marginMode } = session
   const { api, dialect, request } = exchange
-  const notSent = (reason: string): SubmitResult => ({
-    status: 'not_sent',
-    reason,
-    retryAfterMs: exchange.heldBackMs(),
-  })
+  const heldBack = (reason: string): SubmitResult => notSent(reason, exchange.heldBackMs())
   const contract = await exchange.contractOf(order.symbol)
-  if (contract.status !== 'done') return notSent(contract.reason)
+  if (contract.status !== 'done') return heldBack(contract.reason)
   const { market, isActive } = contract.value
-  if (!isActive) return notSent(`${market} is not traded any more`)
-  const noteNotTraded = (code: string | null): boolean => {
-    const isNotTraded = code !== null && dialect.codes.notTraded.has(code)
+  if (!isActive) return heldBack(`${market} is not traded any more`)
+  const noteNotTraded = (failure: FailedReply): boolean => {
+    const isNotTraded = failedWith(failure, dialect.codes.notTraded)
     if (isNotTraded) exchange.deactivate(order.symbol)
     return isNotTraded
   }
   const checked = requestOf(order, contract.value, dialect.clientOrderId)
-  if (typeof checked === 'string') return notSent(checked)
+  if (typeof checked === 'string') return heldBack(checked)
   if (!order.reduceOnly) {
     const difference = await agreeMargin(exchange, contract.value, marginMode, order.leverage)
     if (difference !== null) {
-      const isNotTraded = noteNotTraded(difference.code)
-      return isNotTraded ? rejected(difference.reason) : notSent(difference.reason)
+      const isNotTraded = noteNotTraded(difference)
+      return isNotTraded ? rejected(difference.reason) : heldBack(difference.reason)
     }
   }
   const reply = await request(() =>
@@ -198,13 +163,13 @@ const submitOrder = async (session: Session, order: BrokerOrder): Promise<Submit
       return rejected('the exchange accepted the order and then rejected it')
     return { status: 'accepted', report: await reports.withTrades(reported, contract.value) }
   }
-  if (reply.code !== null && dialect.codes.duplicate.has(reply.code)) return existingOrder(session, order)
-  noteNotTraded(reply.code)
+  if (failedWith(reply, dialect.codes.duplicate)) return existingOrder(session, order)
+  noteNotTraded(reply)
   switch (reply.status) {
     case 'refused':
       return rejected(reply.reason)
     case 'not_sent':
-      return notSent(reply.reason)
+      return heldBack(reply.reason)
     case 'unclear':
       return unclear(reply.reason)
   }
@@ -225,7 +190,7 @@ const acknowledgedOrder = async (
     venueOrderId !== null &&
     textMemberOf(acknowledgement, 'clientOrderId') === clientOrderId &&
     textMemberOf(acknowledgement, 'status') === null
-  if (!isAcknowledged) return unclear(UNREADABLE)
+  if (!isAcknowledged) return UNREADABLE
   const found = await lookupOrder(session, order)
   if (found.status === 'found' && found.report.status === 'rejected')
     return rejected('the exchange accepted the order and then rejected it')
@@ -236,8 +201,6 @@ const acknowledgedOrder = async (
   }
 }
 
-const UNREADABLE = 'the response cannot be read'
-
 interface OrderRequest {
   readonly amount: string
   readonly price: string | undefined
@@ -245,11 +208,10 @@ interface OrderRequest {
 
 /** Amount and price on the steps of the exchange, or why nothing is sent. */
 const requestOf = (order: BrokerOrder, contract: Contract, clientOrderIds: RegExp): OrderRequest | string => {
-  const { quantityStep, priceStep, quantityMin, notionalMin } = contract.steps
-  if (!clientOrderIds.test(order.clientOrderId)) return 'the exchange does not accept this client order id'
-  const quantity = cutQuantity(order.quantity, quantityStep)
-  if (quantity <= 0n || quantity < (quantityMin ?? 0n))
-    return `the quantity is below the minimum of ${textOf(quantityMin ?? quantityStep)}`
+  const { priceStep, notionalMin } = contract.steps
+  if (!clientOrderIds.test(order.clientOrderId)) return FOREIGN_ID
+  const quantity = sendableQuantity(order.quantity, contract)
+  if (typeof quantity === 'string') return quantity
   if (order.kind === 'market')
     return { amount: amountOf(withinMax(quantity, contract), contract), price: undefined }
   if (order.limitPrice === null) return 'a limit order needs a price'
@@ -278,11 +240,11 @@ const lookupOrder = async (session: Session, { clientOrderId, symbol }: OrderNam
   const isMissing =
     reply.status === 'done'
       ? reply.value === null
-      : reply.status === 'refused' && reply.code !== null && dialect.codes.noSuchOrder.has(reply.code)
+      : reply.status === 'refused' && failedWith(reply, dialect.codes.noSuchOrder)
   if (isMissing) return { status: 'not_found' }
   if (reply.status !== 'done') return unclear(reply.reason)
   const reported = reportedOrderOf(reply.value, clientOrderId, contract.value)
-  if (reported === null) return unclear(UNREADABLE)
+  if (reported === null) return UNREADABLE
   return { status: 'found', report: await reports.withTrades(reported, contract.value) }
 }
 
@@ -292,9 +254,8 @@ const cancelOrder = async (session: Session, { clientOrderId, symbol }: OrderNam
   const contract = await exchange.contractOf(symbol)
   if (contract.status !== 'done') return unclear(contract.reason)
   const reply = await request(() => dialect.cancelOrder(api, contract.value, clientOrderId))
-  const isGone =
-    reply.status === 'refused' && reply.code !== null && dialect.codes.nothingToCancel.has(reply.code)
-  if (isGone) return { status: 'not_open' }
+  if (reply.status === 'refused' && failedWith(reply, dialect.codes.nothingToCancel))
+    return { status: 'not_open' }
   if (reply.status !== 'done') return unclear(reply.reason)
   const reported = reportedOrderOf(reply.value, clientOrderId, contract.value)
   if (reported !== null)
@@ -304,4 +265,25 @@ const cancelOrder = async (session: Session, { clientOrderId, symbol }: OrderNam
   if (found.status === 'found' && found.report.status !== 'open' && found.report.status !== 'partial')
     return { status: 'canceled', report: found.report }
   return unclear('the cancellation was acknowledged, and the order is not known to have ended')
+}
+
+/** The last price of each symbol, in one request where the exchange allows it. */
+const readQuotes = async (exchange: Exchange, symbols: readonly string[]): Promise<readonly VenueQuote[]> => {
+  const { api, request, contracts } = exchange
+  if (contracts().size === 0) await exchange.reload()
+  const traded = symbols.flatMap((symbol) => {
+    const contract = contracts().get(canonicalSymbol(symbol))
+    return contract?.isActive === true ? [{ symbol, market: contract.market }] : []
+  })
+  if (traded.length === 0) return []
+  const isList = api.has['fetchTickers'] === true
+  const all = isList ? await request(() => api.fetchTickers(traded.map(({ market }) => market))) : null
+  const quotes: VenueQuote[] = []
+  for (const { symbol, market } of traded) {
+    const reply = all ?? (await request(() => api.fetchTicker(market)))
+    if (reply.status !== 'done') continue
+    const price = priceOf(memberOf(isList ? memberOf(reply.value, market) : reply.value, 'last'), 'nearest')
+    if (price !== null && price > 0n) quotes.push({ symbol, price })
+  }
+  return quotes
 }

@@ -96,6 +96,14 @@ export const coinsOf = (value: unknown, { unitSize }: Pick<Contract, 'unitSize'>
   return scaled % ONE === 0n ? ((scaled / ONE) as Quantity) : null
 }
 
+/** A quantity on the steps, never more than was decided, or why nothing is sent. */
+export const sendableQuantity = (wanted: Quantity, { steps }: Pick<Contract, 'steps'>): Quantity | string => {
+  const { quantityStep, quantityMin } = steps
+  const quantity = floored(wanted, quantityStep)
+  if (quantity > 0n && quantity >= (quantityMin ?? 0n)) return quantity
+  return `the quantity is below the minimum of ${textOf(quantityMin ?? quantityStep)}`
+}
+
 /** What of a quantity one market order may have: an exchange refuses a larger one, and the rest can follow. */
 export const withinMax = (quantity: Quantity, { marketMax }: Pick<Contract, 'marketMax'>): Quantity =>
   marketMax === null ? quantity : lesser(quantity, marketMax)

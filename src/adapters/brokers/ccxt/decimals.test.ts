@@ -1,7 +1,7 @@
-import { type Price, type Quantity } from '../../../core/shared/money.ts'
+import { floored, type Price, type Quantity } from '../../../core/shared/money.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cutQuantity, safeLimit, scaledOf, textOf, priceOf } from './decimals.ts'
+import { safeLimit, scaledOf, textOf, priceOf } from './decimals.ts'
 
 const amounts = fc.bigInt({ min: 0n, max: 10n ** 20n })
 const steps = fc.bigInt({ min: 1n, max: 10n ** 12n })
@@ -10,7 +10,7 @@ describe('a quantity', () => {
   it('is cut to a step, by less than one, and never grows', () => {
     fc.assert(
       fc.property(amounts, steps, (quantity, step) => {
-        const cut = cutQuantity(quantity as Quantity, step as Quantity)
+        const cut = floored(quantity as Quantity, step as Quantity)
         expect(cut % step).toBe(0n)
         expect(cut <= quantity && quantity - cut < step).toBe(true)
       }),

@@ -35,9 +35,6 @@ export const textOf = (units: bigint): string => {
   return `${units < 0n ? '-' : ''}${size / UNITS}${decimals === '' ? '' : `.${decimals}`}`
 }
 
-/** Rounds down to a step: never more than was decided. */
-export const cutQuantity = (quantity: Quantity, step: Quantity): Quantity => floored(quantity, step)
-
 /** Moves a limit to a step: a buyer never pays more than decided, a seller never takes less. */
 export const safeLimit = (price: Price, step: Price, side: 'buy' | 'sell'): Price => {
   const below = floored(price, step)

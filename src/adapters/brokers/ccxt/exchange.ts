@@ -9,18 +9,20 @@ import type { TradingApi } from './api.ts'
 import { contractsIn, type Contract, type Contracts } from './contracts.ts'
 import { DIALECTS } from './dialects/all.ts'
 import type { Dialect } from './dialects/dialect.ts'
-import { isClockRefusal, reasonOf, verdictOf, type BrokerCredentials } from './verdict.ts'
+import { isClockRefusal, reasonOf, verdictOf, type BrokerCredentials, type Verdict } from './verdict.ts'
 
-export type Reply<T> =
-  | { readonly status: 'done'; readonly value: T }
-  /** The exchange has not done it and will not. */
-  | { readonly status: 'refused'; readonly code: string | null; readonly reason: string }
-  /** It never arrived, or was turned away unread: it may be repeated later. */
-  | { readonly status: 'not_sent'; readonly code: string | null; readonly reason: string }
-  /** It may have been done. */
-  | { readonly status: 'unclear'; readonly code: string | null; readonly reason: string }
+export type Reply<T> = { readonly status: 'done'; readonly value: T } | FailedReply
 
-export type FailedReply = Exclude<Reply<unknown>, { readonly status: 'done' }>
+export interface FailedReply {
+  readonly status: Verdict
+  /** The error code of the exchange, if it stated one. */
+  readonly code: string | null
+  readonly reason: string
+}
+
+/** Whether a call failed with one of these codes. */
+export const failedWith = ({ code }: FailedReply, codes: ReadonlySet<string>): boolean =>
+  code !== null && codes.has(code)
 
 /** An open exchange, and what is known of it so far. */
 export interface Exchange {

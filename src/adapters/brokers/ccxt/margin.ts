@@ -12,7 +12,7 @@ export const agreeMargin = async (
   contract: Contract,
   mode: MarginMode,
   leverage: number,
-): Promise<MarginDifference | null> => {
+): Promise<FailedReply | null> => {
   // Exchanges take whole numbers. Never more than was decided: more brings the liquidation nearer.
   const wanted: Margin = { mode, leverage: Math.max(1, Math.floor(leverage)) }
   const read = () => request(() => dialect.margin(api, contract, wanted))
@@ -26,20 +26,15 @@ export const agreeMargin = async (
   if (after.status !== 'done') return difference('margin mode and leverage could not be read back', after)
   if (isSame(after.value, wanted)) return null
   return {
+    status: 'refused',
     code: null,
     reason: `${contract.market} should have ${described(wanted)}, but the venue has ${described(after.value)}`,
   }
 }
 
-/** Why an entry must not be sent, with the error code of the venue if it stated one. */
-export interface MarginDifference {
-  readonly reason: string
-  readonly code: string | null
-}
-
-const difference = (what: string, { reason, code }: FailedReply): MarginDifference => ({
-  reason: `${what}: ${reason}`,
-  code,
+const difference = (what: string, failure: FailedReply): FailedReply => ({
+  ...failure,
+  reason: `${what}: ${failure.reason}`,
 })
 
 const isSame = (found: FoundMargin, wanted: Margin): boolean =>

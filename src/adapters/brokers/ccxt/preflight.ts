@@ -44,35 +44,30 @@ export const checkExchange = async (
   ]
 }
 
-const failed = (name: BrokerCheck['name'], { reason }: FailedReply): BrokerCheck => ({
-  name,
-  ok: false,
-  detail: reason,
-})
+type Name = BrokerCheck['name']
+
+const check = (name: Name, ok: boolean, detail: string): BrokerCheck => ({ name, ok, detail })
+
+const failed = (name: Name, { reason }: FailedReply): BrokerCheck => check(name, false, reason)
 
 const checkReachable = (clock: Reply<unknown>, markets: Reply<unknown>): BrokerCheck => {
   const failure = [clock, markets].find((reply): reply is FailedReply => reply.status !== 'done')
   if (failure !== undefined) return failed('reachable', failure)
-  return { name: 'reachable', ok: true, detail: 'the exchange responds' }
+  return check('reachable', true, 'the exchange responds')
 }
 
 const checkMarkets = (markets: Contracts, symbols: readonly string[]): BrokerCheck => {
   const missing = symbols.filter((symbol) => markets.get(canonicalSymbol(symbol))?.isActive !== true)
-  return {
-    name: 'markets',
-    ok: missing.length === 0,
-    detail:
-      missing.length === 0
-        ? `a perpetual for each of ${symbols.length} symbols`
-        : `no perpetual that is settled in dollars for ${missing.join(', ')}: remove them from universe.symbols`,
-  }
+  if (missing.length === 0) return check('markets', true, `a perpetual for each of ${symbols.length} symbols`)
+  const names = missing.join(', ')
+  const detail = `no perpetual that is settled in dollars for ${names}: remove them from universe.symbols`
+  return check('markets', false, detail)
 }
-
-const fail = (detail: string): BrokerCheck => ({ name: 'permissions', ok: false, detail })
 
 /** A key that trades and cannot withdraw, in an account with one position per market. */
 const checkPermissions = async (exchange: Exchange, symbols: readonly string[]): Promise<BrokerCheck> => {
   const { api, dialect, request, contracts } = exchange
+  const fail = (detail: string): BrokerCheck => check('permissions', false, detail)
   const market = symbols.flatMap((symbol) => contracts().get(canonicalSymbol(symbol))?.market ?? [])[0]
   if (market !== undefined) {
     const hedged = await request(() => dialect.isHedged(api, market))
@@ -82,30 +77,22 @@ const checkPermissions = async (exchange: Exchange, symbols: readonly string[]):
   const rights = await request(() => dialect.rights(api))
   if (rights.status !== 'done') return fail(rights.reason)
   if (rights.value === null)
-    return {
-      name: 'permissions',
-      ok: true,
-      detail: 'the key may read; the exchange does not list its other permissions',
-    }
+    return check('permissions', true, 'the key may read; the exchange does not list its other permissions')
   if (!rights.value.mayTrade) return fail('the key may not trade futures: enable futures for it')
   if (rights.value.mayWithdraw) return fail('the key may withdraw: use one that may only read and trade')
-  return { name: 'permissions', ok: true, detail: 'the key may read and trade, and not withdraw' }
+  return check('permissions', true, 'the key may read and trade, and not withdraw')
 }
 
-const checkBalance = (equity: Usd): BrokerCheck => ({
-  name: 'balance',
-  ok: equity > 0n,
-  detail: `${usdNumber(equity)} USD`,
-})
+const checkBalance = (equity: Usd): BrokerCheck => check('balance', equity > 0n, `${usdNumber(equity)} USD`)
 
-const checkClock = (offsetMs: number | null): BrokerCheck => ({
-  name: 'clock',
-  ok: offsetMs === null || Math.abs(offsetMs) < OFFSET_MS_MAX,
-  detail:
-    offsetMs === null
-      ? 'the exchange does not report its time'
-      : `the exchange is ${offsetMs} ms ahead of this machine`,
-})
+const checkClock = (offsetMs: number | null): BrokerCheck =>
+  offsetMs === null
+    ? check('clock', true, 'the exchange does not report its time')
+    : check(
+        'clock',
+        Math.abs(offsetMs) < OFFSET_MS_MAX,
+        `the exchange is ${offsetMs} ms ahead of this machine`,
+      )
 
 /** Signatures use the exchange's time, but a larger offset distorts everything else. */
 const OFFSET_MS_MAX = 1000
@@ -121,14 +108,13 @@ const checkMinimumSizes = (
     ({ base, steps }) =>
       `${base} ${quantityNumber(steps.quantityMin ?? NO_QUANTITY)} and ${usdNumber(steps.notionalMin ?? NO_USD)} USD`,
   )
-  return {
-    name: 'minimum_sizes',
-    ok: tooLarge.length === 0,
-    detail:
-      tooLarge.length === 0
-        ? `at least ${sizes.slice(0, SIZES_MAX).join(', ')}`
-        : `the account is too small for ${tooLarge.map(({ base }) => base).join(', ')}`,
-  }
+  return tooLarge.length === 0
+    ? check('minimum_sizes', true, `at least ${sizes.slice(0, SIZES_MAX).join(', ')}`)
+    : check(
+        'minimum_sizes',
+        false,
+        `the account is too small for ${tooLarge.map(({ base }) => base).join(', ')}`,
+      )
 }
 
 const SIZES_MAX = 10

@@ -7,11 +7,12 @@ import type {
   StopOrder,
   StopReport,
 } from '../../../ports/broker.ts'
-import { amountOf, coinsOf, withinMax, type Contract } from './contracts.ts'
-import { cutQuantity, priceOf, safeLimit, textOf } from './decimals.ts'
-import type { FoundStop } from './dialects/dialect.ts'
-import type { Exchange, Reply } from './exchange.ts'
+import { amountOf, coinsOf, sendableQuantity, withinMax, type Contract } from './contracts.ts'
+import { priceOf, safeLimit, textOf } from './decimals.ts'
+import type { FoundStop, ListedStop } from './dialects/dialect.ts'
+import { failedWith, type Exchange, type Reply } from './exchange.ts'
 import { orderWith, type Reports } from './reports.ts'
+import { FOREIGN_ID, unclear, UNREADABLE } from './verdict.ts'
 
 /** Protective stops of an open exchange. */
 export interface Stops {
@@ -33,14 +34,10 @@ export const createStops = (exchange: Exchange, reports: Reports, marginMode: Ma
     retryAfterMs: exchange.heldBackMs(),
   })
 
-  const find = async (
-    contract: Contract,
-    clientOrderId: string,
-  ): Promise<Exclude<Reply<FoundStop | null>, { readonly status: 'refused' }>> => {
+  const find = async (contract: Contract, clientOrderId: string): Promise<Reply<FoundStop | null>> => {
     const reply = await request(() => stops.find(api, contract, clientOrderId))
-    if (reply.status !== 'refused') return reply
-    if (reply.code !== null && codes.noSuchOrder.has(reply.code)) return { status: 'done', value: null }
-    return { status: 'unclear', code: reply.code, reason: reply.reason }
+    const isMissing = reply.status === 'refused' && failedWith(reply, codes.noSuchOrder)
+    return isMissing ? { status: 'done', value: null } : reply
   }
 
   const reportOf = async (
@@ -62,7 +59,7 @@ export const createStops = (exchange: Exchange, reports: Reports, marginMode: Ma
     if (reply.status !== 'done') return unclear(reply.reason)
     if (reply.value === null) return { status: 'not_found' }
     const stop = await reportOf(reply.value, symbol, contract.value)
-    return stop === null ? unclear(UNREADABLE) : { status: 'found', stop }
+    return stop === null ? UNREADABLE : { status: 'found', stop }
   }
 
   return {
@@ -71,14 +68,11 @@ export const createStops = (exchange: Exchange, reports: Reports, marginMode: Ma
     place: async (order) => {
       const contract = await exchange.contractOf(order.symbol)
       if (contract.status !== 'done') return notSent(contract.reason)
-      const { quantityStep, quantityMin, priceStep } = contract.value.steps
       const { clientOrderId, side } = order
-      if (!dialect.clientOrderId.test(clientOrderId))
-        return notSent('the exchange does not accept this client order id')
-      const quantity = cutQuantity(order.quantity, quantityStep)
-      if (quantity <= 0n || quantity < (quantityMin ?? 0n))
-        return notSent(`the quantity is below the minimum of ${textOf(quantityMin ?? quantityStep)}`)
-      const triggerPrice = safeLimit(order.triggerPrice, priceStep, side)
+      if (!dialect.clientOrderId.test(clientOrderId)) return notSent(FOREIGN_ID)
+      const quantity = sendableQuantity(order.quantity, contract.value)
+      if (typeof quantity === 'string') return notSent(quantity)
+      const triggerPrice = safeLimit(order.triggerPrice, contract.value.steps.priceStep, side)
       if (triggerPrice <= 0n) return notSent('the trigger is below the smallest step of the exchange')
       const sent = {
         clientOrderId,
@@ -88,8 +82,7 @@ export const createStops = (exchange: Exchange, reports: Reports, marginMode: Ma
         marginMode,
       }
       const reply = await request(() => stops.place(api, contract.value, sent))
-      const isTaken = reply.status !== 'done' && reply.code !== null && codes.duplicate.has(reply.code)
-      if (reply.status !== 'done' && !isTaken) {
+      if (reply.status !== 'done' && !failedWith(reply, codes.duplicate)) {
         if (reply.status === 'not_sent') return notSent(reply.reason)
         return reply.status === 'refused' ? rejected(reply.reason) : unclear(reply.reason)
       }
@@ -113,8 +106,8 @@ export const createStops = (exchange: Exchange, reports: Reports, marginMode: Ma
       if (stop?.status !== 'resting') return { status: 'not_open' }
       const reply = await request(() => stops.cancel(api, contract.value, stop))
       if (reply.status === 'done') return { status: 'canceled' }
-      const isGone = reply.code !== null && codes.nothingToCancel.has(reply.code)
-      return reply.status === 'refused' && isGone ? { status: 'not_open' } : unclear(reply.reason)
+      const isGone = reply.status === 'refused' && failedWith(reply, codes.nothingToCancel)
+      return isGone ? { status: 'not_open' } : unclear(reply.reason)
     },
 
     open: async (symbols) => {
@@ -138,17 +131,10 @@ export const createStops = (exchange: Exchange, reports: Reports, marginMode: Ma
   }
 }
 
-const UNREADABLE = 'the response cannot be read'
-
-const unclear = (reason: string): { readonly status: 'unclear'; readonly reason: string } => ({
-  status: 'unclear',
-  reason,
-})
-
 const rejected = (reason: string): PlaceStopResult => ({ status: 'rejected', reason })
 
 const numbersOf = (
-  { clientOrderId, venueOrderId, side, status, amount, triggerPrice }: FoundStop,
+  { clientOrderId, venueOrderId, side, status, amount, triggerPrice }: ListedStop,
   symbol: string,
   contract: Contract,
 ): Omit<StopReport, 'order'> | null => {

@@ -62,6 +62,17 @@ export const isClockRefusal = (outcome: RequestOutcome, codes: ErrorCodes): bool
 const REQUEST_TIMEOUT = 408
 const LIMITS: ReadonlySet<number> = new Set([418, 429])
 
+/** What a caller learns where it is not known whether something was done. */
+export const unclear = (reason: string): { readonly status: 'unclear'; readonly reason: string } => ({
+  status: 'unclear',
+  reason,
+})
+
+/** Nothing is sent under it. */
+export const FOREIGN_ID = 'the exchange does not accept this client order id'
+
+export const UNREADABLE = unclear('the response cannot be read')
+
 /** Why a call failed, in one line without secrets. */
 export const reasonOf = (error: unknown, outcome: RequestOutcome, credentials: BrokerCredentials): string => {
   const message = error instanceof Error ? error.message : String(error)

@@ -1,7 +1,7 @@
 import type { FeedBar } from '../../../core/market/bar.ts'
 import type { FeedListener } from '../../../ports/market-feed.ts'
 import type { Timer } from '../../../ports/timer.ts'
-import { deliverBars } from '../../deliver-bars.ts'
+import { deliverBars } from '../../feed.ts'
 import {
   earliestMs,
   fetchCandles,

@@ -1,6 +1,6 @@
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'
-import type { FeedListener, FeedStart, FeedStatus, MarketFeed } from '../../../ports/market-feed.ts'
-import type { Timer } from '../../../ports/timer.ts'
+import type { FeedListener, FeedStart, MarketFeed } from '../../../ports/market-feed.ts'
+import { startedOnce, type RunningFeed } from '../../feed.ts'
 import { createBarFollower, createDelivery, type Cursor } from './bars.ts'
 import { planBackfill } from './candles.ts'
 import { createExchangeClock, type ExchangeClock } from './exchange-clock.ts'
@@ -11,21 +11,15 @@ import {
   openExchange,
   type ErrorReports,
   type Exchange,
+  type ExchangeOptions,
 } from './exchange.ts'
 import { chooseMarkets, type WatchedSymbol } from './markets.ts'
 import { createSideValues } from './side-values.ts'
 import { followTicks } from './ticks.ts'
 
-export interface CcxtFeedDependencies {
-  /** As the library names it: `binance`. */
-  readonly exchange: string
-  readonly barSeconds: number
+export interface CcxtFeedDependencies extends Omit<ExchangeOptions, 'names' | 'signal'> {
   /** History to fetch on the first start of a symbol. */
   readonly warmupHours: number
-  readonly timer: Timer
-  /** Replaces the exchange's own hosts, each of which becomes the first part of a path here. */
-  readonly baseUrl?: string
-  readonly requestTimeoutMs?: number
 }
 
 /**
@@ -33,40 +27,17 @@ export interface CcxtFeedDependencies {
  * length, a library that is not installed. While the exchange is down the feed is `failing`, retries, and then delivers
  * what was missed.
  */
-export const createCcxtFeed = (dependencies: CcxtFeedDependencies): MarketFeed => {
-  let session: Session | null = null
-  let isStopped = false
-  return {
-    name: `ccxt:${dependencies.exchange}`,
-    producers: [],
-    start: async (from, listener) => {
-      if (session !== null || isStopped) throw new Error('the feed was already started: create a new one')
-      session = openSession(dependencies, from, listener)
-      await session.started
-    },
-    status: () => session?.status() ?? (isStopped ? { ...IDLE, state: 'stopped' } : IDLE),
-    stop: async () => {
-      isStopped = true
-      await session?.stop()
-    },
-  }
-}
+export const createCcxtFeed = (dependencies: CcxtFeedDependencies): MarketFeed =>
+  startedOnce({ name: `ccxt:${dependencies.exchange}`, producers: [] }, (from, listener) =>
+    openSession(dependencies, from, listener),
+  )
 
-const IDLE: FeedStatus = { state: 'idle', lastBarAtMs: null, clockOffsetMs: null, error: null }
-
-/** A started feed, until everything of it is closed. */
-interface Session {
-  /** Resolves when the history is delivered, or the exchange turns out to be down. */
-  readonly started: Promise<void>
-  status(): FeedStatus
-  stop(): Promise<void>
-}
-
+/** Its start is over when the history is delivered, or the exchange turns out to be down. */
 const openSession = (
   dependencies: CcxtFeedDependencies,
   from: FeedStart,
   listener: FeedListener,
-): Session => {
+): RunningFeed => {
   const { timer } = dependencies
   const abort = new AbortController()
   const { signal } = abort

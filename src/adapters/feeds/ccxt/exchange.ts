@@ -52,10 +52,12 @@ export interface Exchange {
 }
 
 export interface ExchangeOptions {
+  /** As the library names it: `binance`. */
   readonly exchange: string
   readonly barSeconds: number
   /** What errors call the two; by default the settings of the feed. */
   readonly names?: { readonly exchange: string; readonly barSeconds: string }
+  /** Replaces the exchange's own hosts, each of which becomes the first part of a path here. */
   readonly baseUrl?: string
   readonly requestTimeoutMs?: number
   readonly timer: Timer

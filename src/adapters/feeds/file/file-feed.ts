@@ -3,7 +3,7 @@ import type { FeedBar } from '../../../core/market/bar.ts'
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import type { FeedListener, FeedStart, FeedStatus, MarketFeed } from '../../../ports/market-feed.ts'
 import type { Timer } from '../../../ports/timer.ts'
-import { deliverBars } from '../../deliver-bars.ts'
+import { deliverBars, IDLE, startedOnce, type RunningFeed } from '../../feed.ts'
 import {
   overlapOf,
   readByTime,
@@ -21,18 +21,25 @@ interface FileFeedDependencies {
 }
 
 /** Replays recorded bars at the configured speed. */
-export const createFileFeed = ({ settings, timer, historySeconds = 0 }: FileFeedDependencies): MarketFeed => {
+export const createFileFeed = (dependencies: FileFeedDependencies): MarketFeed =>
+  startedOnce({ name: 'file', producers: [] }, (from, listener) => openReplay(dependencies, from, listener))
+
+const openReplay = (
+  { settings, timer, historySeconds = 0 }: FileFeedDependencies,
+  from: FeedStart,
+  listener: FeedListener,
+): RunningFeed => {
   const { file: path, speed } = settings
   const abort = new AbortController()
   const { signal } = abort
-  let starting: Promise<Replay | null> | null = null
   let replay: Replay | null = null
 
-  const prepare = async (from: FeedStart, listener: FeedListener): Promise<Replay | null> => {
+  const prepare = async (): Promise<void> => {
     const scan = await scanOrThrow(path, from, listener, signal)
-    if (scan === null) return null
+    if (scan === null) return
     const resolutionSeconds = (await resolutionIn(path, scan)) ?? settings.bar_seconds
-    return startReplay({
+    const tradedFromMs = firstOpenMsOf(scan) + historySeconds * 1000
+    replay = startReplay({
       path,
       speed,
       resolutionSeconds,
@@ -41,19 +48,13 @@ export const createFileFeed = ({ settings, timer, historySeconds = 0 }: FileFeed
       timer,
       listener,
       signal,
-      tradedFromMs: firstOpenMsOf(scan) + historySeconds * 1000,
+      tradedFromMs,
     })
   }
 
+  const started = prepare()
   return {
-    name: 'file',
-    producers: [],
-    start: async (from, listener) => {
-      if (starting !== null || signal.aborted)
-        throw new Error('the feed was already started: create a new one')
-      starting = prepare(from, listener)
-      replay = await starting
-    },
+    started,
     status: () => {
       const status = replay?.status() ?? IDLE
       return signal.aborted ? { ...status, state: 'stopped' } : status
@@ -61,7 +62,7 @@ export const createFileFeed = ({ settings, timer, historySeconds = 0 }: FileFeed
     stop: async () => {
       abort.abort()
       // The caller of `start` got the error of a failed start.
-      await Promise.allSettled([starting])
+      await Promise.allSettled([started])
       await replay?.ended
     },
   }
@@ -85,8 +86,6 @@ export const describeFile = async (
 
 /** Runs are ordered by their earliest time. */
 const firstOpenMsOf = ({ runs }: Scan): number => runs[0]?.minMs ?? 0
-
-const IDLE: FeedStatus = { state: 'idle', lastBarAtMs: null, clockOffsetMs: null, error: null }
 
 /** Each run needs an open file and a window in memory. */
 const OVERLAP_MAX = 64

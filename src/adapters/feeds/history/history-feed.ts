@@ -4,7 +4,7 @@ import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import { timestampAt } from '../../../core/shared/time.ts'
 import type { FeedListener, FeedStart, FeedStatus, MarketFeed } from '../../../ports/market-feed.ts'
 import type { Timer } from '../../../ports/timer.ts'
-import { deliverBars } from '../../deliver-bars.ts'
+import { deliverBars, startedOnce, type RunningFeed } from '../../feed.ts'
 
 export interface HistoryFeedDependencies {
   /** Length of all bars. */
@@ -20,15 +20,21 @@ export interface HistorySeries {
 }
 
 /** Recorded bars as fast as they are taken, for backtests. Only one month of each symbol is in memory. */
-export const createHistoryFeed = ({ seconds, series, timer }: HistoryFeedDependencies): MarketFeed => {
+export const createHistoryFeed = (dependencies: HistoryFeedDependencies): MarketFeed =>
+  startedOnce({ name: 'history', producers: [] }, (from, listener) => deliver(dependencies, from, listener))
+
+const deliver = (
+  { seconds, series, timer }: HistoryFeedDependencies,
+  from: FeedStart,
+  listener: FeedListener,
+): RunningFeed => {
   const abort = new AbortController()
   const { signal } = abort
-  let state: FeedStatus['state'] = 'idle'
+  let state: FeedStatus['state'] = 'running'
   let lastCloseTs: string | null = null
   let error: string | null = null
-  let delivered: Promise<void> = Promise.resolve()
 
-  const deliverAll = async (from: FeedStart, listener: FeedListener): Promise<void> => {
+  const deliverAll = async (): Promise<void> => {
     const onFailure = (message: string): void => listener.onError(message)
     const delivery = { listener, timer, signal, onFailure }
     const isNew = createBarFilter(from)
@@ -52,20 +58,12 @@ export const createHistoryFeed = ({ seconds, series, timer }: HistoryFeedDepende
     state = 'ended'
   }
 
+  const delivered = deliverAll().catch((cause: unknown) => {
+    state = 'failing'
+    error = cause instanceof Error ? cause.message : String(cause)
+  })
   return {
-    name: 'history',
-    producers: [],
-    start: (from, listener) => {
-      if (state !== 'idle' || signal.aborted) {
-        return Promise.reject(new Error('the feed was already started: create a new one'))
-      }
-      state = 'running'
-      delivered = deliverAll(from, listener).catch((cause: unknown) => {
-        state = 'failing'
-        error = cause instanceof Error ? cause.message : String(cause)
-      })
-      return Promise.resolve()
-    },
+    started: Promise.resolve(),
     status: () => ({
       state: signal.aborted ? 'stopped' : state,
       lastBarAtMs: lastCloseTs === null ? null : Date.parse(lastCloseTs),

@@ -1,9 +1,9 @@
 import type { Sha256Hex } from '../../../core/log/hash-chain.ts'
 import type { FeedBar } from '../../../core/market/bar.ts'
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'
-import type { FeedListener, FeedStart, FeedStatus, MarketFeed } from '../../../ports/market-feed.ts'
+import type { FeedListener, FeedStart, MarketFeed } from '../../../ports/market-feed.ts'
 import type { Timer } from '../../../ports/timer.ts'
-import { deliverBars } from '../../deliver-bars.ts'
+import { deliverBars, startedOnce, type RunningFeed } from '../../feed.ts'
 import { createBarMaker } from './bars.ts'
 import { createDraws } from './draws.ts'
 import { createPath, type MarketSettings, type Path } from './path.ts'
@@ -19,10 +19,8 @@ interface SimulatedFeedDependencies {
 export const createSimulatedFeed = (dependencies: SimulatedFeedDependencies): MarketFeed => {
   const { settings, timer, sha256Hex } = dependencies
   let hiddenMarket: HiddenMarket | null = null
-  let simulation: Simulation | null = null
-  let isStopped = false
 
-  const open = ({ symbols, segment, lastBars }: FeedStart, listener: FeedListener): Simulation => {
+  const open = ({ symbols, segment, lastBars }: FeedStart, listener: FeedListener): RunningFeed => {
     const stored = new Map([...lastBars].map(([symbol, bar]) => [canonicalSymbol(symbol), bar]))
     const path = createPath({ settings, segment, symbols, lastBars: stored, sha256Hex })
     const drawsOf = (stream: string) => createDraws(settings.seed, segment, stream, sha256Hex)
@@ -38,23 +36,8 @@ export const createSimulatedFeed = (dependencies: SimulatedFeedDependencies): Ma
     return startSimulation({ settings, path, timer, listener, onClose }, plan)
   }
 
-  return {
-    name: 'simulated',
-    producers: simulatedProducers(() => hiddenMarket),
-    start: async (from, listener) => {
-      if (simulation !== null || isStopped) throw new Error('the feed was already started: create a new one')
-      simulation = open(from, listener)
-      await simulation.started
-    },
-    status: () => simulation?.status() ?? (isStopped ? { ...IDLE, state: 'stopped' } : IDLE),
-    stop: async () => {
-      isStopped = true
-      await simulation?.stop()
-    },
-  }
+  return startedOnce({ name: 'simulated', producers: simulatedProducers(() => hiddenMarket) }, open)
 }
-
-const IDLE: FeedStatus = { state: 'idle', lastBarAtMs: null, clockOffsetMs: null, error: null }
 
 const newestCloseMs = (bars: ReadonlyMap<string, FeedBar>): number | null =>
   bars.size === 0 ? null : Math.max(...[...bars.values()].map(({ close_ts }) => Date.parse(close_ts)))
@@ -111,15 +94,8 @@ interface SimulationDependencies {
   readonly onClose: () => void
 }
 
-interface Simulation {
-  /** Resolves when the history is delivered. */
-  readonly started: Promise<void>
-  status(): FeedStatus
-  stop(): Promise<void>
-}
-
 /** Steps a path along the clock: past steps at once, each later one when it is due. */
-const startSimulation = (dependencies: SimulationDependencies, plan: StartPlan): Simulation => {
+const startSimulation = (dependencies: SimulationDependencies, plan: StartPlan): RunningFeed => {
   const { settings, path, timer, listener, onClose } = dependencies
   const abort = new AbortController()
   const { signal } = abort

@@ -1,5 +1,5 @@
-import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mergeBars } from '../../../core/market/history/merge.ts'
 import { resample } from '../../../core/market/history/resample.ts'
@@ -13,11 +13,17 @@ import {
   type HistoryBar,
   type SeriesName,
 } from '../../../core/market/history/series.ts'
-import type { BarRange, BarStore, MergeReport, StoredSeries } from '../../../ports/bar-history.ts'
-import { removeLeftOver } from '../../left-over-files.ts'
+import {
+  HistoryError,
+  type BarRange,
+  type BarStore,
+  type MergeReport,
+  type StoredSeries,
+} from '../../../ports/bar-history.ts'
+import { withFileLock, type HeldLock } from '../../file-lock.ts'
+import { exists, namesIn, removeLeftOver, withDraft } from '../../files.ts'
 import { createBarMemory, type BarMemory } from './bar-memory.ts'
 import { encodeBars, readBarFile, summaryOfBarFile } from './parquet-bars.ts'
-import { withLock } from './series-lock.ts'
 
 /**
  * `<folder>/bars/<venue>/<symbol>/<timeframe>/<year>-<month>.parquet`, and bars that were made of shorter ones below
@@ -72,7 +78,7 @@ export const createBarStore = (folder: string, memory: BarMemory = createBarMemo
     read,
     readResampled,
     merge: (name, bars, options) =>
-      withLock(folderOf(name), async (assertHeld) => {
+      withSeriesLock(folderOf(name), async (assertHeld) => {
         const reports: MergeReport[] = []
         for (const [month, given] of byMonth(bars)) {
           const path = join(folderOf(name), fileOf(month))
@@ -122,24 +128,15 @@ const monthsIn = (months: readonly string[], range: BarRange): readonly string[]
 const monthsOf = async (folder: string): Promise<readonly string[]> =>
   (await namesIn(folder)).flatMap((name) => FILE.exec(name)?.[1] ?? []).sort()
 
-/** Sorted; none for a folder that is not there. */
-const namesIn = async (folder: string): Promise<readonly string[]> => {
-  try {
-    return (await readdir(folder)).sort()
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR') return []
-    throw error
-  }
-}
+const sortedIn = async (folder: string): Promise<readonly string[]> => (await namesIn(folder)).toSorted()
 
 /** What others put between our folders is left alone. */
 const seriesIn = async (root: string): Promise<readonly SeriesName[]> => {
   const series: SeriesName[] = []
-  for (const venue of (await namesIn(root)).filter((name) => venueName(name) === name)) {
-    const symbols = (await namesIn(join(root, venue))).filter((name) => seriesSymbol(name, venue) === name)
+  for (const venue of (await sortedIn(root)).filter((name) => venueName(name) === name)) {
+    const symbols = (await sortedIn(join(root, venue))).filter((name) => seriesSymbol(name, venue) === name)
     for (const symbol of symbols) {
-      for (const timeframe of await namesIn(join(root, venue, symbol))) {
+      for (const timeframe of await sortedIn(join(root, venue, symbol))) {
         const seconds = timeframeSeconds(timeframe)
         if (seconds !== null && timeframeText(seconds) === timeframe) series.push({ venue, symbol, seconds })
       }
@@ -181,34 +178,36 @@ const byMonth = (bars: readonly HistoryBar[]): ReadonlyMap<string, readonly Hist
   return months
 }
 
-const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    (error: unknown) => {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
-      throw error
-    },
-  )
-
-const DRAFT = /^\.\d{4}-\d{2}\.parquet\.[\w-]+\.partial$/
+/** The names of drafts, and those of earlier versions. */
+const DRAFT = /^\.\d{4}-\d{2}\.parquet\.[\w-]+\.(?:tmp|partial)$/
 
 /** A crash leaves the file as it was, or as it is to be. */
 const replaceFile = async (folder: string, name: string, bytes: Uint8Array): Promise<void> => {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await removeLeftOver(folder, DRAFT)
-  const draft = join(folder, `.${name}.${randomUUID()}.partial`)
-  try {
-    const handle = await open(draft, 'w', 0o600)
-    try {
-      await handle.writeFile(bytes)
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
-    await rename(draft, join(folder, name))
-  } finally {
-    await rm(draft, { force: true })
-  }
+  const path = join(folder, name)
+  await withDraft(path, bytes, (draft) => rename(draft, path))
+}
+
+/**
+ * Runs while no other process changes the files of this folder. Two that read, merge and write at the same time would
+ * lose the bars of one. `assertHeld` throws where the lock was taken from a holder that was only asleep: it must write
+ * nothing any more.
+ */
+export const withSeriesLock = async <T>(
+  folder: string,
+  run: (assertHeld: () => Promise<void>) => Promise<T>,
+  waitMsMax?: number,
+): Promise<T> => {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const path = join(folder, '.lock')
+  const heldError = (): Error =>
+    new HistoryError(`${folder} is being written by another process: try again later, or remove ${path}`)
+  const locked = ({ isStillOurs }: HeldLock): Promise<T> =>
+    run(async () => {
+      if (!(await isStillOurs())) throw heldError()
+    })
+  return withFileLock(path, locked, { heldError, ...(waitMsMax !== undefined && { waitMsMax }) })
 }
 
 const hashOf = async (path: string): Promise<string> =>

@@ -3,7 +3,7 @@ import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { withLock } from './series-lock.ts'
+import { withSeriesLock } from './bar-store.ts'
 
 let folder: string
 let path: string
@@ -25,11 +25,11 @@ describe('the lock of a series', () => {
     ['of an earlier version', String(process.pid)],
   ])('is taken over from a holder %s, once that is silent', async (_who, text) => {
     await writeFile(path, text)
-    const refused = withLock(folder, () => Promise.resolve('in'), 0)
+    const refused = withSeriesLock(folder, () => Promise.resolve('in'), 0)
     await expect(refused).rejects.toThrow('is being written by another process')
     expect(await readFile(path, 'utf8')).toBe(text)
     await makeOld(path)
-    expect(await withLock(folder, () => Promise.resolve('in'), 0)).toBe('in')
+    expect(await withSeriesLock(folder, () => Promise.resolve('in'), 0)).toBe('in')
     expect(await readdir(folder)).toEqual([])
   })
 
@@ -43,7 +43,7 @@ describe('the lock of a series', () => {
       await nextTurn()
       inside -= 1
     }
-    await Promise.all(Array.from({ length: 10 }, () => withLock(folder, enter)))
+    await Promise.all(Array.from({ length: 10 }, () => withSeriesLock(folder, enter)))
     expect(await readdir(folder)).toEqual([])
   })
 
@@ -51,11 +51,11 @@ describe('the lock of a series', () => {
     await writeFile(path, `${GONE} ${hostname()} x`)
     await writeFile(`${path}.takeover`, '')
     await makeOld(`${path}.takeover`)
-    expect(await withLock(folder, () => Promise.resolve('in'))).toBe('in')
+    expect(await withSeriesLock(folder, () => Promise.resolve('in'))).toBe('in')
   })
 
   it('says so to a holder that lost it, and leaves the new one alone', async () => {
-    const held = withLock(folder, async (assertHeld) => {
+    const held = withSeriesLock(folder, async (assertHeld) => {
       await writeFile(path, 'another')
       await assertHeld()
     })

@@ -16,7 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { checkpointText, signedNote } from '../../../core/log/checkpoint.ts'
 import { EMPTY_FRONTIER, extendFrontier, rootOf, type Sha256 } from '../../../core/log/merkle.ts'
-import { withFileLock } from '../crypto/file-lock.ts'
+import { withFileLock } from '../../file-lock.ts'
 import { checkpointFile } from './checkpoint-file.ts'
 
 const sha256: Sha256 = (bytes) => hash('sha256', bytes, 'buffer')

@@ -2,8 +2,8 @@ import { mkdir, open, rename, stat, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { parseSignedCheckpoint, SIGNATURE_MARK, type SignedCheckpoint } from '../../../core/log/checkpoint.ts'
 import type { CheckpointStore, StoredCheckpoints } from '../../../ports/checkpoints.ts'
-import { withFileLock } from '../crypto/file-lock.ts'
-import { orNull, syncFolderOf, withDraft } from '../crypto/private-file.ts'
+import { withFileLock } from '../../file-lock.ts'
+import { exists, orNull, syncFolderOf, withDraft } from '../../files.ts'
 
 export interface CheckpointFileLimits {
   /** Beyond this size the file is rewritten with its newest notes. */
@@ -85,7 +85,7 @@ const appendKept = async (path: string, entry: string): Promise<void> => {
   const { ino } = await file.stat()
   // It is open, so its number is not given to another file.
   const isInPlace = async (): Promise<boolean> => (await orNull('ENOENT', stat(path)))?.ino === ino
-  const isBeingReplaced = (await orNull('ENOENT', stat(lockOf(path)))) !== null
+  const isBeingReplaced = await exists(lockOf(path))
   if (!isBeingReplaced && (await isInPlace())) return
   await withFileLock(lockOf(path), async () => {
     if (!(await isInPlace())) await (await appendDurably(path, entry)).close()

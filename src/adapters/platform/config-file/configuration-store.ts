@@ -22,8 +22,7 @@ import {
   type ConfigurationLocation,
   type LoadedConfiguration,
 } from './sources.ts'
-import { userSettingsText } from './user-settings.ts'
-import { replaceFile } from './write-file.ts'
+import { replaceFile, userSettingsText } from './user-settings.ts'
 
 export type OpenResult =
   | (Omit<LoadedConfiguration, 'status'> & { readonly status: 'opened'; readonly store: ConfigurationStore })

@@ -15,84 +15,47 @@ const ALIASES_MAX = 100
 /** Reads one file of settings; `name` is used in messages. */
 export const readYamlFile = async (path: string, name: string): Promise<YamlFile> => {
   const file = await readText(path)
-  switch (file.status) {
-    case 'absent':
-      return file
-    case 'unreadable':
-      return { status: 'broken', problems: [`${name}: ${file.reason}`] }
-    case 'read': {
-      const parsed = parseLayer(file.text, name)
-      return parsed.status === 'broken' ? parsed : { ...parsed, text: file.text, mode: file.mode }
-    }
-  }
+  if (file === null) return { status: 'absent' }
+  if (typeof file === 'string') return { status: 'broken', problems: [`${name}: ${file}`] }
+  const parsed = parseLayer(file.text, name)
+  return 'problems' in parsed ? { status: 'broken', ...parsed } : { status: 'read', ...file, layer: parsed }
 }
 
-type TextFile =
-  | { readonly status: 'absent' }
-  | { readonly status: 'read'; readonly text: string; readonly mode: number }
-  | { readonly status: 'unreadable'; readonly reason: string }
-
-const readText = async (path: string): Promise<TextFile> => {
+/** Null when there is no file; a text says why it cannot be used. */
+const readText = async (
+  path: string,
+): Promise<{ readonly text: string; readonly mode: number } | string | null> => {
   try {
     await using file = await open(path, 'r')
     const { size, mode } = await file.stat()
-    if (size > YAML_BYTES_MAX)
-      return { status: 'unreadable', reason: `is larger than ${YAML_BYTES_MAX} bytes` }
-    const bytes = await file.readFile()
-    return {
-      status: 'read',
-      mode,
-      text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes),
-    }
+    if (size > YAML_BYTES_MAX) return `is larger than ${YAML_BYTES_MAX} bytes`
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+    return { text: decoder.decode(await file.readFile()), mode }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR') return { status: 'absent' }
-    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return { status: 'unreadable', reason: 'is not UTF-8' }
-    return { status: 'unreadable', reason: `cannot be read (${code ?? message})` }
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null
+    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'is not UTF-8'
+    return `cannot be read (${code ?? message})`
   }
 }
 
-type ParsedLayer =
-  | { readonly status: 'read'; readonly layer: Layer }
-  | { readonly status: 'broken'; readonly problems: readonly string[] }
-
-const parseLayer = (text: string, name: string): ParsedLayer => {
+const parseLayer = (text: string, name: string): Layer | { readonly problems: readonly string[] } => {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' })
   // An unknown tag is only a warning to the parser, but its value would be a guess.
   const errors = [...document.errors, ...document.warnings]
-  if (errors.length > 0) {
-    return {
-      status: 'broken',
-      problems: errors.map(({ pos, message }) => `${at(name, lines, pos[0])}: ${message}`),
-    }
-  }
-  const content = contentOf(document)
-  if (content.status === 'refused') return { status: 'broken', problems: [`${name}: ${content.reason}`] }
-  if (!isObject(content.values)) {
-    return {
-      status: 'broken',
-      problems: [`${name}: must hold keys and values, not a single value or a list`],
-    }
-  }
-  return {
-    status: 'read',
-    layer: { values: content.values, whereIs: (path) => whereIs(document, lines, name, path) },
-  }
-}
-
-type Content =
-  | { readonly status: 'built'; readonly values: unknown }
-  | { readonly status: 'refused'; readonly reason: string }
-
-const contentOf = (document: Document): Content => {
+  if (errors.length > 0)
+    return { problems: errors.map(({ pos, message }) => `${at(name, lines, pos[0])}: ${message}`) }
+  let values: unknown
   try {
-    const values: unknown = document.toJS({ maxAliasCount: ALIASES_MAX })
-    return { status: 'built', values: values ?? {} }
+    values = document.toJS({ maxAliasCount: ALIASES_MAX }) ?? {}
   } catch (error) {
     // The library refuses to expand aliases that would multiply without end.
-    return { status: 'refused', reason: (error as Error).message }
+    return { problems: [`${name}: ${(error as Error).message}`] }
   }
+  if (!isObject(values))
+    return { problems: [`${name}: must hold keys and values, not a single value or a list`] }
+  return { values, whereIs: (path) => whereIs(document, lines, name, path) }
 }
 
 const whereIs = (document: Document, lines: LineCounter, name: string, path: KeyPath): string => {

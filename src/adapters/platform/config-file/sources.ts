@@ -1,4 +1,3 @@
-import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type EnvironmentVariables, environmentLayer } from '../../../core/config/environment.ts'
 import {
@@ -13,6 +12,7 @@ import type { Configuration } from '../../../core/config/schema.ts'
 import { withoutRetired } from '../../../core/config/retired.ts'
 import { leavesOf } from '../../../core/config/values.ts'
 import { warningsOf } from '../../../core/config/validate.ts'
+import { namesIn } from '../../files.ts'
 import { readYamlFile, type YamlFile } from './read-yaml.ts'
 
 export interface ConfigurationLocation {
@@ -100,7 +100,7 @@ const currentLayerOf = (
   }
 }
 
-/** A broken preset is an error only where it is chosen. */
+/** Most installations have none. A broken preset is an error only where it is chosen. */
 const readPresets = async (folder: string): Promise<ReadonlyMap<string, PresetFile>> => {
   const names = (await namesIn(folder)).flatMap((file) => PRESET_FILE.exec(file)?.[1] ?? [])
   const presets = new Map<string, PresetFile>()
@@ -110,17 +110,6 @@ const readPresets = async (folder: string): Promise<ReadonlyMap<string, PresetFi
     if (file.status === 'broken') presets.set(name, { status: 'broken', reason: file.problems.join('; ') })
   }
   return presets
-}
-
-const namesIn = async (folder: string): Promise<readonly string[]> => {
-  try {
-    return await readdir(folder)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    // No folder, no presets: most installations have none.
-    if (code === 'ENOENT' || code === 'ENOTDIR') return []
-    throw error
-  }
 }
 
 const warningsOfMode = (file: YamlFile, name: string): readonly string[] => {

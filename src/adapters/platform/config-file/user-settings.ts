@@ -1,8 +1,11 @@
+import { mkdir, realpath, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { type Document, isAlias, isCollection, isMap, parse, parseDocument, stringify, visit } from 'yaml'
 import { isObject, type KeyPath, leavesOf, sameValue, valueAt } from '../../../core/config/values.ts'
 import type { Json, JsonObject } from '../../../core/shared/json.ts'
+import { ConfigurationFileError } from '../../../ports/config-file.ts'
+import { createWhole, orNull, readTextFile, syncFolderOf, withDraft } from '../../files.ts'
 import { userSettingsPath } from './sources.ts'
-import { createFile } from './write-file.ts'
 
 const HEADER = `# Settings of this installation: what differs from config/default.yaml and the preset.
 # Secrets may be among them, so only the owner can read this file.
@@ -77,4 +80,41 @@ export interface CreatedUserSettings {
 export const createUserSettings = async (home: string, values: JsonObject): Promise<CreatedUserSettings> => {
   const path = userSettingsPath(home)
   return { status: await createFile(path, userSettingsText(null, values)), path }
+}
+
+/** Creates the file with its whole text, or leaves the one that exists. */
+export const createFile = async (path: string, text: string): Promise<'created' | 'exists'> =>
+  reporting(path, async () => {
+    await mkdir(dirname(path), { recursive: true })
+    return (await createWhole(path, text)) ? 'created' : 'exists'
+  })
+
+/**
+ * Replaces the file in one step, so that a reader or a crash meets the old text or the new, never a part.
+ * Says `moved` and writes nothing when the file no longer holds `expected` (null = no file).
+ */
+export const replaceFile = async (
+  path: string,
+  text: string,
+  expected: string | null,
+): Promise<'written' | 'moved'> =>
+  reporting(path, async () => {
+    // Through a link, or the next edit of the real file would change nothing.
+    const target = (await orNull('ENOENT', realpath(path))) ?? path
+    await mkdir(dirname(target), { recursive: true })
+    return withDraft(target, text, async (draft) => {
+      if ((await readTextFile(target)) !== expected) return 'moved'
+      await rename(draft, target)
+      await syncFolderOf(target)
+      return 'written'
+    })
+  })
+
+const reporting = async <T>(path: string, work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    throw new ConfigurationFileError(`${path} could not be written (${code ?? message})`, { cause: error })
+  }
 }

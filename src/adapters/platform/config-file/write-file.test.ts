@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ConfigurationFileError } from '../../../ports/config-file.ts'
-import { createUserSettings } from './user-settings.ts'
-import { createFile, replaceFile } from './write-file.ts'
+import { createFile, createUserSettings, replaceFile } from './user-settings.ts'
 
 let folder = ''
 beforeEach(async () => {

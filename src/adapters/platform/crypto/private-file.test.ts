@@ -2,11 +2,11 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile, mkdir } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { readTextFile } from '../../files.ts'
 import {
   createPrivateFile,
   FileOpenToOthersError,
   readPrivateFile,
-  readTextFile,
   replacePrivateFile,
 } from './private-file.ts'
 

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto'
-import { chmod, link, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { chmod, mkdir, open, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { createWhole, orNull, syncFolderOf, withDraft } from '../../files.ts'
 
 /**
  * Creates a file only its owner may read, whole or not at all. False when it was there already: of
@@ -8,14 +8,7 @@ import { basename, dirname, join } from 'node:path'
  */
 export const createPrivateFile = async (path: string, text: string): Promise<boolean> => {
   await preparePrivateFolder(path)
-  return withDraft(path, text, async (draft) => {
-    const isCreated = await orNull(
-      'EEXIST',
-      link(draft, path).then(() => true),
-    )
-    if (isCreated === true) await syncFolderOf(path)
-    return isCreated ?? false
-  })
+  return createWhole(path, text)
 }
 
 /** Puts new text in the place of the old one; a reader sees either, never a part. */
@@ -26,9 +19,6 @@ export const replacePrivateFile = async (path: string, text: string): Promise<vo
     await syncFolderOf(path)
   })
 }
-
-/** Null when there is no such file. */
-export const readTextFile = (path: string): Promise<string | null> => orNull('ENOENT', readFile(path, 'utf8'))
 
 /** Going on would put a secret at risk. The message names what the operator can set. */
 export class SecurityError extends Error {
@@ -64,44 +54,4 @@ export const readPrivateFile = async (path: string): Promise<string | null> => {
 export const preparePrivateFolder = async (path: string): Promise<void> => {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   await chmod(dirname(path), 0o700)
-}
-
-/** Null where the promise fails with this code; any other error is passed on. */
-export const orNull = async <Value>(code: string, promise: Promise<Value>): Promise<Value | null> => {
-  try {
-    return await promise
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === code) return null
-    throw error
-  }
-}
-
-/** Runs `use` with the text in a durable file beside `path` that only its owner may read, and removes what is left. */
-export const withDraft = async <Result>(
-  path: string,
-  text: string,
-  use: (draft: string) => Promise<Result>,
-): Promise<Result> => {
-  const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`)
-  try {
-    await writeDurably(draft, text)
-    return await use(draft)
-  } finally {
-    await rm(draft, { force: true })
-  }
-}
-
-const writeDurably = async (path: string, text: string): Promise<void> => {
-  await using file = await open(path, 'wx', 0o600)
-  // The mode given to open is narrowed by the process mask, never widened; this makes it exact.
-  await file.chmod(0o600)
-  await file.writeFile(text)
-  await file.sync()
-}
-
-/** A new name is durable only when its folder is. Windows cannot open folders and needs no such step. */
-export const syncFolderOf = async (path: string): Promise<void> => {
-  if (process.platform === 'win32') return
-  await using folder = await open(dirname(path), 'r')
-  await folder.sync()
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { IdentityDescription } from '../../../ports/signer.ts'
+import { jsonIn } from '../../files.ts'
 import { kdfSchema } from '../crypto/password-key.ts'
 import { readPrivateFile } from '../crypto/private-file.ts'
 import { nodeIdOf } from './identity.ts'
@@ -43,7 +44,8 @@ export class IdentityNotAdmittedError extends Error {
 export const identityPath = (home: string): string => join(home, 'identity', 'identity.json')
 
 export const parseIdentityFile = (text: string): IdentityFile => {
-  const json = jsonOf(text)
+  const json = jsonIn(text)
+  if (json === undefined) throw new IdentityUnreadableError('it is not JSON')
   const isEncrypted = typeof json === 'object' && json !== null && 'private_key_enc' in json
   const parsed = (isEncrypted ? encryptedFile : developmentFile).safeParse(json)
   if (!parsed.success) throw new IdentityUnreadableError(faultOf(parsed.error))
@@ -54,15 +56,6 @@ export const parseIdentityFile = (text: string): IdentityFile => {
 const faultOf = (error: z.ZodError): string => {
   const members = new Set(error.issues.map(({ path }) => path.join('.')).filter((path) => path !== ''))
   return members.size === 0 ? 'it is not an identity' : `wrong ${[...members].join(', ')}`
-}
-
-const jsonOf = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // The parser's message would repeat parts of the file.
-    throw new IdentityUnreadableError('it is not JSON')
-  }
 }
 
 const publicMembers = {

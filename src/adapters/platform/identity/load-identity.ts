@@ -1,9 +1,10 @@
 import { rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../../../ports/clock.ts'
+import { syncFolderOf } from '../../files.ts'
 import { decryptFernet, encryptFernet } from '../crypto/fernet.ts'
 import { fernetKeyFrom, newKdf } from '../crypto/password-key.ts'
-import { createPrivateFile, readPrivateFile, SecurityError, syncFolderOf } from '../crypto/private-file.ts'
+import { createPrivateFile, readPrivateFile, SecurityError } from '../crypto/private-file.ts'
 import {
   IdentityMissingError,
   identityPath,

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import { readTextFile, replacePrivateFile } from '../crypto/private-file.ts'
+import { jsonIn, readTextFile } from '../../files.ts'
+import { replacePrivateFile } from '../crypto/private-file.ts'
 
 /**
  * Which logs this identity has written to: for each place the hash of the first event. Kept beside the key and not beside
@@ -18,7 +19,7 @@ export const logPins = (home: string): LogPins => {
   const path = join(home, 'identity', 'logs.json')
   const readAll = async (): Promise<Pins> => {
     const text = await readTextFile(path)
-    const parsed = pins.safeParse(text === null ? {} : jsonOf(text))
+    const parsed = pins.safeParse(text === null ? {} : jsonIn(text))
     if (!parsed.success)
       throw new Error(`${path} is damaged; it says which logs this identity has written to`)
     return parsed.data
@@ -37,12 +38,3 @@ export const logPins = (home: string): LogPins => {
 type Pins = z.infer<typeof pins>
 
 const pins = z.record(z.string(), z.string().regex(/^[0-9a-f]{64}$/))
-
-const jsonOf = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // Reported like any other damage.
-    return null
-  }
-}

@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { Clock } from '../../../ports/clock.ts'
+import { withFileLock } from '../../file-lock.ts'
+import { jsonIn } from '../../files.ts'
 import { decryptFernet, encryptFernet } from '../crypto/fernet.ts'
 import { fernetKeyFrom, kdfSchema, newKdf, type Kdf } from '../crypto/password-key.ts'
-import { withFileLock } from '../crypto/file-lock.ts'
 import {
   preparePrivateFolder,
   readPrivateFile,
@@ -148,14 +149,14 @@ export class VaultUnreadableError extends Error {
 export const vaultPath = (home: string): string => join(home, 'identity', 'vault.json')
 
 const parseVaultFile = (text: string): VaultFile => {
-  const parsed = vaultFile.safeParse(jsonOf(text))
+  const parsed = vaultFile.safeParse(jsonIn(text))
   if (!parsed.success) throw new VaultUnreadableError()
   return parsed.data
 }
 
 const openEntries = (file: VaultFile, key: string): VaultEntries => {
   const text = decryptFernet(key, file.token)?.toString('utf8')
-  const parsed = entriesSchema.safeParse(text === undefined ? undefined : jsonOf(text))
+  const parsed = entriesSchema.safeParse(text === undefined ? undefined : jsonIn(text))
   if (!parsed.success) throw new VaultUnreadableError()
   return new Map(Object.entries(parsed.data))
 }
@@ -168,12 +169,3 @@ export const sealEntries = (entries: VaultEntries, kdf: Kdf, key: string, nowMs:
 
 const vaultFile = z.object({ version: z.literal(1), kdf: kdfSchema, token: z.string().min(1) })
 const entriesSchema = z.record(z.string(), z.string())
-
-const jsonOf = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // The parser's message would repeat parts of the vault.
-    throw new VaultUnreadableError()
-  }
-}

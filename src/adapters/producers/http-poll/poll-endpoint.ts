@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events'
 import { timestampAt } from '../../../core/shared/time.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { fetchResponse, type FetchResult } from './fetch-response.ts'
@@ -40,16 +39,18 @@ export const pollEndpoint = async (
   rules: PollRules,
   environment: PollEnvironment,
 ): Promise<PollResult> => {
-  const limit = timeLimit(rules.timeoutMs, environment.signal)
+  const { timeoutMs } = rules
+  const { signal: stopping } = environment
+  const late = AbortSignal.timeout(timeoutMs)
+  const signal = stopping === undefined ? late : AbortSignal.any([late, stopping])
   try {
     // Sockets are broken off by the signal; a name service cannot be.
-    return await Promise.race([fetchAndRead(endpoint, rules, environment, limit.signal), limit.passed])
+    return await Promise.race([fetchAndRead(endpoint, rules, environment, signal), abortOf(signal)])
   } catch (error) {
-    if (limit.signal.aborted) return failed(String(limit.signal.reason))
+    if (stopping?.aborted === true) return failed('polling was stopped')
+    if (late.aborted) return failed(`no complete response within ${timeoutMs} ms`)
     if (isNetworkError(error)) return failed(`the connection failed: ${error.code}`)
     throw error
-  } finally {
-    limit.clear()
   }
 }
 
@@ -68,31 +69,13 @@ const fetchAndRead = async (
   return resultOf(readResponse(response.body, { now, domain, futureSkewSecondsMax }))
 }
 
-interface TimeLimit {
-  readonly signal: AbortSignal
-  /** Rejects when the time is over. */
-  readonly passed: Promise<never>
-  readonly clear: () => void
-}
-
-const timeLimit = (timeoutMs: number, stopping: AbortSignal | undefined): TimeLimit => {
-  const controller = new AbortController()
-  const { signal } = controller
-  const stop = (): void => controller.abort('polling was stopped')
-  const timer = setTimeout(() => controller.abort(`no complete response within ${timeoutMs} ms`), timeoutMs)
-  const passed = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(new Error(String(signal.reason))), { once: true })
+/** Rejects with the reason of the signal. */
+const abortOf = (signal: AbortSignal): Promise<never> =>
+  new Promise((_resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error)
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
   })
-  // Many are polled at once, and all listen for the same end.
-  if (stopping !== undefined) setMaxListeners(0, stopping)
-  if (stopping?.aborted === true) stop()
-  stopping?.addEventListener('abort', stop, { once: true })
-  const clear = (): void => {
-    clearTimeout(timer)
-    stopping?.removeEventListener('abort', stop)
-  }
-  return { signal, passed, clear }
-}
 
 const refusedBy = ({ status, reason }: Exclude<FetchResult, { status: 'received' }>): PollResult =>
   status === 'denied' ? degraded(reason) : failed(reason)

@@ -1,16 +1,7 @@
 import type { SymbolView } from '../../../core/market/readings.ts'
 import { r9 } from '../../../core/shared/numbers.ts'
-import type { ProducedRow, Producer } from '../../../ports/producer.ts'
-import { rowsOfEach } from '../../produced-rows.ts'
-
-export const orderbookDepth: Producer = {
-  name: 'orderbook-depth',
-  run: ({ symbols }) => {
-    const rows = rowsOfEach(symbols, rowOf)
-    if (rows.length > 0) return { status: 'ran', rows }
-    return { status: 'degraded', reason: 'the feed has no order book depth' }
-  },
-}
+import type { ProducedRow } from '../../../ports/producer.ts'
+import { symbolProducer } from '../../produced-rows.ts'
 
 /** One side alone says nothing about the balance of both. */
 const rowOf = ({ symbol, bidDepthUsd, askDepthUsd }: SymbolView): ProducedRow | null => {
@@ -28,3 +19,5 @@ const rowOf = ({ symbol, bidDepthUsd, askDepthUsd }: SymbolView): ProducedRow | 
       : { symbol, bid_depth_usd: bidDepthUsd, ask_depth_usd: askDepthUsd }
   return { type: 'signal.orderbook.v1', payload }
 }
+
+export const orderbookDepth = symbolProducer('orderbook-depth', rowOf, 'the feed has no order book depth')

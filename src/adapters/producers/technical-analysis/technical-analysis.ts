@@ -4,8 +4,8 @@ import type { AnalysisBar } from '../../../core/market/evolve.ts'
 import type { MarketView, SymbolView } from '../../../core/market/readings.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
 import { clamp, r9 } from '../../../core/shared/numbers.ts'
-import type { Producer } from '../../../ports/producer.ts'
-import { rowsOfEach } from '../../produced-rows.ts'
+import type { ProducedRow } from '../../../ports/producer.ts'
+import { symbolProducer } from '../../produced-rows.ts'
 import { bandPositionOf, exponentialAverageOf, ratioToMeanOf, relativeStrengthOf } from './indicators.ts'
 
 const TYPE = 'signal.ta.v1'
@@ -20,17 +20,16 @@ const TREND_THRESHOLD = 0.1
 /** What closed longer ago describes another market, whatever the other symbols do. */
 const AGE_BARS_MAX = 2
 
-export const technicalAnalysis: Producer = {
-  name: 'technical-analysis',
-  run: (view) => {
-    const rows = rowsOfEach(view.symbols, (symbol) => {
-      const payload = isRecent(symbol, view) ? payloadOf(symbol) : null
-      return payload === null ? null : { type: TYPE, payload }
-    })
-    if (rows.length > 0) return { status: 'ran', rows }
-    return { status: 'degraded', reason: `no symbol has ${RSI_PERIOD + 1} analysis bars up to now` }
-  },
+const rowOf = (symbol: SymbolView, market: MarketView): ProducedRow | null => {
+  const payload = isRecent(symbol, market) ? payloadOf(symbol) : null
+  return payload === null ? null : { type: TYPE, payload }
 }
+
+export const technicalAnalysis = symbolProducer(
+  'technical-analysis',
+  rowOf,
+  `no symbol has ${RSI_PERIOD + 1} analysis bars up to now`,
+)
 
 const isRecent = ({ analysisBars }: SymbolView, { asOfMs, analysisBarSeconds }: MarketView): boolean => {
   const last = analysisBars.at(-1)

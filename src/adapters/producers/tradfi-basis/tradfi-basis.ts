@@ -1,16 +1,7 @@
 import type { SymbolView } from '../../../core/market/readings.ts'
 import { r9 } from '../../../core/shared/numbers.ts'
-import type { ProducedRow, Producer } from '../../../ports/producer.ts'
-import { rowsOfEach } from '../../produced-rows.ts'
-
-export const tradfiBasis: Producer = {
-  name: 'tradfi-basis',
-  run: ({ symbols }) => {
-    const rows = rowsOfEach(symbols, rowOf)
-    if (rows.length > 0) return { status: 'ran', rows }
-    return { status: 'degraded', reason: 'the feed has no funding, basis or open interest' }
-  },
-}
+import type { ProducedRow } from '../../../ports/producer.ts'
+import { symbolProducer } from '../../produced-rows.ts'
 
 const rowOf = (view: SymbolView): ProducedRow | null => {
   const payload: Payload = { symbol: view.symbol }
@@ -28,3 +19,9 @@ interface Payload {
   basis_annualized?: number
   oi_change_pct?: number
 }
+
+export const tradfiBasis = symbolProducer(
+  'tradfi-basis',
+  rowOf,
+  'the feed has no funding, basis or open interest',
+)

@@ -14,6 +14,7 @@ import {
   type ChainFault,
   chainFaultOf,
   type ChainReport,
+  countIn,
   type EventLog,
   type LogQuery,
   missingFault,
@@ -85,13 +86,7 @@ export class MemoryLog implements EventLog {
   }
 
   async count(typePrefix?: string): Promise<number> {
-    if (typePrefix === undefined) return this.#store.records.length
-    if (typePrefix.split('.').length > 2) throw new Error(`${typePrefix} is no domain and no category`)
-    let count = 0
-    for (const [name, records] of this.#index.domains()) {
-      if (hasTypePrefix(name, typePrefix)) count += records.length
-    }
-    return count
+    return countIn(await this.countByDomain(), typePrefix)
   }
 
   async countByDomain(): Promise<ReadonlyMap<string, number>> {

@@ -1,6 +1,5 @@
 import type { QueryConfig } from 'pg'
-import { domainOf } from '../../../core/log/event.ts'
-import { stampedFrom, type Head, type LogRecord } from '../../../core/log/event.ts'
+import { domainOf, stampedFrom, type Head, type LogRecord } from '../../../core/log/event.ts'
 import { refsOf } from '../../../core/log/refs.ts'
 
 /** Where every process hears that the head moved. */

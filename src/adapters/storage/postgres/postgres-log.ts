@@ -1,10 +1,9 @@
 import type { LogRecord } from '../../../core/log/event.ts'
-import type { EventLog } from '../../../ports/event-log.ts'
+import { countIn, type EventLog } from '../../../ports/event-log.ts'
 import { connect, connectionPool, disconnect, type Server } from './connection.ts'
 import { asStoreError } from './errors.ts'
 import {
   countByDomain,
-  countEvents,
   loadSnapshot,
   queryThrough,
   readByDedupeKeys,
@@ -60,7 +59,7 @@ export const openPostgresLog = async ({
     append: (records, expected, leaderToken = null) => writer.append(records, expected, leaderToken),
     read: (request) => readPage(query, request),
     readByTime: (request) => readByTime(query, request),
-    count: (typePrefix) => countEvents(query, typePrefix),
+    count: async (typePrefix) => countIn(await countByDomain(query), typePrefix),
     countByDomain: () => countByDomain(query),
     get: (id) => readById(query, id),
     findByDedupeKeys: (keys) => readByDedupeKeys(query, keys),

@@ -1,8 +1,7 @@
 import type { Client, CustomTypesConfig, Pool } from 'pg'
-import { domainOf, hasTypePrefix } from '../../../core/log/event.ts'
 import { bytesFromHex } from '../../../core/log/bytes.ts'
+import { domainOf, EMPTY_HEAD, hasTypePrefix, type Head, type LogRecord } from '../../../core/log/event.ts'
 import type { NodeRange } from '../../../core/log/tree.ts'
-import { EMPTY_HEAD, type Head, type LogRecord } from '../../../core/log/event.ts'
 import {
   StoreUnavailableError,
   type EventLog,
@@ -121,16 +120,6 @@ export const readTreeNodes = async (
 const LEAVES = `SELECT seq - 1, sha256('\\x00'::bytea || hash) FROM events
   WHERE seq > $1 AND seq <= $2 ORDER BY seq`
 const NODES = 'SELECT idx, hash FROM tree_nodes WHERE level = $1 AND idx >= $2 AND idx < $3 ORDER BY idx'
-
-export const countEvents = async (query: Query, typePrefix: string | undefined): Promise<number> => {
-  if (typePrefix === undefined) return (await readHead(query)).seq
-  if (domainOf(typePrefix) !== typePrefix) throw new Error(`${typePrefix} is no domain and no category`)
-  let count = 0
-  for (const [domain, events] of await countByDomain(query)) {
-    if (hasTypePrefix(domain, typePrefix)) count += events
-  }
-  return count
-}
 
 export const countByDomain = async (query: Query): Promise<ReadonlyMap<string, number>> => {
   const newest = 'SELECT dom_count FROM events WHERE events.dom = domains.dom ORDER BY seq DESC LIMIT 1'

@@ -1,5 +1,4 @@
-import { hasTypePrefix } from '../../../core/log/event.ts'
-import { EMPTY_HEAD, type Head, type LogRecord } from '../../../core/log/event.ts'
+import { EMPTY_HEAD, hasTypePrefix, type Head, type LogRecord } from '../../../core/log/event.ts'
 import type { EventLog, LogQuery } from '../../../ports/event-log.ts'
 import { yieldToEventLoop } from '../../../ports/yield-to-event-loop.ts'
 import {

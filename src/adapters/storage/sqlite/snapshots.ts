@@ -53,7 +53,7 @@ export class SnapshotWriter {
     )
   }
 
-  save({ stateVersion, seq, part, text, whole }: SnapshotPart): { readonly status: 'saved' } {
+  save({ stateVersion, seq, part, text, whole }: SnapshotPart): null {
     this.#db.exec('BEGIN IMMEDIATE')
     this.#putPart.run(stateVersion, seq, part, text)
     this.#dropParts.run(stateVersion, seq)
@@ -63,7 +63,7 @@ export class SnapshotWriter {
       for (const drop of this.#drops) drop.run()
     }
     this.#db.exec('COMMIT')
-    return { status: 'saved' }
+    return null
   }
 }
 

@@ -3,6 +3,8 @@ import { readFile, readlink, rename, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import type { Leadership } from '../../../ports/leadership.ts'
 import type { Timer } from '../../../ports/timer.ts'
+import { isRunning } from '../../file-lock.ts'
+import { jsonIn } from '../../files.ts'
 import { keepLease, readClocks, validMsOf } from '../../lease.ts'
 import type { SqliteLog } from './sqlite-log.ts'
 
@@ -91,22 +93,13 @@ const isGone = async ({ host, namespace, pid, id }: Process): Promise<boolean> =
   const own = await ownProcess()
   if (host !== own.host || namespace !== own.namespace || id === own.id) return false
   if (pid === own.pid) return true
-  try {
-    process.kill(pid, 0)
-    return false
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'ESRCH'
-  }
+  return !isRunning(pid)
 }
 
 /** Null if there is none that can be read: then it is not known whether the leader is alive. */
 const readHeartbeat = async (file: string): Promise<Heartbeat | null> => {
-  try {
-    const read: unknown = JSON.parse(await readFile(file, 'utf8'))
-    return isHeartbeat(read) ? read : null
-  } catch {
-    return null
-  }
+  const read = jsonIn(await readFile(file, 'utf8').catch(() => ''))
+  return isHeartbeat(read) ? read : null
 }
 
 const isHeartbeat = (read: unknown): read is Heartbeat =>

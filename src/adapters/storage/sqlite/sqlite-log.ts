@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises'
-import { hasTypePrefix } from '../../../core/log/event.ts'
 import type { Head, LogRecord } from '../../../core/log/event.ts'
 import type { NodeRange } from '../../../core/log/tree.ts'
 import {
   type AppendResult,
   type ChainReport,
+  countIn,
   type EventLog,
   type LogQuery,
   type RecordedHead,
@@ -31,7 +31,13 @@ import { partsOf, prepareLoadSnapshot } from './snapshots.ts'
 import { prepareTreeNodes } from './tree.ts'
 import { reportOf, SliceVerifier, VERIFY_HERE_MAX, verifyInThreads } from './verify.ts'
 import { Watcher } from './watcher.ts'
-import { NEWEST_LEADER, type Claim, type WriterAnswer, type WriterRequest } from './writer.ts'
+import {
+  NEWEST_LEADER,
+  type Claim,
+  type WriterAnswer,
+  type WriterRequest,
+  type WriterResults,
+} from './writer.ts'
 
 /** Opens the log in this file, and makes file and folder if they are missing. */
 export const openSqliteLog = async ({ path }: { readonly path: string }): Promise<SqliteLog> =>
@@ -105,18 +111,8 @@ export class SqliteLog implements EventLog {
     leaderToken: number | null = null,
   ): Promise<AppendResult> {
     const result = await this.#write({ kind: 'append', records, expected, leaderToken })
-    switch (result.status) {
-      case 'appended':
-        if (records.length > 0) this.#watcher.notify()
-        return result
-      case 'head-moved':
-      case 'fenced':
-        return result
-      case 'saved':
-      case 'leads':
-      case 'outrun':
-        throw new Error(ANOTHER_REQUEST)
-    }
+    if (result.status === 'appended' && records.length > 0) this.#watcher.notify()
+    return result
   }
 
   /** The token of the newest leader; 0 before the first. */
@@ -125,11 +121,8 @@ export class SqliteLog implements EventLog {
   }
 
   /** The token of the new leader; null if another process was faster. */
-  async lead(claim: Claim): Promise<number | null> {
-    const result = await this.#write({ kind: 'lead', claim })
-    if (result.status === 'leads') return result.token
-    if (result.status === 'outrun') return null
-    throw new Error(ANOTHER_REQUEST)
+  lead(claim: Claim): Promise<number | null> {
+    return this.#write({ kind: 'lead', claim })
   }
 
   read(query: LogQuery): Promise<readonly LogRecord[]> {
@@ -141,14 +134,7 @@ export class SqliteLog implements EventLog {
   }
 
   async count(typePrefix?: string): Promise<number> {
-    if (typePrefix !== undefined && typePrefix.split('.').length > 2) {
-      throw new Error(`${typePrefix} is no domain and no category`)
-    }
-    let count = 0
-    for (const [domain, events] of await this.countByDomain()) {
-      if (typePrefix === undefined || hasTypePrefix(domain, typePrefix)) count += events
-    }
-    return count
+    return countIn(await this.countByDomain(), typePrefix)
   }
 
   countByDomain(): Promise<ReadonlyMap<string, number>> {
@@ -234,9 +220,9 @@ export class SqliteLog implements EventLog {
     }
   }
 
-  async #write(
-    request: WriterRequest,
-  ): Promise<Exclude<WriterAnswer, { status: 'unavailable' | 'refused' | 'lost' }>> {
+  async #write<Kind extends WriterRequest['kind']>(
+    request: Extract<WriterRequest, { readonly kind: Kind }>,
+  ): Promise<WriterResults[Kind]> {
     this.#assertOpen()
     if (this.#lost !== null) throw this.#lost
     const answer = await this.#writer.request(request).catch((error: unknown) => {
@@ -251,13 +237,8 @@ export class SqliteLog implements EventLog {
         throw new StoreUnavailableError(answer.message)
       case 'refused':
         throw new Error(answer.message)
-      case 'appended':
-      case 'head-moved':
-      case 'fenced':
-      case 'saved':
-      case 'leads':
-      case 'outrun':
-        return answer
+      case 'done':
+        return answer.result as WriterResults[Kind]
     }
   }
 
@@ -276,8 +257,6 @@ export class SqliteLog implements EventLog {
 }
 
 const LOOK_EVERY_MS = 1000
-
-const ANOTHER_REQUEST = 'the writing thread answered another request'
 
 /** Read in less than a millisecond. Larger pages save next to nothing and make everything else wait. */
 const SCAN_PAGE = 100

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import {
   TargetInUseError,
@@ -8,6 +8,7 @@ import {
   type LogDraft,
   type LogTarget,
 } from '../../../ports/log-target.ts'
+import { exists, syncFolderOf } from '../../files.ts'
 import {
   connectImmutable,
   connectNew,
@@ -106,7 +107,7 @@ const openDraft = async (
         await syncFile(draftPath)
         const replaced = await setAside(path, at)
         await rename(draftPath, path)
-        await syncFile(dirname(path))
+        await syncFolderOf(path)
         await discard()
         return { replaced: found.status === 'empty' ? null : replaced }
       },
@@ -162,17 +163,6 @@ const setAside = async (path: string, at: string): Promise<string | null> => {
   return isMoved ? aside : null
 }
 
-const exists = async (path: string): Promise<boolean> => {
-  try {
-    await stat(path)
-    return true
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
-    throw error
-  }
-}
-
-/** Of a file or a folder. */
 const syncFile = async (path: string): Promise<void> => {
   await using file = await open(path, 'r')
   await file.sync()

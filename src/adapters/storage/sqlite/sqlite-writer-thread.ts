@@ -11,7 +11,7 @@ import {
 import { filesAt, filesFault, OverwriteGuard, type DatabaseFiles } from './database-files.ts'
 import { HeadFile } from './head-file.ts'
 import { SnapshotWriter } from './snapshots.ts'
-import { EventWriter, type WriterAnswer, type WriterRequest } from './writer.ts'
+import { EventWriter, type WriterAnswer, type WriterRequest, type WriterResults } from './writer.ts'
 
 /** As the main thread has opened them: this thread must not write to others. */
 const opened = threadData as DatabaseFiles
@@ -50,40 +50,36 @@ const withoutNull = ({ database, journal }: DatabaseFiles): Partial<DatabaseFile
   ...(journal === null ? {} : { journal }),
 })
 
-/** Looked at after the commit and before it is acknowledged: what went to deleted files was not stored. */
-const stored = (connected: Connection, work: (connected: Connection) => WriterAnswer): WriterAnswer => {
-  const answer = work(connected)
-  const fault = filesFault(connected.files) ?? connected.guard.fault()
-  return fault === null ? answer : { status: 'lost', message: fault }
-}
-
-const append = (connected: Connection, { records, expected, leaderToken }: AppendRequest): WriterAnswer => {
-  connected.head.prepare()
-  const answer = stored(connected, ({ events }) => events.append(records, expected, leaderToken))
-  const last = records.at(-1)
-  if (answer.status === 'appended' && last !== undefined) connected.head.write(last)
-  return answer
-}
-
-type AppendRequest = Extract<WriterRequest, { kind: 'append' }>
-
 const perform = (request: WriterRequest): WriterAnswer => {
-  switch (request.kind) {
-    case 'append':
-      return attempt((connected) => append(connected, request))
-    case 'lead':
-      return attempt((connected) => stored(connected, ({ events }) => events.lead(request.claim)))
-    case 'snapshot':
-      return attempt((connected) => stored(connected, ({ snapshots }) => snapshots.save(request.part)))
+  const appended = request.kind === 'append' ? request.records : null
+  try {
+    connection ??= open()
+    const { files, guard, head } = connection
+    if (appended !== null) head.prepare()
+    const result = resultOf(connection, request)
+    // After the commit and before it is acknowledged: what went to deleted files was not stored.
+    const fault = filesFault(files) ?? guard.fault()
+    if (fault !== null) return { status: 'lost', message: fault }
+    const last = appended?.at(-1)
+    const isStored = typeof result === 'object' && result?.status === 'appended'
+    if (isStored && last !== undefined) head.write(last)
+    return { status: 'done', result }
+  } catch (error) {
+    return recoverFrom(error)
   }
 }
 
-const attempt = (work: (connected: Connection) => WriterAnswer): WriterAnswer => {
-  try {
-    connection ??= open()
-    return work(connection)
-  } catch (error) {
-    return recoverFrom(error)
+const resultOf = (
+  { events, snapshots }: Connection,
+  request: WriterRequest,
+): WriterResults[keyof WriterResults] => {
+  switch (request.kind) {
+    case 'append':
+      return events.append(request.records, request.expected, request.leaderToken)
+    case 'lead':
+      return events.lead(request.claim)
+    case 'snapshot':
+      return snapshots.save(request.part)
   }
 }
 

@@ -1,5 +1,4 @@
-import { domainOf } from '../../../core/log/event.ts'
-import { stampedFrom, type Head, type LogRecord } from '../../../core/log/event.ts'
+import { domainOf, stampedFrom, type Head, type LogRecord } from '../../../core/log/event.ts'
 import { refsInText, refsOf } from '../../../core/log/refs.ts'
 import { assertLinked, isTimestamp, type AppendResult } from '../../../ports/event-log.ts'
 import { firstRow, prepare, prepareRows, type Database, type Statement } from './database.ts'
@@ -16,14 +15,18 @@ export type WriterRequest =
   | { readonly kind: 'lead'; readonly claim: Claim }
   | { readonly kind: 'snapshot'; readonly part: SnapshotPart }
 
+/** What each request comes to. */
+export interface WriterResults {
+  readonly append: AppendResult
+  /** The token of the new leader; null if another process was faster. */
+  readonly lead: number | null
+  readonly snapshot: null
+}
+
 export type WriterAnswer =
-  | AppendResult
-  | { readonly status: 'saved' }
+  | { readonly status: 'done'; readonly result: WriterResults[keyof WriterResults] }
   /** The files were deleted, exchanged or overwritten: nothing is stored where it can be found. */
   | { readonly status: 'lost'; readonly message: string }
-  | { readonly status: 'leads'; readonly token: number }
-  /** Another process was faster. */
-  | { readonly status: 'outrun' }
   /** The disk, the file or the lock: it may work later. */
   | { readonly status: 'unavailable'; readonly message: string }
   /** The request itself is wrong: it will never work. */
@@ -90,16 +93,16 @@ export class EventWriter {
     return { status: 'appended' }
   }
 
-  lead({ after, above, holder }: Claim): Extract<WriterAnswer, { status: 'leads' | 'outrun' }> {
+  lead({ after, above, holder }: Claim): number | null {
     this.#db.exec('BEGIN IMMEDIATE')
     if (firstRow(this.#leaderToken)?.[0] !== after) {
       this.#db.exec('ROLLBACK')
-      return { status: 'outrun' }
+      return null
     }
     const token = Math.max(after, above) + 1
     this.#insertLeader.run(token, holder)
     this.#db.exec('COMMIT')
-    return { status: 'leads', token }
+    return token
   }
 
   #insert(record: LogRecord, domain: string): void {

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { STRATEGY_NAME, STRATEGY_NAME_RULE } from '../../../core/shared/strategy-name.ts'
+import { orNull } from '../../files.ts'
 
 export interface OwnFile {
   readonly name: string
@@ -14,10 +15,7 @@ const SETTINGS = ['.yaml', '.yml', '.json']
 
 /** Files of the user in a folder of the home, by name. Tests, declarations and settings of editors are none. */
 export const findOwnFiles = async (folder: string): Promise<readonly OwnFile[]> => {
-  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
-  })
+  const entries = (await orNull('ENOENT', readdir(folder, { withFileTypes: true }))) ?? []
   const files = entries
     .filter((entry) => !entry.isDirectory() && isMeant(entry.name))
     .map(({ name: file }) => ({ name: basename(file, extname(file)), path: join(folder, file) }))

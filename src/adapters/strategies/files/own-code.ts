@@ -1,19 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { StrategyError } from '../../../core/strategies/strategy.ts'
-import { harmlessEnvironment } from '../../harmless-environment.ts'
+import { cutOff, harmlessEnvironment, type OwnProgramOptions } from '../../own-program.ts'
 import type { AnswerOf, Kind, RequestOf, ThreadAnswer, ThreadData, Translations } from './messages.ts'
 
-export interface OwnCodeOptions {
-  /** For loading the file, and for each answer after that. */
-  readonly loadMsMax: number
-  readonly answerMsMax: number
-  /** What the file prints, cut off after a while. */
-  readonly onOutput: (text: string) => void
-}
-
 const MEMORY_MB_MAX = 512
-const OUTPUT_CHARACTERS_MAX = 65_536
 /** How often a thread that is waited for is looked at, and how long one that has ended takes to say why. */
 const LOOK_MS = 100
 const END_MS_MAX = 5000
@@ -23,7 +14,7 @@ const END_MS_MAX = 5000
  * the thread that it blocks.
  */
 export class OwnCode {
-  readonly #options: OwnCodeOptions
+  readonly #options: OwnProgramOptions
   readonly #worker: Worker
   readonly #channel = new MessageChannel()
   readonly #answered = new Int32Array(new SharedArrayBuffer(4))
@@ -32,7 +23,12 @@ export class OwnCode {
   #queue: Promise<unknown> = Promise.resolve()
   #isLoaded = false
 
-  constructor(file: string, name: string, options: OwnCodeOptions, translations: Translations = new Map()) {
+  constructor(
+    file: string,
+    name: string,
+    options: OwnProgramOptions,
+    translations: Translations = new Map(),
+  ) {
     this.#options = options
     const { port1, port2 } = this.#channel
     const data: ThreadData = { file, name, translations, port: port2, answered: this.#answered.buffer }
@@ -46,13 +42,10 @@ export class OwnCode {
     })
     // A thread that nobody waits for does not keep the process alive.
     this.#worker.unref()
-    let isLeft = OUTPUT_CHARACTERS_MAX
+    const onOutput = cutOff(options.onOutput)
     for (const stream of [this.#worker.stdout, this.#worker.stderr])
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        if (isLeft > 0) options.onOutput(text.slice(0, isLeft))
-        isLeft -= text.length
-      })
-    port1.on('message', (answer: ThreadAnswer) => this.#take(answer))
+      stream.setEncoding('utf8').on('data', onOutput)
+    port1.on('message', (answer: ThreadAnswer) => this.#waiting?.(answer))
     port1.unref()
     this.#worker.on('error', (error) => this.#lose(reasonOf(error)))
     this.#worker.on('exit', () => this.#lose('its thread ended'))
@@ -112,10 +105,6 @@ export class OwnCode {
       }
       this.#channel.port1.postMessage({ kind, request }, [])
     })
-  }
-
-  #take(answer: ThreadAnswer): void {
-    this.#waiting?.(answer)
   }
 
   #lose(reason: string): void {

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { StrategyError } from '../../../core/strategies/strategy.ts'
 import type { OwnProducer, ProducerRun } from '../../../ports/producer.ts'
-import { OwnCode, type OwnCodeOptions } from './own-code.ts'
+import type { OwnProgramOptions } from '../../own-program.ts'
+import { OwnCode } from './own-code.ts'
 
 const runSchema = z.discriminatedUnion('status', [
   z.strictObject({
@@ -16,7 +17,7 @@ const runSchema = z.discriminatedUnion('status', [
 /** A producer in a file of the user, in a thread of its own. */
 export const openOwnProducer = async (
   { name, path }: { readonly name: string; readonly path: string },
-  options: OwnCodeOptions,
+  options: OwnProgramOptions,
 ): Promise<OwnProducer> => {
   const code = new OwnCode(path, name, options)
   try {

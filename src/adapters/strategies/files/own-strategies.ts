@@ -3,10 +3,11 @@ import { seriesBar, type SeriesBar } from '../../../core/strategies/bar-series.t
 import type { AccountFacts } from '../../../core/strategies/run-strategy.ts'
 import { StrategyError, type StrategyProposal } from '../../../core/strategies/strategy.ts'
 import type { OpenedStrategy, StrategyDescription, StrategySource } from '../../../ports/strategy.ts'
+import type { OwnProgramOptions } from '../../own-program.ts'
 import type { Translations } from './messages.ts'
-import { NoAnswerError, OwnCode, type OwnCodeOptions } from './own-code.ts'
+import { NoAnswerError, OwnCode } from './own-code.ts'
 
-export interface OwnStrategyOptions extends OwnCodeOptions {
+export interface OwnStrategyOptions extends OwnProgramOptions {
   /** A backtest waits for each answer; a service must not. */
   readonly blocks: boolean
 }
@@ -54,7 +55,7 @@ const SETS_AT_ONCE = 10_000
 
 const descriptionIn = async (
   { name, path }: { readonly name: string; readonly path: string },
-  options: OwnCodeOptions,
+  options: OwnProgramOptions,
 ): Promise<{ readonly description: StrategyDescription; readonly translations: Translations }> => {
   const code = new OwnCode(path, name, options)
   try {

@@ -1,5 +1,6 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { orNull } from '../../files.ts'
 
 export type OwnFileKind = 'typescript' | 'python' | 'producer'
 
@@ -45,11 +46,7 @@ export const writeEditorSettings = async (
     },
   }
   const text = `${JSON.stringify(settings, null, 2)}\n`
-  await writeFile(join(folder, 'tsconfig.json'), text, { flag: 'wx', mode: 0o600 }).catch(
-    (error: unknown) => {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    },
-  )
+  await orNull('EEXIST', writeFile(join(folder, 'tsconfig.json'), text, { flag: 'wx', mode: 0o600 }))
 }
 
 const filesOf = (name: string, kind: OwnFileKind): Readonly<Record<string, string>> => {

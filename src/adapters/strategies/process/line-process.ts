@@ -1,31 +1,22 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { StrategyError } from '../../../core/strategies/strategy.ts'
-import { harmlessEnvironment } from '../../harmless-environment.ts'
-
-export interface LineProcessOptions {
-  /** For the first answer, and for each one after it. */
-  readonly loadMsMax: number
-  readonly answerMsMax: number
-  /** What it writes to its error stream, cut off after a while. */
-  readonly onOutput: (text: string) => void
-}
+import { cutOff, harmlessEnvironment, type OwnProgramOptions } from '../../own-program.ts'
 
 const LINE_BYTES_MAX = 65_536
-const OUTPUT_CHARACTERS_MAX = 65_536
 const END_MS = 1000
 
 /** A program that answers each line of JSON with one line of JSON. It starts with the first question. */
 export class LineProcess {
   readonly #command: readonly string[]
   readonly #folder: string
-  readonly #options: LineProcessOptions
+  readonly #options: OwnProgramOptions
   #child: ChildProcessWithoutNullStreams | null = null
   #end: string | null = null
   #waiting: { readonly take: (line: string) => void; readonly fail: (reason: string) => void } | null = null
   #text = ''
   #hasAnswered = false
 
-  constructor(command: readonly string[], folder: string, options: LineProcessOptions) {
+  constructor(command: readonly string[], folder: string, options: OwnProgramOptions) {
     this.#command = command
     this.#folder = folder
     this.#options = options
@@ -96,11 +87,10 @@ export class LineProcess {
       )
     })
     child.stdout.setEncoding('utf8').on('data', (text: string) => this.#read(text))
-    let left = OUTPUT_CHARACTERS_MAX
+    const onOutput = cutOff(this.#options.onOutput)
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       errors = (errors + text).slice(-2000)
-      if (left > 0) this.#options.onOutput(text.slice(0, left))
-      left -= text.length
+      onOutput(text)
     })
     return child
   }

@@ -26,7 +26,8 @@ import {
   type StrategyView,
 } from '../../../core/strategies/strategy.ts'
 import type { OpenedStrategy, StrategySource } from '../../../ports/strategy.ts'
-import { LineProcess, type LineProcessOptions } from './line-process.ts'
+import type { OwnProgramOptions } from '../../own-program.ts'
+import { LineProcess } from './line-process.ts'
 
 const settingsSchema = z.strictObject({
   command: z.array(z.string().min(1).max(1000)).min(1).max(100),
@@ -41,7 +42,7 @@ type Settings = z.infer<typeof settingsSchema>
 /** A strategy that is a program in any language: it reads a line of JSON for each closed bar, and answers with one. */
 export const describeProcessStrategy = async (
   { name, path }: { readonly name: string; readonly path: string },
-  options: LineProcessOptions,
+  options: OwnProgramOptions,
 ): Promise<StrategySource> => {
   const reserved = reservedNameFault(name)
   if (reserved !== null) throw new StrategyError(reserved)

@@ -1,6 +1,15 @@
 import { DOLLARS, memberOf, textMemberOf } from '../../../ccxt.ts'
-import { dollarsIn, dollarTotal } from './equity.ts'
-import { call, listIn, sideIn, wholeList, type Dialect, type FoundStop } from './dialect.ts'
+import {
+  call,
+  createOrder,
+  dollarsIn,
+  dollarTotal,
+  listIn,
+  stopReader,
+  wholeList,
+  type Dialect,
+  type ListedStop,
+} from './dialect.ts'
 
 /** Binance USDⓈ-M futures. Conditional orders are algo orders there, with ids and endpoints of their own. */
 export const binanceusdm: Dialect = {
@@ -60,14 +69,7 @@ export const binanceusdm: Dialect = {
       })
     if (found.leverage !== wanted.leverage) await api.setLeverage(wanted.leverage, market)
   },
-  createOrder: (api, { market }, { order, amount, price }) => {
-    const type = order.kind === 'market' ? 'market' : 'limit'
-    return api.createOrder(market, type, order.side, amount, price, {
-      clientOrderId: order.clientOrderId,
-      ...(type === 'limit' ? { timeInForce: 'IOC' } : {}),
-      ...(order.reduceOnly ? { reduceOnly: true } : {}),
-    })
-  },
+  createOrder,
   findOrder: (api, { market }, clientOrderId) => api.fetchOrder('', market, { clientOrderId }),
   cancelOrder: (api, { market }, clientOrderId) => api.cancelOrder('', market, { clientOrderId }),
   tradesOf: (api, { market }, orderId) => api.fetchMyTrades(market, undefined, TRADES_MAX, { orderId }),
@@ -93,50 +95,41 @@ export const binanceusdm: Dialect = {
         clientAlgoId: clientOrderId,
       }),
     find: async (api, { market }, clientOrderId) => {
-      const found = stopIn(await call(api, 'fapiPrivateGetAlgoOrder', { clientAlgoId: clientOrderId }))
+      const entry = await call(api, 'fapiPrivateGetAlgoOrder', { clientAlgoId: clientOrderId })
+      const found = stopIn(entry)
       if (found === null) throw new Error('the exchange returned no algo order')
-      const { actualOrderId, ...stop } = found
-      if (actualOrderId === null) return { ...stop, order: null }
-      return { ...stop, order: await api.fetchOrder(actualOrderId, market, {}) }
+      const sentOrderId = textMemberOf(entry, 'actualOrderId')
+      return { ...found, order: sentOrderId === null ? null : await api.fetchOrder(sentOrderId, market, {}) }
     },
     cancel: (api, _, { clientOrderId }) =>
       call(api, 'fapiPrivateDeleteAlgoOrder', { clientAlgoId: clientOrderId }),
-    open: async (api) =>
-      wholeList(await call(api, 'fapiPrivateGetOpenAlgoOrders')).map((entry) => {
-        const found = stopIn(entry)
-        return found === null ? null : { ...found, order: null }
-      }),
+    open: async (api) => wholeList(await call(api, 'fapiPrivateGetOpenAlgoOrders')).map(stopIn),
   },
 }
 
 const TRADES_MAX = 1000
 const LIQUIDATIONS_MAX = 100
 
-const stopIn = (entry: unknown): (Omit<FoundStop, 'order'> & { actualOrderId: string | null }) | null => {
-  const [clientOrderId, venueOrderId, marketId] = ['clientAlgoId', 'algoId', 'symbol'].map((name) =>
-    textMemberOf(entry, name),
-  )
-  const side = sideIn(memberOf(entry, 'side'))
-  const status = STATUS[textMemberOf(entry, 'algoStatus') ?? '']
-  if (!clientOrderId || !venueOrderId || !marketId || side === null || status === undefined) return null
-  return {
-    clientOrderId,
-    venueOrderId,
-    marketId,
-    side,
-    status,
-    amount: memberOf(entry, 'quantity'),
-    triggerPrice: memberOf(entry, 'triggerPrice'),
-    actualOrderId: textMemberOf(entry, 'actualOrderId'),
-  }
-}
+/** Every algo order has one. */
+const stopIn = (entry: unknown): ListedStop | null =>
+  textMemberOf(entry, 'clientAlgoId') === null ? null : readStop(entry)
 
-const STATUS: Readonly<Record<string, FoundStop['status']>> = {
-  NEW: 'resting',
-  TRIGGERING: 'triggered',
-  TRIGGERED: 'triggered',
-  FINISHED: 'triggered',
-  CANCELED: 'canceled',
-  EXPIRED: 'canceled',
-  REJECTED: 'rejected',
-}
+const readStop = stopReader(
+  {
+    clientOrderId: 'clientAlgoId',
+    venueOrderId: 'algoId',
+    marketId: 'symbol',
+    status: 'algoStatus',
+    amount: 'quantity',
+    triggerPrice: 'triggerPrice',
+  },
+  {
+    NEW: 'resting',
+    TRIGGERING: 'triggered',
+    TRIGGERED: 'triggered',
+    FINISHED: 'triggered',
+    CANCELED: 'canceled',
+    EXPIRED: 'canceled',
+    REJECTED: 'rejected',
+  },
+)

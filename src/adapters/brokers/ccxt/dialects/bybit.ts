@@ -1,6 +1,15 @@
 import { memberOf, textMemberOf } from '../../../ccxt.ts'
-import { dollarsIn } from './equity.ts'
-import { call, groupedBy, listIn, sideIn, wholeList, type Dialect, type FoundStop } from './dialect.ts'
+import {
+  call,
+  createOrder,
+  dollarsIn,
+  groupedBy,
+  listIn,
+  sideIn,
+  stopReader,
+  wholeList,
+  type Dialect,
+} from './dialect.ts'
 import type { TradingApi } from '../api.ts'
 
 const LIMITS: ReadonlySet<string> = new Set(['10006', '10018'])
@@ -70,24 +79,12 @@ export const bybit: Dialect = {
       })
     if (found.leverage !== wanted.leverage) await api.setLeverage(wanted.leverage, market)
   },
-  createOrder: (api, { market }, { order, amount, price }) => {
-    const type = order.kind === 'market' ? 'market' : 'limit'
-    return api.createOrder(market, type, order.side, amount, price, {
-      clientOrderId: order.clientOrderId,
-      ...(type === 'limit' ? { timeInForce: 'IOC' } : {}),
-      ...(order.reduceOnly ? { reduceOnly: true } : {}),
-    })
-  },
+  createOrder,
   findOrder: async (api, { market, marketId }, clientOrderId) => {
     const found = await entryOf(api, marketId, clientOrderId)
     return found === null ? null : api.parseOrder(found, api.market(market))
   },
-  cancelOrder: (api, { marketId }, clientOrderId) =>
-    call(api, 'privatePostV5OrderCancel', {
-      category: 'linear',
-      symbol: marketId,
-      orderLinkId: clientOrderId,
-    }),
+  cancelOrder: (api, { marketId }, clientOrderId) => cancel(api, marketId, clientOrderId),
   tradesOf: async (api, { market, marketId }, orderId) =>
     api.parseTrades(await executionsOf(api, { symbol: marketId, orderId }), api.market(market)),
   liquidations: async (api, sinceMs) =>
@@ -109,23 +106,10 @@ export const bybit: Dialect = {
       const isSent = found.status === 'triggered'
       return { ...found, order: isSent ? api.parseOrder(entry, api.market(market)) : null }
     },
-    cancel: (api, { marketId }, { clientOrderId }) =>
-      call(api, 'privatePostV5OrderCancel', {
-        category: 'linear',
-        symbol: marketId,
-        orderLinkId: clientOrderId,
-      }),
+    cancel: (api, { marketId }, { clientOrderId }) => cancel(api, marketId, clientOrderId),
     open: async (api) => {
-      const listed = await call(api, 'privateGetV5OrderRealtime', {
-        category: 'linear',
-        settleCoin: 'USDT',
-        orderFilter: 'StopOrder',
-        limit: 50,
-      })
-      return wholeList(memberOf(resultOf(listed), 'list')).map((entry) => {
-        const found = stopIn(entry)
-        return found === null ? null : { ...found, order: null }
-      })
+      const query = { settleCoin: 'USDT', orderFilter: 'StopOrder', limit: 50 }
+      return (await listOf(api, 'privateGetV5OrderRealtime', query)).map(stopIn)
     },
   },
 }
@@ -146,19 +130,24 @@ const coinsIn = (balance: unknown): readonly unknown[] => {
 
 const resultOf = (response: unknown): unknown => memberOf(response, 'result')
 
-const positionsIn = async (api: TradingApi, marketId: string): Promise<readonly unknown[]> =>
-  wholeList(
-    memberOf(
-      resultOf(await call(api, 'privateGetV5PositionList', { category: 'linear', symbol: marketId })),
-      'list',
-    ),
-  )
+const listOf = async (api: TradingApi, endpoint: string, query: object): Promise<readonly unknown[]> =>
+  wholeList(memberOf(resultOf(await call(api, endpoint, { category: 'linear', ...query })), 'list'))
+
+const positionsIn = (api: TradingApi, marketId: string): Promise<readonly unknown[]> =>
+  listOf(api, 'privateGetV5PositionList', { symbol: marketId })
+
+const cancel = (api: TradingApi, marketId: string, clientOrderId: string): Promise<unknown> =>
+  call(api, 'privatePostV5OrderCancel', {
+    category: 'linear',
+    symbol: marketId,
+    orderLinkId: clientOrderId,
+  })
 
 /** Open and recent orders first; those that ended longer ago are in the history. */
 const entryOf = async (api: TradingApi, marketId: string, clientOrderId: string): Promise<unknown> => {
-  const key = { category: 'linear', symbol: marketId, orderLinkId: clientOrderId }
+  const key = { symbol: marketId, orderLinkId: clientOrderId }
   for (const endpoint of ['privateGetV5OrderRealtime', 'privateGetV5OrderHistory']) {
-    const [found] = wholeList(memberOf(resultOf(await call(api, endpoint, key)), 'list'))
+    const [found] = await listOf(api, endpoint, key)
     if (found !== undefined) return found
   }
   return null
@@ -194,34 +183,25 @@ const ordersOf = (api: TradingApi, executions: readonly unknown[]) =>
     amount: memberOf(parts[0], 'orderQty'),
   }))
 
-const stopIn = (entry: unknown): Omit<FoundStop, 'order'> | null => {
-  const [clientOrderId, venueOrderId, marketId] = ['orderLinkId', 'orderId', 'symbol'].map((name) =>
-    textMemberOf(entry, name),
-  )
-  const side = sideIn(memberOf(entry, 'side'))
-  const status = STATUS[textMemberOf(entry, 'orderStatus') ?? '']
-  if (!venueOrderId || !marketId || side === null || status === undefined) return null
-  return {
-    // Stops that were not placed by us may have none.
-    clientOrderId: clientOrderId ?? '',
-    venueOrderId,
-    marketId,
-    side,
-    status,
-    amount: memberOf(entry, 'qty'),
-    triggerPrice: memberOf(entry, 'triggerPrice'),
-  }
-}
-
-const STATUS: Readonly<Record<string, FoundStop['status']>> = {
-  Untriggered: 'resting',
-  Triggered: 'triggered',
-  New: 'triggered',
-  PartiallyFilled: 'triggered',
-  Filled: 'triggered',
-  PartiallyFilledCanceled: 'triggered',
-  // Canceled after it was triggered; before, it is Deactivated.
-  Cancelled: 'triggered',
-  Deactivated: 'canceled',
-  Rejected: 'rejected',
-}
+const stopIn = stopReader(
+  {
+    clientOrderId: 'orderLinkId',
+    venueOrderId: 'orderId',
+    marketId: 'symbol',
+    status: 'orderStatus',
+    amount: 'qty',
+    triggerPrice: 'triggerPrice',
+  },
+  {
+    Untriggered: 'resting',
+    Triggered: 'triggered',
+    New: 'triggered',
+    PartiallyFilled: 'triggered',
+    Filled: 'triggered',
+    PartiallyFilledCanceled: 'triggered',
+    // Canceled after it was triggered; before, it is Deactivated.
+    Cancelled: 'triggered',
+    Deactivated: 'canceled',
+    Rejected: 'rejected',
+  },
+)

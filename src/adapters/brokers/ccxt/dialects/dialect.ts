@@ -1,9 +1,10 @@
 import type { MarginMode } from '../../../../core/shared/venues.ts'
-import type { Usd } from '../../../../core/shared/money.ts'
+import { sumOf, type Usd } from '../../../../core/shared/money.ts'
 import type { BrokerOrder, StopReport } from '../../../../ports/broker.ts'
-import { memberOf, textMemberOf, type VenueError } from '../../../ccxt.ts'
+import { DOLLARS, memberOf, textMemberOf, type VenueError } from '../../../ccxt.ts'
 import type { Contract } from '../contracts.ts'
 import type { TradingApi } from '../api.ts'
+import { usdOf } from '../decimals.ts'
 import type { ErrorCodes } from '../verdict.ts'
 
 /**
@@ -100,12 +101,12 @@ export interface StopDialect {
   /** Null: there is none. */
   readonly find: (api: TradingApi, contract: Contract, clientOrderId: string) => Promise<FoundStop | null>
   readonly cancel: (api: TradingApi, contract: Contract, stop: FoundStop) => Promise<unknown>
-  /** All that rest, in every market of ours. */
-  readonly open: (api: TradingApi) => Promise<readonly (FoundStop | null)[]>
+  /** All that rest, in every market of ours; null for one that cannot be read. */
+  readonly open: (api: TradingApi) => Promise<readonly (ListedStop | null)[]>
 }
 
 /** A stop as the venue reports it. */
-export interface FoundStop {
+export interface ListedStop {
   readonly clientOrderId: string
   readonly venueOrderId: string
   /** The venue's name of the market. */
@@ -115,9 +116,45 @@ export interface FoundStop {
   /** In the unit of the venue. */
   readonly amount: unknown
   readonly triggerPrice: unknown
+}
+
+export interface FoundStop extends ListedStop {
   /** The order that the trigger sent, as the library reports orders; null before. */
   readonly order: unknown
 }
+
+/** Sends an order by the library's call: a limit is immediate-or-cancel. */
+export const createOrder = (
+  api: TradingApi,
+  { market }: Contract,
+  { order, amount, price }: OrderToSend,
+  params: object = {},
+): Promise<unknown> => {
+  const type = order.kind === 'market' ? 'market' : 'limit'
+  return api.createOrder(market, type, order.side, amount, price, {
+    clientOrderId: order.clientOrderId,
+    ...params,
+    ...(type === 'limit' ? { timeInForce: 'IOC' } : {}),
+    ...(order.reduceOnly ? { reduceOnly: true } : {}),
+  })
+}
+
+/** Reads a stop by what the venue calls its members. One that was not placed by us may have no client order id. */
+export const stopReader =
+  (
+    names: Readonly<Record<keyof Omit<ListedStop, 'side'>, string>>,
+    statuses: Readonly<Record<string, ListedStop['status']>>,
+  ) =>
+  (entry: unknown): ListedStop | null => {
+    const clientOrderId = textMemberOf(entry, names.clientOrderId) ?? ''
+    const venueOrderId = textMemberOf(entry, names.venueOrderId)
+    const marketId = textMemberOf(entry, names.marketId)
+    const side = sideIn(memberOf(entry, 'side'))
+    const status = statuses[textMemberOf(entry, names.status) ?? '']
+    if (venueOrderId === null || marketId === null || side === null || status === undefined) return null
+    const [amount, triggerPrice] = [memberOf(entry, names.amount), memberOf(entry, names.triggerPrice)]
+    return { clientOrderId, venueOrderId, marketId, side, status, amount, triggerPrice }
+  }
 
 /** Calls an endpoint by the name that the library derives from it. */
 export const call = (api: TradingApi, endpoint: string, params: object = {}): Promise<unknown> => {
@@ -151,4 +188,24 @@ export const groupedBy = (
 export const sideIn = (value: unknown): 'buy' | 'sell' | null => {
   const side = typeof value === 'string' ? value.toLowerCase() : null
   return side === 'buy' || side === 'sell' ? side : null
+}
+
+/** Sum of the dollar coins; other coins do not count. Null where the balance has none of them. */
+export const dollarTotal = (balance: unknown): Usd | null => {
+  const totals = memberOf(balance, 'total')
+  return sumOfDollars((dollar) => memberOf(totals, dollar))
+}
+
+/** The same of a list with an entry for each coin. */
+export const dollarsIn = (coins: readonly unknown[], name: string, amount: string): Usd | null =>
+  sumOfDollars((dollar) =>
+    memberOf(
+      coins.find((coin) => textMemberOf(coin, name) === dollar),
+      amount,
+    ),
+  )
+
+export const sumOfDollars = (amountOf: (dollar: string) => unknown): Usd | null => {
+  const amounts = DOLLARS.flatMap((dollar) => usdOf(amountOf(dollar), 'down') ?? [])
+  return amounts.length === 0 ? null : sumOf(amounts)
 }

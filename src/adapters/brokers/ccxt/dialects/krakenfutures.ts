@@ -2,8 +2,17 @@ import { plus, type Usd } from '../../../../core/shared/money.ts'
 import { SUPPORTED_VENUES } from '../../../../core/shared/venues.ts'
 import { memberOf, textMemberOf, type VenueError } from '../../../ccxt.ts'
 import { quantityOf, textOf, usdOf } from '../decimals.ts'
-import { sumOfDollars } from './equity.ts'
-import { call, groupedBy, listIn, sideIn, wholeList, type Dialect, type FoundStop } from './dialect.ts'
+import {
+  call,
+  groupedBy,
+  listIn,
+  sideIn,
+  sumOfDollars,
+  wholeList,
+  type Dialect,
+  type FoundStop,
+  type ListedStop,
+} from './dialect.ts'
 import type { TradingApi } from '../api.ts'
 
 /**
@@ -86,9 +95,7 @@ export const krakenfutures: Dialect = {
   },
   findOrder: async (api, { marketId }, clientOrderId) =>
     (await orderNow(api, clientOrderId)) ?? (await orderInHistory(api, marketId, clientOrderId)),
-  cancelOrder: async (api, _, clientOrderId) => {
-    demand(await call(api, 'privatePostCancelorder', { cliOrdId: clientOrderId }))
-  },
+  cancelOrder: (api, _, clientOrderId) => cancel(api, clientOrderId),
   tradesOf: async (api, _, orderId) => {
     const found: unknown[] = []
     let before: string | null = null
@@ -139,13 +146,11 @@ export const krakenfutures: Dialect = {
       demand(response)
     },
     find: findStop,
-    cancel: async (api, _, { clientOrderId }) => {
-      demand(await call(api, 'privatePostCancelorder', { cliOrdId: clientOrderId }))
-    },
+    cancel: (api, _, { clientOrderId }) => cancel(api, clientOrderId),
     open: async (api) =>
       wholeList(memberOf(await call(api, 'privateGetOpenorders'), 'openOrders'))
         .filter((entry) => textMemberOf(entry, 'orderType') === 'stop')
-        .map((entry): FoundStop | null => {
+        .map((entry): ListedStop | null => {
           const [venueOrderId, marketId] = [textMemberOf(entry, 'order_id'), textMemberOf(entry, 'symbol')]
           const side = sideIn(memberOf(entry, 'side'))
           if (venueOrderId === null || marketId === null || side === null) return null
@@ -157,7 +162,6 @@ export const krakenfutures: Dialect = {
             status: 'resting',
             amount: memberOf(entry, 'unfilledSize'),
             triggerPrice: memberOf(entry, 'stopPrice'),
-            order: null,
           }
         }),
   },
@@ -206,6 +210,9 @@ const demand = (response: unknown): void => {
   const error = statedError(response)
   if (error !== null) throw new Error(error.message)
 }
+
+const cancel = async (api: TradingApi, clientOrderId: string): Promise<void> =>
+  demand(await call(api, 'privatePostCancelorder', { cliOrdId: clientOrderId }))
 
 const fillsBefore = async (api: TradingApi, lastFillTime: string | null): Promise<readonly unknown[]> =>
   wholeList(

@@ -1,8 +1,17 @@
 import { DOLLARS, memberOf, textMemberOf } from '../../../ccxt.ts'
 import { SUPPORTED_VENUES } from '../../../../core/shared/venues.ts'
 import { minus } from '../../../../core/shared/money.ts'
-import { dollarsIn, dollarTotal } from './equity.ts'
-import { call, listIn, sideIn, wholeList, type Dialect, type FoundStop } from './dialect.ts'
+import {
+  call,
+  createOrder,
+  dollarsIn,
+  dollarTotal,
+  listIn,
+  sideIn,
+  stopReader,
+  wholeList,
+  type Dialect,
+} from './dialect.ts'
 import type { TradingApi } from '../api.ts'
 
 const TOO_MANY_REQUESTS = '50011'
@@ -73,15 +82,7 @@ export const okx: Dialect = {
       lever: String(leverage),
       mgnMode: mode,
     }),
-  createOrder: (api, { market }, { order, amount, price, marginMode }) => {
-    const type = order.kind === 'market' ? 'market' : 'limit'
-    return api.createOrder(market, type, order.side, amount, price, {
-      clientOrderId: order.clientOrderId,
-      marginMode,
-      ...(type === 'limit' ? { timeInForce: 'IOC' } : {}),
-      ...(order.reduceOnly ? { reduceOnly: true } : {}),
-    })
-  },
+  createOrder: (api, contract, order) => createOrder(api, contract, order, { marginMode: order.marginMode }),
   findOrder: (api, { market }, clientOrderId) => api.fetchOrder('', market, { clientOrderId }),
   cancelOrder: (api, { market }, clientOrderId) => api.cancelOrder('', market, { clientOrderId }),
   // Of the last three days, without the delay of the longer history that the library reads.
@@ -141,8 +142,9 @@ export const okx: Dialect = {
       if (entry === undefined) return null
       const found = stopIn(entry)
       if (found === null) throw new Error('the exchange returned no algo order')
-      const { sentOrderId, ...stop } = found
-      return { ...stop, order: sentOrderId === null ? null : await api.fetchOrder(sentOrderId, market, {}) }
+      const [listedId] = listIn(memberOf(entry, 'ordIdList'))
+      const sentOrderId = typeof listedId === 'string' ? listedId : textMemberOf(entry, 'ordId')
+      return { ...found, order: sentOrderId === null ? null : await api.fetchOrder(sentOrderId, market, {}) }
     },
     cancel: (api, { marketId }, { venueOrderId }) =>
       call(api, 'privatePostTradeCancelAlgos', [{ instId: marketId, algoId: venueOrderId }]),
@@ -152,10 +154,7 @@ export const okx: Dialect = {
         instType: 'SWAP',
         limit: TRADES_MAX,
       })
-      return wholeList(memberOf(listed, 'data')).map((entry) => {
-        const found = stopIn(entry)
-        return found === null ? null : { ...found, order: null }
-      })
+      return wholeList(memberOf(listed, 'data')).map(stopIn)
     },
   },
 }
@@ -167,33 +166,22 @@ const PAGES_MAX = 50
 const accountConfig = async (api: TradingApi): Promise<unknown> =>
   wholeList(memberOf(await call(api, 'privateGetAccountConfig'), 'data'))[0]
 
-const stopIn = (entry: unknown): (Omit<FoundStop, 'order'> & { sentOrderId: string | null }) | null => {
-  const [clientOrderId, venueOrderId, marketId] = ['algoClOrdId', 'algoId', 'instId'].map((name) =>
-    textMemberOf(entry, name),
-  )
-  const side = sideIn(memberOf(entry, 'side'))
-  const status = STATUS[textMemberOf(entry, 'state') ?? '']
-  if (!venueOrderId || !marketId || side === null || status === undefined) return null
-  const [listed] = listIn(memberOf(entry, 'ordIdList'))
-  return {
-    // Stops that were not placed by us may have none.
-    clientOrderId: clientOrderId ?? '',
-    venueOrderId,
-    marketId,
-    side,
-    status,
-    amount: memberOf(entry, 'sz'),
-    triggerPrice: memberOf(entry, 'slTriggerPx'),
-    sentOrderId: typeof listed === 'string' ? listed : textMemberOf(entry, 'ordId'),
-  }
-}
-
-const STATUS: Readonly<Record<string, FoundStop['status']>> = {
-  live: 'resting',
-  pause: 'resting',
-  partially_effective: 'triggered',
-  effective: 'triggered',
-  canceled: 'canceled',
-  order_failed: 'rejected',
-  partially_failed: 'triggered',
-}
+const stopIn = stopReader(
+  {
+    clientOrderId: 'algoClOrdId',
+    venueOrderId: 'algoId',
+    marketId: 'instId',
+    status: 'state',
+    amount: 'sz',
+    triggerPrice: 'slTriggerPx',
+  },
+  {
+    live: 'resting',
+    pause: 'resting',
+    partially_effective: 'triggered',
+    effective: 'triggered',
+    canceled: 'canceled',
+    order_failed: 'rejected',
+    partially_failed: 'triggered',
+  },
+)

@@ -20,7 +20,7 @@ const deadPid = async (): Promise<number> => {
   await once(child, 'exit')
   return child.pid ?? 0
 }
-const holder = (pid: number, host: string): string => JSON.stringify({ pid, host, id: 'x' })
+const holder = (pid: number, host: string): string => `${pid} ${host} x`
 const makeOld = (): Promise<void> => utimes(path, new Date(0), new Date(0))
 
 it('lets one in at a time and cleans up, also after a failure', async () => {
@@ -60,7 +60,9 @@ it.each([
   ['without a holder', ''],
 ])('takes over an old lock %s, and respects a young one', async (_name, text) => {
   await writeFile(path, text)
-  await expect(withFileLock(path, () => Promise.resolve('in'), 50)).rejects.toThrow('held by another process')
+  await expect(withFileLock(path, () => Promise.resolve('in'), { waitMsMax: 50 })).rejects.toThrow(
+    'held by another process',
+  )
   expect(await readFile(path, 'utf8')).toBe(text)
   await makeOld()
   expect(await withFileLock(path, () => Promise.resolve('in'))).toBe('in')
@@ -69,7 +71,9 @@ it.each([
 it('survives a takeover that was cut short', async () => {
   await writeFile(path, holder(await deadPid(), hostname()))
   await writeFile(`${path}.takeover`, '')
-  await expect(withFileLock(path, () => Promise.resolve('in'), 50)).rejects.toThrow('held by another process')
+  await expect(withFileLock(path, () => Promise.resolve('in'), { waitMsMax: 50 })).rejects.toThrow(
+    'held by another process',
+  )
   await utimes(`${path}.takeover`, new Date(0), new Date(0))
   expect(await withFileLock(path, () => Promise.resolve('in'))).toBe('in')
 })

@@ -1,6 +1,39 @@
 import type { FeedBar } from '../core/market/bar.ts'
-import type { FeedListener } from '../ports/market-feed.ts'
+import type { FeedListener, FeedStart, FeedStatus, MarketFeed } from '../ports/market-feed.ts'
 import type { Timer } from '../ports/timer.ts'
+
+// What feeds of all kinds share.
+
+/** A started feed, until everything of it is closed. */
+export interface RunningFeed extends Pick<MarketFeed, 'status' | 'stop'> {
+  /** Resolves when the history is delivered; rejects where the feed cannot start at all. */
+  readonly started: Promise<void>
+}
+
+/** A feed that may be started once. */
+export const startedOnce = (
+  { name, producers }: Pick<MarketFeed, 'name' | 'producers'>,
+  open: (from: FeedStart, listener: FeedListener) => RunningFeed,
+): MarketFeed => {
+  let running: RunningFeed | null = null
+  let isStopped = false
+  return {
+    name,
+    producers,
+    start: async (from, listener) => {
+      if (running !== null || isStopped) throw new Error('the feed was already started: create a new one')
+      running = open(from, listener)
+      await running.started
+    },
+    status: () => running?.status() ?? (isStopped ? { ...IDLE, state: 'stopped' } : IDLE),
+    stop: async () => {
+      isStopped = true
+      await running?.stop()
+    },
+  }
+}
+
+export const IDLE: FeedStatus = { state: 'idle', lastBarAtMs: null, clockOffsetMs: null, error: null }
 
 export interface DeliveryDependencies {
   readonly listener: FeedListener

@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto'
+import { link, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+
+// What everything that keeps files needs: they appear whole or not at all, and a missing one is no error.
+
+/** Null where the promise fails with this code, or one of these; any other error is passed on. */
+export const orNull = async <Value>(
+  code: string | readonly string[],
+  promise: Promise<Value>,
+): Promise<Value | null> => {
+  try {
+    return await promise
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && [code].flat().includes(String(error.code))) return null
+    throw error
+  }
+}
+
+/** Null when there is no such file. */
+export const readTextFile = (path: string): Promise<string | null> => orNull('ENOENT', readFile(path, 'utf8'))
+
+/** Undefined for a text that is no JSON: the parser's message would repeat parts of it. */
+export const jsonIn = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+export const exists = async (path: string): Promise<boolean> => (await orNull('ENOENT', stat(path))) !== null
+
+/** None for a folder that is not there. */
+export const namesIn = async (folder: string): Promise<readonly string[]> =>
+  (await orNull(['ENOENT', 'ENOTDIR'], readdir(folder))) ?? []
+
+/** Creates a file whole or not at all. False when it was there already: of several that create it one succeeds. */
+export const createWhole = (path: string, text: string): Promise<boolean> =>
+  withDraft(path, text, async (draft) => {
+    if ((await orNull('EEXIST', linkOrWrite(draft, path, text))) === null) return false
+    await syncFolderOf(path)
+    return true
+  })
+
+const NO_LINKS: ReadonlySet<string | undefined> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
+
+/** A link appears with its whole text or not at all; some file systems have none. */
+const linkOrWrite = async (draft: string, path: string, text: string): Promise<true> => {
+  try {
+    await link(draft, path)
+  } catch (error) {
+    if (!NO_LINKS.has((error as NodeJS.ErrnoException).code)) throw error
+    await writeFile(path, text, { flag: 'wx', mode: 0o600, flush: true })
+  }
+  return true
+}
+
+/** Runs `use` with the content in a durable file beside `path` that only its owner may read, and removes what is left. */
+export const withDraft = async <Result>(
+  path: string,
+  content: string | Uint8Array,
+  use: (draft: string) => Promise<Result>,
+): Promise<Result> => {
+  const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`)
+  try {
+    await writeDurably(draft, content)
+    return await use(draft)
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
+
+const writeDurably = async (path: string, content: string | Uint8Array): Promise<void> => {
+  await using file = await open(path, 'wx', 0o600)
+  // The mode given to open is narrowed by the process mask, never widened; this makes it exact.
+  await file.chmod(0o600)
+  await file.writeFile(content)
+  await file.sync()
+}
+
+/** A new name is durable only when its folder is. Windows cannot open folders and needs no such step. */
+export const syncFolderOf = async (path: string): Promise<void> => {
+  if (process.platform === 'win32') return
+  await using folder = await open(dirname(path), 'r')
+  await folder.sync()
+}
+
+/** Whoever writes a draft for longer than this is gone. Numbers of processes say nothing where containers share a folder. */
+const LEFT_MS = 3_600_000
+
+/** Removes drafts that a process left behind which was killed while it wrote them. What cannot be removed stays. */
+export const removeLeftOver = async (folder: string, drafts: RegExp): Promise<void> => {
+  const names = await readdir(folder).catch((): readonly string[] => [])
+  for (const name of names.filter((one) => drafts.test(one))) {
+    const path = join(folder, name)
+    const found = await stat(path).catch(() => null)
+    const isLeft = found !== null && Date.now() - found.mtimeMs > LEFT_MS
+    // It is in the way of nobody: the work that goes on here matters more.
+    if (isLeft) await rm(path, { force: true }).catch(() => undefined)
+  }
+}
