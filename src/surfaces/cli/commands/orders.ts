@@ -1,4 +1,3 @@
-import { Option } from 'commander'
 import { orderId } from '../../../core/shared/brand.ts'
 import {
   ORDER_FILTERS,
@@ -9,36 +8,29 @@ import {
 } from '../../../core/views/orders.ts'
 import { answeredAsOf, withAsOf, type AnsweredFrom, type AsOfOption } from '../as-of.ts'
 import { completeId, numberFrom, parseReason } from '../arguments.ts'
-import { defaultCommand, examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { readState, write } from '../store.ts'
 import { age, bad, idColumn, left, plainNumber, price, right, shrinking, table } from '../table.ts'
 import type { Text } from '../terminal.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description('Lists open orders and the most recent finished ones, newest first.')
-    .addHelpText(
-      'after',
-      examples(
-        'svc orders',
-        'svc orders --status filled --limit 10 --json',
-        'svc orders cancel 0d1f1f5e --reason "too slow"',
-      ),
+    .examples(
+      'svc orders',
+      'svc orders --status filled --limit 10 --json',
+      'svc orders cancel 0d1f1f5e --reason "too slow"',
     )
-  withAsOf(defaultCommand(command, 'list', 'list orders (the default)'))
-    .addOption(
-      new Option('--status <status>', 'only orders with this status').choices(ORDER_FILTERS).default('all'),
-    )
+  withAsOf(command.defaultCommand('list', 'list orders (the default)'))
+    .choice('--status <status>', 'only orders with this status', ORDER_FILTERS, 'all')
     .option('--limit <number>', `how many, up to ${ORDERS_MAX}`, numberFrom(1, ORDERS_MAX), 100)
-    .action(
-      run((invocation, filter: OrderFilter & AsOfOption) => {
-        const answer = ({ state, clock }: AnsweredFrom): Answer => {
-          const found = viewOrders(state.trading.orders, filter)
-          return { document: found, text: orderTable(found, clock.now()) }
-        }
-        return answeredAsOf(invocation, filter, answer, 'orders')
-      }),
-    )
+    .runs((invocation, filter: OrderFilter & AsOfOption) => {
+      const answer = ({ state, clock }: AnsweredFrom): Answer => {
+        const found = viewOrders(state.trading.orders, filter)
+        return { document: found, text: orderTable(found, clock.now()) }
+      }
+      return answeredAsOf(invocation, filter, answer, 'orders')
+    })
   command
     .command('cancel')
     .summary('cancel the open part of an order')
@@ -48,7 +40,7 @@ export const define: DefineCommand = (command, run) => {
     )
     .argument('<id>', 'its id, or the beginning that "svc orders" shows')
     .option('--reason <text>', 'why, for the log', parseReason)
-    .action(run(cancel))
+    .runs(cancel)
 }
 
 const ORDERS_MAX = 500

@@ -1,4 +1,4 @@
-import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { EXIT_FAILED, EXIT_OK, Failure, UsageError } from '../failure.ts'
 import type { Trust } from '../../../engine/integrity/trust.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
@@ -6,7 +6,7 @@ import { NOTHING_FOLDED, refold, type Refold } from '../refold.ts'
 import { withLog } from '../store.ts'
 import { bad, fields, good, left, paragraphs, table } from '../table.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'Rebuilds all of memory from the first event and compares it with what the service recalls from its newest ' +
@@ -14,11 +14,8 @@ export const define: DefineCommand = (command, run) => {
     )
     .option('--from <id>', 'count from this event')
     .option('--to <id>', 'count, and take the state hash, up to this event')
-    .addHelpText(
-      'after',
-      examples('svc replay', 'svc replay --to 019c7874-0f70-7c3e-9a51-2f6f0c1b7a10 --json'),
-    )
-    .action(run(replayStore))
+    .examples('svc replay', 'svc replay --to 019c7874-0f70-7c3e-9a51-2f6f0c1b7a10 --json')
+    .runs(replayStore)
 }
 
 interface Replayed extends Refold {
