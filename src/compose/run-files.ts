@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { removeLeftOver } from '../adapters/left-over-files.ts'
+import { orNull } from '../adapters/platform/crypto/private-file.ts'
 import type { RunStore } from '../backtest/runs/local-runs.ts'
 import type { Run, RunResult, RunWithResult } from '../backtest/runs/runs.ts'
 
@@ -22,7 +23,7 @@ export const runFiles = (folder: string, onError: (what: string, error: unknown)
     load: async () => {
       await removeLeftOver(folder, DRAFT)
       const runs: Run[] = []
-      for (const name of await namesIn(folder)) {
+      for (const name of (await orNull('ENOENT', readdir(folder))) ?? []) {
         const id = /^([\w-]{1,64})\.json$/.exec(name)?.[1]
         if (id === undefined) continue
         try {
@@ -61,14 +62,5 @@ export const runsInMemory = (): RunStore => {
     remove: async (id) => {
       results.delete(id)
     },
-  }
-}
-
-const namesIn = async (folder: string): Promise<readonly string[]> => {
-  try {
-    return await readdir(folder)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
   }
 }

@@ -98,9 +98,7 @@ const download = async (invocation: Invocation, options: DownloadOptions): Promi
       ['Market', `${market} of ${exchange}`],
       ['New bars', added],
       ['Stored before', present],
-      ...(missing > 0
-        ? ([['Missing', warning(`${missing} bars that the exchange does not have`)]] as const)
-        : []),
+      ['Missing', missing === 0 ? null : warning(`${missing} bars that the exchange does not have`)],
       ...conflictRows(conflicts),
       ['Requests', requests],
     ]),
@@ -208,7 +206,7 @@ const fileRows = (file: ImportedFile): readonly Row[] => {
       ],
       ...conflictRows(conflicts),
     ]),
-    ...(file.skipped === 0 ? [] : ([['Skipped', warning(`${file.skipped} rows`)]] as const)),
+    ['Skipped', file.skipped === 0 ? null : warning(`${file.skipped} rows`)],
     ...file.faults.map((fault) => ['', fault] as const),
   ]
 }

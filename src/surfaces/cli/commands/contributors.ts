@@ -128,7 +128,7 @@ const register = async (
     ['Node', view.node_id],
     ['Name', view.name],
     ['Role', view.role],
-    ...(view.public_key === undefined ? [] : [['Public key', view.public_key] as const]),
+    ['Public key', view.public_key ?? null],
     ['Registered at', view.registered_at],
   ])
   return { document: view, text }

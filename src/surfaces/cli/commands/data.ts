@@ -19,7 +19,7 @@ import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { defineDownload, defineImport } from '../data-filling.ts'
 import { EXIT_FAILED, EXIT_OK, Failure } from '../failure.ts'
 import { EXPORT_FORMATS, exportItems, type Exportable, type ExportOptions } from '../exporting.ts'
-import { fields, good, left, paragraphs, right, shrinking, table, warning } from '../table.ts'
+import { fields, good, left, paragraphs, right, shrinking, table, warning, type Row } from '../table.ts'
 import type { Text } from '../terminal.ts'
 
 export const define: DefineCommand = (command) => {
@@ -214,15 +214,15 @@ const checkText = (checked: readonly CheckedSeries[]): Text =>
           return fields([
             ['Series', seriesText(name)],
             ['Bars', `${found.bars}${found.missing === 0 ? '' : `, ${found.missing} missing`}`],
-            ...(kinds.length === 0 ? ([['Result', good('nothing found')]] as const) : []),
+            ['Result', kinds.length === 0 ? good('nothing found') : null],
             ...kinds.map((kind) => [wordOf(kind), warning(String(found.counts[kind]))] as const),
             ...found.findings
               .slice(0, SHOWN_MAX)
-              .map(
-                ({ kind, at, detail }) =>
-                  [at.slice(0, 16), `${wordOf(kind).toLowerCase()}: ${detail}`] as const,
-              ),
-            ...(found.findings.length > SHOWN_MAX ? ([['', 'more with --json']] as const) : []),
+              .map(({ kind, at, detail }): Row => [
+                at.slice(0, 16),
+                `${wordOf(kind).toLowerCase()}: ${detail}`,
+              ]),
+            ['', found.findings.length > SHOWN_MAX ? 'more with --json' : null],
           ])
         }),
       )
@@ -259,11 +259,22 @@ const exportSeries = async (
   await exportItems(invocation, bars, { ...options, ...(format === undefined ? {} : { format }) })
 }
 
+/** In the order of the columns. */
+const recordOf = ({ name: { venue, symbol }, openMs, open, high, low, close, volume }: ExportedBar) => ({
+  ts: timestampAt(openMs),
+  venue,
+  symbol,
+  open,
+  high,
+  low,
+  close,
+  volume,
+})
+
 const EXPORTED_BARS: Omit<Exportable<ExportedBar>, 'pages'> = {
   plural: 'bars',
   timestampOf: ({ openMs }) => timestampAt(openMs),
-  jsonOf: ({ name: { venue, symbol }, openMs, open, high, low, close, volume }) =>
-    JSON.stringify({ ts: timestampAt(openMs), venue, symbol, open, high, low, close, volume }),
+  jsonOf: (bar) => JSON.stringify(recordOf(bar)),
   columns: [
     { name: 'ts', type: 'time' },
     { name: 'venue', type: 'text' },
@@ -272,14 +283,5 @@ const EXPORTED_BARS: Omit<Exportable<ExportedBar>, 'pages'> = {
       (name) => ({ name, type: 'number' }) as const,
     ),
   ],
-  cellsOf: ({ name: { venue, symbol }, openMs, open, high, low, close, volume }) => [
-    timestampAt(openMs),
-    venue,
-    symbol,
-    open,
-    high,
-    low,
-    close,
-    volume,
-  ],
+  cellsOf: (bar) => Object.values(recordOf(bar)),
 }

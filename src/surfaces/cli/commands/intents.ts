@@ -6,6 +6,7 @@ import {
   type IntentFilter,
   type IntentView,
 } from '../../../core/views/orders.ts'
+import { decideIntent } from '../../operator-actions.ts'
 import { answeredAsOf, withAsOf, type AnsweredFrom, type AsOfOption } from '../as-of.ts'
 import { completeId, numberFrom, textUpTo } from '../arguments.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
@@ -55,7 +56,7 @@ export const define: DefineCommand = (command) => {
       .summary(`${verdict === 'approve' ? 'execute' : 'reject'} an intent that awaits approval`)
       .argument('<id>', 'its id, or the beginning that "svc intents" shows')
       .option('--note <text>', 'why, for the log', textUpTo(500))
-      .runs((invocation, id: string, { note = null }: { readonly note?: string | null }) =>
+      .runs((invocation, id: string, { note }: { readonly note?: string }) =>
         judge(invocation, verdict, id, note),
       )
   }
@@ -67,13 +68,12 @@ const judge = async (
   invocation: Invocation,
   verdict: 'approve' | 'deny',
   typed: string,
-  note: string | null,
+  note: string | undefined,
 ): Promise<Answer> => {
   const id = intentId(completeId(typed, (await readState(invocation)).trading.intents.keys()))
-  await write(invocation, `intents ${verdict}`, (operator) => ({
-    kind: `${verdict}-intent`,
-    decision: { intentId: id, operator, note, surface: 'cli' },
-  }))
+  await write(invocation, `intents ${verdict}`, (operator) =>
+    decideIntent(`${verdict}-intent`, id, note, operator, 'cli'),
+  )
   const known = (await readState(invocation)).trading.intents.get(id)
   if (known === undefined) throw new Failure('intent.not_found', `no intent has id ${id}`)
   const view = viewIntent(known)

@@ -6,6 +6,7 @@ import {
   type OrderFilter,
   type OrderView,
 } from '../../../core/views/orders.ts'
+import { cancelOrder } from '../../operator-actions.ts'
 import { answeredAsOf, withAsOf, type AnsweredFrom, type AsOfOption } from '../as-of.ts'
 import { completeId, numberFrom, parseReason } from '../arguments.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
@@ -48,14 +49,11 @@ const ORDERS_MAX = 500
 const cancel = async (
   invocation: Invocation,
   typed: string,
-  { reason = null }: { readonly reason?: string | null },
+  { reason }: { readonly reason?: string },
 ): Promise<Answer> => {
   const before = (await readState(invocation)).trading.orders
   const id = orderId(completeId(typed, [...before.open.keys(), ...before.ended.keys()]))
-  await write(invocation, 'orders cancel', (operator) => ({
-    kind: 'cancel-order',
-    request: { orderId: id, operator, reason, surface: 'cli' },
-  }))
+  await write(invocation, 'orders cancel', (operator) => cancelOrder(id, reason, operator, 'cli'))
   const { open, ended } = (await readState(invocation)).trading.orders
   const found = [open.get(id) ?? ended.get(id)].flatMap((order) => order ?? []).map(viewOrder)
   return { document: found[0] ?? null, text: orderTable(found, invocation.clock.now()) }

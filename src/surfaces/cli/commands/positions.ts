@@ -1,5 +1,4 @@
 import { positionId } from '../../../core/shared/brand.ts'
-import type { Operator } from '../../../core/trading/exits.ts'
 import {
   POSITION_FILTERS,
   viewClosedAll,
@@ -10,6 +9,7 @@ import {
 } from '../../../core/views/positions.ts'
 import { unroutedIn, unroutedSentence } from '../../../core/trading/unrouted.ts'
 import { POSITIONS_MAX } from '../../../engine/queries/views.ts'
+import { closeAll as closeAllPositions, closePosition } from '../../operator-actions.ts'
 import { answeredAsOf, withAsOf, type AnsweredFrom, type AsOfOption } from '../as-of.ts'
 import { completeId, confirm, parseReason } from '../arguments.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
@@ -92,11 +92,7 @@ const closeOne = async (
   const { asset, direction } = viewPosition(found)
   const question = `This closes the ${direction} position in ${printable(asset)} at the market price.`
   await confirm(invocation, { yes, word: asset, question })
-  await write(invocation, 'positions close', (operator) => ({
-    kind: 'close-position',
-    positionId: found.id,
-    by: operatorOf(operator, reason),
-  }))
+  await write(invocation, 'positions close', (operator) => closePosition(found.id, reason, operator, 'cli'))
   const closed = viewPosition(await positionOf(invocation, found.id))
   return { document: closed, text: positionTable([closed], invocation.clock.now()) }
 }
@@ -106,10 +102,9 @@ const closeAll = async (invocation: Invocation, { yes = false, reason }: CloseOp
   if (count === 0) return { document: { positions: [], failed: [] }, text: `${NOTHING.open}\n` }
   const question = `This closes ${count} open positions at the market price.`
   await confirm(invocation, { yes, word: 'close all', question })
-  const events = await write(invocation, 'positions close --all', (operator) => ({
-    kind: 'close-all',
-    by: operatorOf(operator, reason),
-  }))
+  const events = await write(invocation, 'positions close --all', (operator) =>
+    closeAllPositions(reason, operator, 'cli'),
+  )
   const view = viewClosedAll(events, (await readState(invocation)).trading.positions)
   const { positions, failed } = view
   const remaining = failed.map(
@@ -122,12 +117,6 @@ const closeAll = async (invocation: Invocation, { yes = false, reason }: CloseOp
     exitCode: failed.length === 0 ? EXIT_OK : EXIT_FAILED,
   }
 }
-
-const operatorOf = (operator: string, reason: string | undefined): Operator => ({
-  operator,
-  surface: 'cli',
-  ...(reason === undefined ? {} : { note: reason }),
-})
 
 const positionOf = async (invocation: Invocation, typed: string) => {
   const { positions } = (await readState(invocation)).trading

@@ -38,7 +38,7 @@ export const define: DefineCommand = (command) => {
     .command('test')
     .summary('run the tests beside the strategies (*.test.ts)')
     .argument('[name]', 'only that of this strategy')
-    .runs(test)
+    .runs(({ strategies }, name: string | undefined) => strategies.test(name ?? null))
 }
 
 interface Line {
@@ -141,7 +141,3 @@ const disable = async (invocation: Invocation, name: string): Promise<Answer> =>
 
 const setStrategy = (invocation: Invocation, name: string, settings: object): Promise<Answer> =>
   setKey(invocation, { path: ['strategies'] }, JSON.stringify({ [name]: settings }))
-
-const test = async (invocation: Invocation, name: string | undefined): Promise<void> => {
-  await invocation.strategies.test(name ?? null)
-}

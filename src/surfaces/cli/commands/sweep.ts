@@ -38,7 +38,6 @@ import {
   table,
   warning,
   type Column,
-  type Row,
 } from '../table.ts'
 import type { Text } from '../terminal.ts'
 
@@ -188,13 +187,13 @@ export const timeLeft = (done: number, open: number, elapsedMs: number): string 
 const ROWS_MAX = 10
 
 const sweepText = (document: SweepDocument, reused: number, file: string): Text => {
-  const { results, out_of_sample: outside, heat_map: map } = document
+  const { results, out_of_sample: outside, heat_map: map, sets_left_out: leftOut } = document
   const shown = results.slice(0, ROWS_MAX)
   return paragraphs(
     fields([
       ['Strategy', document.strategy],
       ['Tried', triedText(document, reused)],
-      ...leftOutRow(document),
+      ['Left out', leftOut === null ? null : warning(`${setsText(leftOut.count)}: ${leftOut.reason}`)],
       ['Found', document.edge_found ? good(document.verdict) : warning(document.verdict)],
       ['Kept in', quiet(file)],
     ]),
@@ -228,9 +227,6 @@ const sweepText = (document: SweepDocument, reused: number, file: string): Text 
     map === null ? null : heatMapText(map),
   )
 }
-
-const leftOutRow = ({ sets_left_out: leftOut }: SweepDocument): readonly Row[] =>
-  leftOut === null ? [] : [['Left out', warning(`${setsText(leftOut.count)}: ${leftOut.reason}`)]]
 
 const triedText = ({ trials, runs, method, split }: SweepDocument, reused: number): string => {
   const ways = { grid: 'all of a grid', random: 'chosen by chance', halving: 'by successive halving' }

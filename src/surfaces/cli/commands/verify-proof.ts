@@ -120,9 +120,12 @@ const rowsOf = (verdict: ProofVerdict, key: VerifierKey | null): readonly Row[] 
       return [
         ['Proof', bad(verdict.reason === 'key_missing' ? 'not verified' : 'does not hold')],
         ['Why', verdict.detail],
-        ...(verdict.reason === 'key_missing'
-          ? [['Next', 'ask whoever runs the log for its verifier key, and name it with --key'] as const]
-          : []),
+        [
+          'Next',
+          verdict.reason === 'key_missing'
+            ? 'ask whoever runs the log for its verifier key, and name it with --key'
+            : null,
+        ],
       ]
     case 'consistent':
       return [
