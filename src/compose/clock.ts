@@ -1,23 +1,19 @@
 import { clockJumpKey } from '../core/operations/clock-jump.ts'
-import type { Configuration } from '../core/config/schema.ts'
 import { timestampAt } from '../core/shared/time.ts'
 import { watchClock, type ClockMonitor } from '../engine/clock-monitor.ts'
-import type { Engine } from '../engine/engine.ts'
-import type { Logger } from '../ports/logger.ts'
-import type { Timer } from '../ports/timer.ts'
-import type { Environment } from './environment.ts'
-
-export interface ClockDependencies {
-  readonly environment: Environment
-  readonly engine: Engine
-  readonly configuration: () => Configuration
-  readonly logger: Logger
-  readonly timer: Timer
-}
+import type { DriverDependencies } from './drivers.ts'
 
 /** Records jumps of the clock of the machine; the event raises the kill switch. */
-export const openClockMonitor = (dependencies: ClockDependencies): Promise<ClockMonitor> => {
-  const { environment, engine, configuration, logger, timer } = dependencies
+export const openClockMonitor = ({
+  environment,
+  engine,
+  configuration,
+  logger,
+  timer,
+}: Pick<
+  DriverDependencies,
+  'environment' | 'engine' | 'configuration' | 'logger' | 'timer'
+>): Promise<ClockMonitor> => {
   const limitSeconds = (): number => configuration().kill_switch.l1_clock_jump_seconds
   return watchClock({
     time: environment.time,

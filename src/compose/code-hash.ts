@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
+import { orNull } from '../adapters/files.ts'
 import { BRAIN, builtInStrategy } from '../core/strategies/built-in.ts'
 import { findOwnProducers, producersFolder, strategiesFolder } from './strategies.ts'
 
@@ -27,10 +28,7 @@ const hashOf = async (folder: string): Promise<string> => {
 
 const filesIn = async (folder: string): Promise<readonly string[]> => {
   // Where there is none, the strategy is not found when it is opened.
-  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
-  })
+  const entries = (await orNull('ENOENT', readdir(folder, { withFileTypes: true }))) ?? []
   const found = await Promise.all(
     entries.map(async (entry): Promise<readonly string[]> => {
       const path = join(folder, entry.name)

@@ -1,37 +1,23 @@
 import type { Configuration } from '../core/config/schema.ts'
 import type { Engine } from '../engine/engine.ts'
 import { leadingEngine, type LeadingEngine } from '../engine/leading-engine.ts'
-import type { FeedStatus } from '../ports/market-feed.ts'
 import type { Leadership, Lease } from '../ports/leadership.ts'
-import type { Logger } from '../ports/logger.ts'
-import type { Timer } from '../ports/timer.ts'
-import { openMarket, type OpenFeed } from './market.ts'
+import { openMarket, type MarketDependencies, type NamedFeedStatus } from './market.ts'
 import { liveBlockers } from '../core/trading/destination.ts'
 import { openPositionsOf } from '../core/trading/book.ts'
 import type { State } from '../core/state.ts'
-import type { ReplayTime } from '../engine/replay-time.ts'
 import { isoNow } from '../engine/iso-now.ts'
 import { openElsewhere, unroutedSentence } from '../core/trading/unrouted.ts'
 import { OrderRouter } from '../engine/orders/order-router.ts'
 import { openBroker } from './broker.ts'
-import type { FindProducers } from './own-code.ts'
-import { Closers, opening, type Environment } from './environment.ts'
+import { Closers, opening } from './environment.ts'
 
-export interface DriverDependencies {
-  readonly environment: Environment
+export interface DriverDependencies extends MarketDependencies {
   readonly engine: Engine
-  readonly configuration: () => Configuration
-  readonly logger: Logger
-  readonly timer: Timer
   readonly leadership: Leadership
   /** Called with secrets that logs must not show from now on. */
   readonly onSecrets: (secrets: readonly string[]) => void
-  /** Where prices come from and orders go; by default what the settings name. The simulator has its own. */
-  readonly openFeed?: OpenFeed
-  /** The user's own producers; by default those in the home folder. The simulator reads no files. */
-  readonly findProducers?: FindProducers
-  /** The time of the bars where a file is replayed. */
-  readonly replay?: ReplayTime | null
+  /** Where orders go; by default what the settings name. The simulator has its own. */
   readonly openBroker?: typeof openBroker
 }
 
@@ -43,8 +29,6 @@ export interface Drivers {
   /** Hands over to another process at once. */
   close(): Promise<void>
 }
-
-export type NamedFeedStatus = FeedStatus & { readonly feed: string }
 
 /** After feeds or order routing could not be started. */
 const START_AGAIN_MS = 2000

@@ -7,7 +7,6 @@ import { pollEndpoint } from '../adapters/producers/http-poll/poll-endpoint.ts'
 import { WARM_UP_BARS } from '../backtest/run.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { supportedVenue } from '../core/shared/venues.ts'
-import type { Executor } from '../engine/plan.ts'
 import type { Arrivals } from '../engine/market/arrivals.ts'
 import { MarketRunner } from '../engine/market/market-runner.ts'
 import { ProducerRunner } from '../engine/market/producer-runner.ts'
@@ -15,21 +14,15 @@ import { replaying } from '../engine/market/replay.ts'
 import { startSchedule, type ScheduleDependencies } from '../engine/market/schedule.ts'
 import type { ReplayTime } from '../engine/replay-time.ts'
 import { sha256Hex } from '../engine/sha256.ts'
-import type { EventLog } from '../ports/event-log.ts'
-import type { Logger } from '../ports/logger.ts'
 import type { FeedStatus, MarketFeed } from '../ports/market-feed.ts'
 import type { Timer } from '../ports/timer.ts'
 import { opening, type Environment } from './environment.ts'
-import { openOwnCode, withOwnCode, type FindProducers } from './own-code.ts'
+import { openOwnCode, withOwnCode, type OwnCodeDependencies } from './own-code.ts'
 
-export interface MarketDependencies {
-  readonly environment: Environment
-  readonly engine: Executor & { readonly log: Pick<EventLog, 'read'> }
-  readonly configuration: () => Configuration
-  readonly logger: Logger
+export interface MarketDependencies extends OwnCodeDependencies {
   readonly timer: Timer
+  /** Where prices come from; by default what the settings name. The simulator has its own. */
   readonly openFeed?: OpenFeed
-  readonly findProducers?: FindProducers
   /** The time of the bars where a file is replayed; it was chosen when the service started. */
   readonly replay?: ReplayTime | null
 }
@@ -41,9 +34,11 @@ export type OpenFeed = (
   environment: Environment,
 ) => MarketFeed | null
 
+export type NamedFeedStatus = FeedStatus & { readonly feed: string }
+
 export interface RunningMarket {
-  /** Null where there is no feed. */
-  feedStatus(): (FeedStatus & { readonly feed: string }) | null
+  /** Of the feed of this process; null without one. */
+  feedStatus(): NamedFeedStatus | null
   close(): Promise<void>
 }
 

@@ -17,15 +17,13 @@ import type { MarketFeed } from '../ports/market-feed.ts'
 import type { Environment } from './environment.ts'
 import { assertTradable, findOwnProducers, ownProducer, strategyNamed } from './strategies.ts'
 
-export type FindProducers = typeof findOwnProducers
-
 export interface OwnCodeDependencies {
   readonly environment: Environment
   readonly engine: Executor & { readonly log: Pick<EventLog, 'read'> }
   readonly configuration: () => Configuration
   readonly logger: Logger
-  /** By default those in the home folder. */
-  readonly findProducers?: FindProducers
+  /** The user's own producers; by default those in the home folder. The simulator reads no files. */
+  readonly findProducers?: typeof findOwnProducers
 }
 
 /** What runs of the user's own files in the leading process. */

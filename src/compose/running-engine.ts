@@ -21,7 +21,6 @@ import { RECORD_EVERY_MS } from '../engine/integrity/recorded-checkpoint.ts'
 import { proveEvent, proveGrowth, type Proved, type ProvedGrowth } from '../engine/proofs/prove.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { Signatures } from '../ports/signatures.ts'
 import type { Signer } from '../ports/signer.ts'
 import { SecurityError } from '../adapters/platform/crypto/private-file.ts'
 import { IdentityNotAdmittedError } from '../adapters/platform/identity/identity-file.ts'
@@ -33,7 +32,6 @@ import { pinFirst, trustOf } from './trust.ts'
 
 export interface RunningEngine {
   readonly engine: Engine
-  readonly signatures: Signatures
   readonly signer: Signer
   readonly trust: Trust
   /** Result of the check of the stored log before anything was written. */
@@ -167,7 +165,6 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
     const prover = { log, checkpoints: kept, signatures, trust, signer, signCheckpoint }
     return {
       engine,
-      signatures,
       signer,
       trust,
       integrity,

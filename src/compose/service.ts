@@ -29,11 +29,6 @@ export type Service = Omit<RunningService, 'stopped'> & {
   close(options?: { readonly drains: boolean }): Promise<void>
 }
 
-/** The service must not start with this configuration. The message says why and what to set. */
-class StartRefusedError extends Error {
-  override readonly name = 'StartRefusedError'
-}
-
 /** Opens configuration, identity, store, engine, HTTP and dashboard in this order, and closes them in reverse. */
 export const startService = (
   environment: Environment,
@@ -215,10 +210,10 @@ const noted = async (home: string, entry: ServiceEntry, logger: Logger): Promise
 const openConfiguration = async ({ home, variables, insecureOk }: Environment) => {
   const opened = await openConfigurationStore({ home, env: variables })
   if (opened.status === 'invalid') {
-    throw new StartRefusedError(`the configuration is invalid:\n${opened.problems.join('\n')}`)
+    throw notStarted(`the configuration is invalid:\n${opened.problems.join('\n')}`)
   }
   if (opened.store.current().api.auth_token.trim() === '' && !insecureOk) {
-    throw new StartRefusedError(
+    throw notStarted(
       'SECURITY ERROR: API auth token is empty. Set api.auth_token in config/user.yaml or SVC_API__AUTH_TOKEN. ' +
         'SVC_INSECURE_OK=1 allows an empty one, for development and tests only.',
     )
@@ -309,9 +304,10 @@ export const runUntilSignal = async (
   return { baseUrl: service.baseUrl, dashboardUrl: service.dashboardUrl, stopped }
 }
 
+const notStarted = (detail: string): Failure => new Failure('service.not_started', detail)
+
 const explain = (error: unknown): never => {
-  if (error instanceof StartRefusedError || error instanceof ReplayRefusedError)
-    throw new Failure('service.not_started', error.message)
+  if (error instanceof ReplayRefusedError) throw notStarted(error.message)
   const { code, message } = error as NodeJS.ErrnoException
   if (code === 'EADDRINUSE' || code === 'EACCES' || code === 'EADDRNOTAVAIL') {
     throw new Failure('service.not_started', `cannot listen: ${message}`, {

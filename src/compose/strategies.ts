@@ -10,8 +10,9 @@ import { descriptionOf, openDirectly } from '../core/strategies/direct.ts'
 import { faultsOfSets } from '../core/strategies/parameters.ts'
 import { StrategyError, type ParameterValues } from '../core/strategies/strategy.ts'
 import type { OwnProducer } from '../ports/producer.ts'
-import type { OpenedStrategy, StrategyDescription, StrategySource } from '../ports/strategy.ts'
-import { Failure } from '../surfaces/cli/failure.ts'
+import type { OpenedStrategy, StrategySource } from '../ports/strategy.ts'
+import type { FoundStrategy } from '../surfaces/cli/dependencies.ts'
+import { Failure, messageOf } from '../surfaces/cli/failure.ts'
 
 /** Where a home keeps the strategies of its user. */
 export const strategiesFolder = (home: string): string => join(home, 'strategies')
@@ -164,15 +165,6 @@ export const ownProducer = async (
   return openOwnProducer(file, { loadMsMax: LOAD_MS_MAX, answerMsMax: ANSWER_MS_MAX, onOutput })
 }
 
-/** One that was found, with what is wrong with it. */
-export interface FoundStrategy {
-  readonly name: string
-  /** Null for a built-in one. */
-  readonly path: string | null
-  readonly description: StrategyDescription | null
-  readonly error: string | null
-}
-
 /** The built-in rules, then the user's, each looked at by itself: one that hangs costs the others nothing. */
 export const listStrategies = async (settings: OwnCodeSettings): Promise<readonly FoundStrategy[]> => {
   const builtIn = BUILT_IN_STRATEGIES.map((definition) => ({
@@ -214,5 +206,3 @@ const mapSome = async <Item, Value>(
   await Promise.all(Array.from({ length: Math.min(WIDTH_MAX, availableParallelism()) }, lane))
   return values
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

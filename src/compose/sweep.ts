@@ -1,6 +1,7 @@
-import { appendFile, mkdir, readFile, rm } from 'node:fs/promises'
+import { appendFile, mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createDraws } from '../adapters/feeds/simulated/draws.ts'
+import { readTextFile } from '../adapters/files.ts'
 import { StrategyError } from '../core/strategies/strategy.ts'
 import { documentOf, type SweepDocument } from '../backtest/sweep/document.ts'
 import { planOf, type SweepRequest } from '../backtest/sweep/plan.ts'
@@ -13,7 +14,7 @@ import type { Configuration } from '../core/config/schema.ts'
 import { canonicalJson } from '../core/log/canonical-json.ts'
 import type { Json } from '../core/shared/json.ts'
 import { sha256Hex } from '../engine/sha256.ts'
-import type { SweepCommand } from '../surfaces/cli/dependencies.ts'
+import type { SweepCommand, SweepOptions } from '../surfaces/cli/dependencies.ts'
 import { Failure, isFailureCode } from '../surfaces/cli/failure.ts'
 import { refuseInvented } from './backtest.ts'
 import { keepInUse, removeOldSweeps } from './kept-sweeps.ts'
@@ -29,22 +30,13 @@ export interface SweepPlace {
 }
 
 /** A sweep that was checked and can begin, or go on where it stopped. */
-export interface PreparedSweep {
-  readonly plan: SweepPlan
-  readonly runs: number
-  /** With the results of every run, one JSON document per line. */
-  readonly file: string
+export interface PreparedSweep extends Pick<SweepCommand, 'trials' | 'runs' | 'file'> {
   readonly run: (work: SweepWork) => Promise<SweepDocument>
 }
 
-export interface SweepWork {
+export interface SweepWork extends SweepOptions {
   readonly runner: TaskRunner
   readonly signal: AbortSignal
-  /** Whether results that are kept of an earlier run are thrown away. */
-  readonly startsAnew: boolean
-  readonly heat: readonly [string, string] | null
-  /** In runs, and parts of them; `reused` were done before. */
-  readonly onProgress: (done: number, total: number, reused: number) => void
 }
 
 /** Throws a `Failure` for what cannot be done. */
@@ -68,14 +60,14 @@ export const prepareSweep = async (request: SweepRequest, place: SweepPlace): Pr
   const name = sha256Hex(canonicalJson(JSON.parse(JSON.stringify(identity)) as Json)).slice(0, NAME_LENGTH)
   const file = join(home, 'data', 'sweeps', `${base.strategy}-${name}.jsonl`)
   return {
-    plan,
+    trials: taken.length,
     runs,
     file,
     run: async ({ runner, signal, startsAnew, heat, onProgress }) => {
       // What nobody can name may have changed.
       if (startsAnew || hash === null) await rm(file, { force: true })
       await mkdir(dirname(file), { recursive: true })
-      const content = await contentOf(file)
+      const content = (await readTextFile(file)) ?? ''
       // A line that was cut off by a crash is left alone; what follows begins on a new one.
       if (content !== '' && !content.endsWith('\n')) await appendFile(file, '\n')
       const endUse = await keepInUse(file)
@@ -103,16 +95,14 @@ export const prepareSweep = async (request: SweepRequest, place: SweepPlace): Pr
 /** For the command line: with processes of its own. */
 export const sweepCommand = async (request: SweepRequest, place: SweepPlace): Promise<SweepCommand> => {
   const { home, version, configuration } = place
-  const { plan, runs, file, run } = await prepareSweep(request, place)
+  const sweep = await prepareSweep(request, place)
   return {
-    trials: plan.combinations.length,
-    runs,
-    file,
+    ...sweep,
     run: async ({ workers, ...options }) => {
       const settings = runSettingsOf(configuration)
       const runner = new RunProcesses({ home, version, width: workers, settings: () => settings })
       try {
-        return await run({ ...options, runner, signal: new AbortController().signal })
+        return await sweep.run({ ...options, runner, signal: new AbortController().signal })
       } finally {
         await runner.close()
       }
@@ -151,13 +141,4 @@ const resultsIn = (content: string): ReadonlyMap<string, TrialResult> => {
     }
   }
   return results
-}
-
-const contentOf = async (file: string): Promise<string> => {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
-    throw error
-  }
 }

@@ -5,7 +5,7 @@ import type { KillSwitchLevel } from '../core/shared/level.ts'
 import type { Operator } from '../core/trading/exits.ts'
 import { mayDo, type Caller } from './caller.ts'
 
-/** What operators do: REST and MCP take the same arguments and execute the same commands. */
+/** What operators do: REST, MCP and the command line execute the same commands. */
 
 export const reasonText = () => z.string().trim().min(1).max(500).meta({ description: 'why, for the log' })
 
@@ -33,6 +33,8 @@ export const acknowledgeAlerts = (alertIds: readonly string[], operator: string)
 
 type Optional = string | undefined
 
+type Surface = Operator['surface']
+
 export const setKillSwitch = (
   { level, reason, raise_only: raiseOnly = false }: z.output<typeof killSwitchMove>,
   operator: string,
@@ -49,26 +51,36 @@ export const setKillSwitch = (
   },
 })
 
-export const closePosition = (id: string, reason: Optional, operator: string): Command => ({
+export const closePosition = (
+  id: string,
+  reason: Optional,
+  operator: string,
+  surface: Surface = 'api',
+): Command => ({
   kind: 'close-position',
   positionId: positionId(id),
-  by: operatorOf(operator, reason),
+  by: operatorOf(operator, reason, surface),
 })
 
-export const closeAll = (reason: Optional, operator: string): Command => ({
+export const closeAll = (reason: Optional, operator: string, surface: Surface = 'api'): Command => ({
   kind: 'close-all',
-  by: operatorOf(operator, reason),
+  by: operatorOf(operator, reason, surface),
 })
 
-const operatorOf = (operator: string, note: Optional): Operator => ({
+const operatorOf = (operator: string, note: Optional, surface: Surface): Operator => ({
   operator,
-  surface: 'api',
+  surface,
   ...(note === undefined ? {} : { note }),
 })
 
-export const cancelOrder = (id: string, reason: Optional, operator: string): Command => ({
+export const cancelOrder = (
+  id: string,
+  reason: Optional,
+  operator: string,
+  surface: Surface = 'api',
+): Command => ({
   kind: 'cancel-order',
-  request: { orderId: orderId(id), operator, reason: reason ?? null, surface: 'api' },
+  request: { orderId: orderId(id), operator, reason: reason ?? null, surface },
 })
 
 export const decideIntent = (
@@ -76,4 +88,5 @@ export const decideIntent = (
   id: string,
   note: Optional,
   operator: string,
-): Command => ({ kind, decision: { intentId: intentId(id), operator, note: note ?? null, surface: 'api' } })
+  surface: Surface = 'api',
+): Command => ({ kind, decision: { intentId: intentId(id), operator, note: note ?? null, surface } })

@@ -8,6 +8,7 @@ import { parseTimestamp } from '../../core/shared/time.ts'
 import type { ParameterValues } from '../../core/strategies/strategy.ts'
 import type { Invocation } from './command.ts'
 import { Failure, messageOf, UsageError } from './failure.ts'
+import { bytesOf } from './terminal.ts'
 
 /** For commander: reads a value from text, or says what the text must be. */
 export const parser =
@@ -118,17 +119,10 @@ export const confirm = async (
 
 /** All of a small text file, or of a pipe that is named like one. */
 export const readTextFile = async (path: string, bytesMax: number): Promise<string> => {
-  const chunks: Buffer[] = []
-  try {
-    // One byte more than allowed is enough to see that it is too large.
-    for await (const chunk of createReadStream(path, { end: bytesMax }) as AsyncIterable<Buffer>) {
-      chunks.push(chunk)
-    }
-  } catch (error) {
+  const bytes = await bytesOf(createReadStream(path), bytesMax).catch((error: unknown) => {
     throw new UsageError(`cannot read ${path}: ${messageOf(error)}`)
-  }
-  const bytes = Buffer.concat(chunks)
-  if (bytes.length > bytesMax) throw new UsageError(`${path} is larger than ${bytesMax} bytes`)
+  })
+  if (bytes === null) throw new UsageError(`${path} is larger than ${bytesMax} bytes`)
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {

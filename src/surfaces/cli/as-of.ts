@@ -1,10 +1,9 @@
-import type { Command } from 'commander'
 import type { AsOfView, PastPoint } from '../../core/shared/as-of.ts'
 import { INITIAL_STATE, type State } from '../../core/state.ts'
 import { PastStates } from '../../engine/past-states.ts'
 import { viewpointAt, type Viewpoint } from '../../engine/queries/viewpoint.ts'
 import { parsePoint } from './arguments.ts'
-import type { Answer, Invocation } from './command.ts'
+import type { Answer, Invocation, SvcCommand } from './command.ts'
 import { settingsOf } from './configuration.ts'
 import { Failure } from './failure.ts'
 import { believedBy, openExisting, stateOf, withLog } from './store.ts'
@@ -15,7 +14,7 @@ export interface AsOfOption {
 }
 
 /** For commands that can answer about the past. */
-export const withAsOf = (command: Command): Command =>
+export const withAsOf = (command: SvcCommand): SvcCommand =>
   command.option('--as-of <seq|time>', 'as it was after this event, or at this time', parsePoint)
 
 /** What an answer is made of. */

@@ -52,7 +52,7 @@ export const reportText = (report: BacktestReport, notes: RunNotes): Text => {
     ['Slippage', usd(costs.slippage_usd)],
     ['Funding', profit(-report.funding_usd)],
     ['Data', quiet(`sha256:${report.data_hash}`)],
-    ...(report.code_hash === null ? [] : [['Own code', quiet(`sha256:${report.code_hash}`)] as const]),
+    ['Own code', report.code_hash === null ? null : quiet(`sha256:${report.code_hash}`)],
     ...notesOf(report),
     ...rowsOf(notes),
   ])

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { Command, Option } from 'commander'
 import type { CommandDependencies } from './dependencies.ts'
 import type { ExitCode } from './failure.ts'
 import type { InputStream, Printer, Progress, Text, Typing } from './terminal.ts'
@@ -22,22 +22,62 @@ export interface Answer {
   readonly exitCode?: ExitCode
 }
 
-/**
- * Turns a command's function into an action for commander, which passes the arguments, then the options. Its answer is
- * printed; without one it has printed by itself.
- */
+/** A command's function. Its answer is printed; without one it has printed by itself. */
+type Action<Arguments extends readonly unknown[]> = (
+  invocation: Invocation,
+  ...parsed: Arguments
+) => Promise<Answer | void>
+
+/** Turns it into an action for commander, which passes the arguments, then the options. */
 export type Run = <Arguments extends readonly unknown[]>(
-  action: (invocation: Invocation, ...parsed: Arguments) => Promise<Answer | void>,
+  action: Action<Arguments>,
 ) => (...parsed: Arguments) => Promise<void>
 
+/** A command of `svc` in the making: the grammar of commander, with what our commands say in one way. */
+export class SvcCommand extends Command {
+  readonly #run: Run
+
+  constructor(name: string | undefined, run: Run) {
+    super(name)
+    this.#run = run
+  }
+
+  override createCommand(name?: string): SvcCommand {
+    return new SvcCommand(name, this.#run)
+  }
+
+  /** What the command does with its arguments and options. */
+  runs<Arguments extends readonly unknown[]>(action: Action<Arguments>): this {
+    return this.action(this.#run(action))
+  }
+
+  /** The subcommand that runs when none is named. */
+  defaultCommand(name: string, summary: string): SvcCommand {
+    // Commander passes every unknown word to it: `refuseUnknownWord` has a better error than "too many arguments".
+    return this.command(name, { isDefault: true }).summary(summary).allowExcessArguments()
+  }
+
+  /** An option that takes one of these values. */
+  choice(flags: string, description: string, values: readonly string[], otherwise?: string): this {
+    return this.addOption(new Option(flags, description).choices(values).default(otherwise))
+  }
+
+  /** An option that goes without the others that are named. */
+  exclusive<Value>(
+    flags: string,
+    description: string,
+    without: string | string[],
+    parse?: (text: string, before: Value) => Value,
+  ): this {
+    const option = new Option(flags, description).conflicts(without)
+    return this.addOption(parse === undefined ? option : option.argParser(parse))
+  }
+
+  /** Shown below its help. */
+  examples(...lines: readonly string[]): this {
+    return this.addHelpText('after', `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}`)
+  }
+}
+
 /** Adds description, options, subcommands and actions to a command that has its name and summary already. */
-export type DefineCommand = (command: Command, run: Run) => void
-
-/** The subcommand that runs when none is named. */
-export const defaultCommand = (parent: Command, name: string, summary: string): Command =>
-  // Commander passes every unknown word to it: `refuseUnknownWord` has a better error than "too many arguments".
-  parent.command(name, { isDefault: true }).summary(summary).allowExcessArguments()
-
-/** For `addHelpText('after', …)`. */
-export const examples = (...lines: readonly string[]): string =>
-  `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}`
+export type DefineCommand = (command: SvcCommand) => void

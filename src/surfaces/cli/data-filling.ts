@@ -1,5 +1,4 @@
 import { basename } from 'node:path'
-import type { Command } from 'commander'
 import type { BarConflict } from '../../core/market/history/merge.ts'
 import {
   seriesSymbols,
@@ -11,7 +10,7 @@ import {
 import { timestampAt } from '../../core/shared/time.ts'
 import type { ImportReport } from '../../ports/bar-history.ts'
 import { parseFrom, parser, parseTo } from './arguments.ts'
-import { examples, type Answer, type Invocation, type Run } from './command.ts'
+import type { Answer, Invocation, SvcCommand } from './command.ts'
 import { EXIT_FAILED, EXIT_OK, UsageError } from './failure.ts'
 import { fields, paragraphs, plainNumber, warning, type Row } from './table.ts'
 
@@ -24,7 +23,7 @@ const parseSymbol = parser(
 )
 const parseTimeframe = parser(timeframeSeconds, `It must be ${TIMEFRAME_RULE}.`)
 
-export const defineDownload = (command: Command, run: Run): void => {
+export const defineDownload = (command: SvcCommand): void => {
   command
     .summary('fetch bars from an exchange')
     .description(
@@ -42,14 +41,11 @@ export const defineDownload = (command: Command, run: Run): void => {
     .option('--timeframe <length>', 'of a bar: 1m, 5m, 1h, 1d … (default: 1m)', parseTimeframe)
     .option('--to <date>', 'the last bar; a day is included (default: now)', parseTo)
     .option('--url <address>', 'send requests to this address instead, such as a proxy')
-    .addHelpText(
-      'after',
-      examples(
-        'svc data download --exchange binance --symbol BTC --from 2024-01-01',
-        'svc data download --exchange okx --symbol BTC/USDT:USDT --from 2024-01-01',
-      ),
+    .examples(
+      'svc data download --exchange binance --symbol BTC --from 2024-01-01',
+      'svc data download --exchange okx --symbol BTC/USDT:USDT --from 2024-01-01',
     )
-    .action(run(download))
+    .runs(download)
 }
 
 interface DownloadOptions {
@@ -102,9 +98,7 @@ const download = async (invocation: Invocation, options: DownloadOptions): Promi
       ['Market', `${market} of ${exchange}`],
       ['New bars', added],
       ['Stored before', present],
-      ...(missing > 0
-        ? ([['Missing', warning(`${missing} bars that the exchange does not have`)]] as const)
-        : []),
+      ['Missing', missing === 0 ? null : warning(`${missing} bars that the exchange does not have`)],
       ...conflictRows(conflicts),
       ['Requests', requests],
     ]),
@@ -119,7 +113,7 @@ const paceText = (bars: number, share: number, elapsedMs: number): string => {
   return `${Math.round(bars / (elapsedMs / 1000))} bars/s, ${minutes}:${seconds} left`
 }
 
-export const defineImport = (command: Command, run: Run): void => {
+export const defineImport = (command: SvcCommand): void => {
   command
     .summary('read bars from files')
     .description(
@@ -133,15 +127,12 @@ export const defineImport = (command: Command, run: Run): void => {
     .option('--symbol <symbol>', 'their market, if neither the file nor its name says it', parseSymbol)
     .option('--timeframe <length>', 'of a bar, if the file has a single one; else a check', parseTimeframe)
     .option('--replace', 'where bars differ, replace the stored ones')
-    .addHelpText(
-      'after',
-      examples(
-        'svc data import bars.csv --exchange binance',
-        'svc data import BTCUSDT-1m-2024-*.csv --exchange binance',
-        'svc data import XBTUSD_60.csv.gz --exchange kraken --symbol BTC',
-      ),
+    .examples(
+      'svc data import bars.csv --exchange binance',
+      'svc data import BTCUSDT-1m-2024-*.csv --exchange binance',
+      'svc data import XBTUSD_60.csv.gz --exchange kraken --symbol BTC',
     )
-    .action(run(importFiles))
+    .runs(importFiles)
 }
 
 interface ImportCommandOptions {
@@ -215,7 +206,7 @@ const fileRows = (file: ImportedFile): readonly Row[] => {
       ],
       ...conflictRows(conflicts),
     ]),
-    ...(file.skipped === 0 ? [] : ([['Skipped', warning(`${file.skipped} rows`)]] as const)),
+    ['Skipped', file.skipped === 0 ? null : warning(`${file.skipped} rows`)],
     ...file.faults.map((fault) => ['', fault] as const),
   ]
 }

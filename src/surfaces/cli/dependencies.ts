@@ -108,20 +108,22 @@ export interface BacktestCosts {
 
 export interface StrategyCommands {
   /** Built-in ones, then the files of this home. */
-  readonly list: () => Promise<
-    readonly {
-      readonly name: string
-      readonly path: string | null
-      readonly description: StrategyDescription | null
-      readonly error: string | null
-    }[]
-  >
+  readonly list: () => Promise<readonly FoundStrategy[]>
   /** Writes the files of a new one, and refuses to replace any. */
   readonly create: (name: string, kind: 'typescript' | 'python' | 'producer') => Promise<readonly string[]>
   /** Opens it once. The parameters with all defaults, or a failure that says what is wrong. */
   readonly check: (name: string, parameters: ParameterValues) => Promise<ParameterValues>
   /** Runs the tests of the files with Node's test runner, which prints what it finds and sets the exit code. */
   readonly test: (name: string | null) => Promise<void>
+}
+
+/** One that was found, with what is wrong with it. */
+export interface FoundStrategy {
+  readonly name: string
+  /** Null for a built-in one. */
+  readonly path: string | null
+  readonly description: StrategyDescription | null
+  readonly error: string | null
 }
 
 export interface DivergenceRequest {
@@ -136,15 +138,18 @@ export interface DivergenceRequest {
 export interface SweepCommand {
   readonly trials: number
   readonly runs: number
-  /** Keeps the result of every run. */
+  /** Keeps the result of every run, one JSON document per line. */
   readonly file: string
-  readonly run: (options: {
-    /** Processes at once. */
-    readonly workers: number
-    readonly startsAnew: boolean
-    readonly heat: readonly [string, string] | null
-    readonly onProgress: (done: number, total: number, reused: number) => void
-  }) => Promise<SweepDocument>
+  /** `workers`: processes at once. */
+  readonly run: (options: SweepOptions & { readonly workers: number }) => Promise<SweepDocument>
+}
+
+export interface SweepOptions {
+  /** Whether results that are kept of an earlier run are thrown away. */
+  readonly startsAnew: boolean
+  readonly heat: readonly [string, string] | null
+  /** In runs, and parts of them; `reused` were done before. */
+  readonly onProgress: (done: number, total: number, reused: number) => void
 }
 
 export interface WorkerOptions {

@@ -128,10 +128,19 @@ export const encoderFor = async <Item>(
   invocation: Invocation,
   forms: ItemForms<Item>,
   format: ExportFormat,
-): Promise<ItemEncoder<Item>> =>
-  format === 'parquet'
-    ? parquetEncoder(forms, (await invocation.history()).tableEncoder(forms.columns))
-    : textEncoder(forms, format)
+): Promise<ItemEncoder<Item>> => {
+  const { jsonOf, columns, cellsOf } = forms
+  switch (format) {
+    case 'jsonl':
+      return lineEncoder('', (item) => `${jsonOf(item)}\n`)
+    case 'json':
+      return arrayEncoder(jsonOf)
+    case 'csv':
+      return lineEncoder(csvLine(columns.map(({ name }) => name)), (item) => csvLine(cellsOf(item)))
+    case 'parquet':
+      return parquetEncoder(forms, (await invocation.history()).tableEncoder(columns))
+  }
+}
 
 interface ItemEncoder<Item> {
   readonly opening: string
@@ -139,20 +148,23 @@ interface ItemEncoder<Item> {
   end(): Promise<string | Uint8Array>
 }
 
-const textEncoder = <Item>(
-  forms: ItemForms<Item>,
-  format: Exclude<ExportFormat, 'parquet'>,
-): ItemEncoder<Item> => {
-  const { opening, between, closing, textOf } = layoutOf(forms, format)
+const lineEncoder = <Item>(opening: string, lineOf: (item: Item) => string): ItemEncoder<Item> => ({
+  opening,
+  add: async (items) => items.map(lineOf).join(''),
+  end: async () => '',
+})
+
+/** One JSON array. */
+const arrayEncoder = <Item>(jsonOf: (item: Item) => string): ItemEncoder<Item> => {
   let isEmpty = true
   return {
-    opening,
+    opening: '[',
     add: async (items) => {
-      const text = (isEmpty ? '' : between) + items.map(textOf).join(between)
+      const text = (isEmpty ? '' : ',') + items.map((item) => `\n  ${jsonOf(item)}`).join(',')
       isEmpty = false
       return text
     },
-    end: async () => (isEmpty && format === 'json' ? ']\n' : closing),
+    end: async () => (isEmpty ? ']\n' : '\n]\n'),
   }
 }
 
@@ -176,32 +188,6 @@ const parquetEncoder = <Item>(forms: ItemForms<Item>, table: TableEncoder): Item
 }
 
 const GROUP_ROWS = 20_000
-
-interface ExportLayout<Item> {
-  readonly opening: string
-  readonly between: string
-  readonly closing: string
-  readonly textOf: (item: Item) => string
-}
-
-const layoutOf = <Item>(
-  { jsonOf, columns, cellsOf }: ItemForms<Item>,
-  format: Exclude<ExportFormat, 'parquet'>,
-): ExportLayout<Item> => {
-  const lines = { opening: '', between: '', closing: '' }
-  switch (format) {
-    case 'jsonl':
-      return { ...lines, textOf: (item) => `${jsonOf(item)}\n` }
-    case 'json':
-      return { opening: '[', between: ',', closing: '\n]\n', textOf: (item) => `\n  ${jsonOf(item)}` }
-    case 'csv':
-      return {
-        ...lines,
-        opening: csvLine(columns.map(({ name }) => name)),
-        textOf: (item) => csvLine(cellsOf(item)),
-      }
-  }
-}
 
 /** One line of RFC 4180. Fields are quoted when they must be; their content is never changed. */
 export const csvLine = (values: readonly TableCell[]): string => `${values.map(csvField).join(',')}\r\n`

@@ -1,7 +1,7 @@
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { nearest } from '../../core/shared/nearest.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
-import type { DefineCommand, Run } from './command.ts'
+import { SvcCommand, type DefineCommand, type Run } from './command.ts'
 import { UsageError } from './failure.ts'
 import { fields } from './table.ts'
 import type { Text } from './terminal.ts'
@@ -132,7 +132,7 @@ export const buildProgram = async (
   run: Run,
   onText: (stream: 'stdout' | 'stderr', text: string) => void,
 ): Promise<Command> => {
-  const program = new Command('svc')
+  const program = new SvcCommand('svc', run)
     .description(ABOUT)
     .usage('<command> [options]')
     .version(version, '-V, --version', 'print the version')
@@ -151,7 +151,7 @@ export const buildProgram = async (
   for (const [group, commands] of Object.entries(COMMANDS)) {
     for (const [name, summary, load] of commands) {
       const command = program.command(name).summary(summary).helpGroup(`${group}:`)
-      if (words.includes(name)) (await load()).define(command, run)
+      if (words.includes(name)) (await load()).define(command)
     }
   }
   return program

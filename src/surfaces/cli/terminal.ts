@@ -159,13 +159,20 @@ export const ask = async (
 }
 
 const readAll = async (stdin: Readable): Promise<string> => {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of stdin) {
+  const bytes = await bytesOf(stdin, INPUT_BYTES_MAX)
+  if (bytes === null) throw new UsageError(`standard input has more than ${INPUT_BYTES_MAX} bytes`)
+  return bytes.toString('utf8')
+}
+
+/** All of a stream; null if it has more bytes than these. */
+export const bytesOf = async (input: Readable, bytesMax: number): Promise<Buffer | null> => {
+  const pieces: Buffer[] = []
+  let length = 0
+  for await (const chunk of input) {
     const piece = Buffer.from(chunk as Uint8Array | string)
-    bytes += piece.length
-    if (bytes > INPUT_BYTES_MAX) throw new UsageError(`standard input has more than ${INPUT_BYTES_MAX} bytes`)
-    chunks.push(piece)
+    length += piece.length
+    if (length > bytesMax) return null
+    pieces.push(piece)
   }
-  return Buffer.concat(chunks).toString('utf8')
+  return Buffer.concat(pieces)
 }

@@ -7,14 +7,14 @@ import type { AuditReport, Finding } from '../../../engine/audit/findings.ts'
 import { firstSeqFrom } from '../../../engine/queries/first-seq-from.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
 import { parsePoint } from '../arguments.ts'
-import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { settingsOf } from '../configuration.ts'
 import { EXIT_FAILED, EXIT_OK, UsageError } from '../failure.ts'
 import { openExisting } from '../store.ts'
 import { bad, fields, good, left, paragraphs, quiet, right, shrinking, table, warning } from '../table.ts'
 import type { Text } from '../terminal.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'Makes every stored decision again from its stored inputs, on the state before it and with the settings of then, ' +
@@ -23,11 +23,8 @@ export const define: DefineCommand = (command, run) => {
     )
     .option('--from <seq|time>', 'begin with this event', parsePoint)
     .option('--to <seq|time>', 'end with this event', parsePoint)
-    .addHelpText(
-      'after',
-      examples('svc audit', 'svc audit --from 2026-02-20 --json', 'svc audit --from 1000 --to 2000'),
-    )
-    .action(run(audit))
+    .examples('svc audit', 'svc audit --from 2026-02-20 --json', 'svc audit --from 1000 --to 2000')
+    .runs(audit)
 }
 
 interface Range {

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path'
-import { Option } from 'commander'
 import { comparisonOf } from '../../../backtest/comparison.ts'
 import type { BacktestReport } from '../../../backtest/report.ts'
 import { STRATEGY_NAMES, type StrategyName } from '../../../backtest/strategies.ts'
@@ -18,11 +17,11 @@ import {
 } from '../arguments.ts'
 import { refuseUnwritable, writePage, writingEvents, type OutputFile } from '../backtest-files.ts'
 import { comparisonText, reportText, type RunNotes } from '../backtest-text.ts'
-import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import type { BacktestCosts, BacktestRequest } from '../dependencies.ts'
 import { Failure, UsageError } from '../failure.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'Runs the same decisions, producers and limits on recorded bars with paper money; nothing is written but the files ' +
@@ -41,14 +40,13 @@ export const define: DefineCommand = (command, run) => {
     .option('--to <date>', 'stop trading then; a day is included', parseTo)
     .option('--seed <number>', 'seed of the simulated market, the p-value and the resampling', parseSeed)
     .option('--file <bars>', 'bars as CSV or JSON lines (default: market.file, else simulated)')
-    .addOption(
-      new Option('--data <series>', 'recorded bars of "svc data", such as binance:BTC:1m; may be repeated')
-        .argParser(collected(parseSeries))
-        .conflicts(['file', 'symbol']),
+    .exclusive(
+      '--data <series>',
+      'recorded bars of "svc data", such as binance:BTC:1m; may be repeated',
+      ['file', 'symbol'],
+      collected(parseSeries),
     )
-    .addOption(
-      new Option('--recorded', 'the bars and signals in the log of this home').conflicts(['file', 'data']),
-    )
+    .exclusive('--recorded', 'the bars and signals in the log of this home', ['file', 'data'])
     .option('--fees <bps>', 'fee per fill in basis points', parseBasisPoints)
     .option('--slippage <bps>', 'slippage per fill in basis points', parseBasisPoints)
     .option('--funding <bps>', 'what longs pay every 8 hours in basis points, or off', parseFunding)
@@ -61,18 +59,15 @@ export const define: DefineCommand = (command, run) => {
     .option('--html <file>', 'write the report as a page that needs no network')
     .option('--events <file>', 'write all events of the run, as JSON lines or .parquet')
     .option('--force', 'replace files that exist')
-    .addHelpText(
-      'after',
-      examples(
-        'svc backtest',
-        'svc backtest ma_crossover --set fast=5 --symbol BTC --html report.html',
-        'svc backtest momentum ma_crossover --data binance:BTC:5m',
-        'svc backtest momentum --seed 7 --fees 10 --slippage 2 --funding off',
-        'SVC_BRAIN__MIN_DOMAINS=2 svc backtest --recorded',
-        'svc backtest --file bars.csv --from 2024-02-10 --to 2024-02-20 --json',
-      ),
+    .examples(
+      'svc backtest',
+      'svc backtest ma_crossover --set fast=5 --symbol BTC --html report.html',
+      'svc backtest momentum ma_crossover --data binance:BTC:5m',
+      'svc backtest momentum --seed 7 --fees 10 --slippage 2 --funding off',
+      'SVC_BRAIN__MIN_DOMAINS=2 svc backtest --recorded',
+      'svc backtest --file bars.csv --from 2024-02-10 --to 2024-02-20 --json',
     )
-    .action(run(runBacktest))
+    .runs(runBacktest)
 }
 
 interface BacktestOptions {

@@ -6,7 +6,7 @@ import type { SignedCheckpoint } from '../../../core/log/checkpoint.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { backupTexts } from '../../../engine/integrity/backup-file.ts'
 import { verifyExport } from '../../../engine/integrity/offline.ts'
-import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { copyLines, explained, Interruption } from '../copied-file.ts'
 import type { StoreSession } from '../dependencies.ts'
 import { exists, fileExists, writeWholeFile } from '../exporting.ts'
@@ -14,7 +14,7 @@ import { Failure, UsageError } from '../failure.ts'
 import { openExisting } from '../store.ts'
 import { fields, good } from '../table.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'Writes the whole log and a signed checkpoint of it to one new file, while the service may go on. The file is read ' +
@@ -22,11 +22,8 @@ export const define: DefineCommand = (command, run) => {
         'config/ and the vault: keep copies of those apart from it.',
     )
     .argument('<file>', 'a new file; a name that ends in .gz is compressed')
-    .addHelpText(
-      'after',
-      examples('svc backup /backup/monday.jsonl.gz', 'svc integrity --file /backup/monday.jsonl.gz'),
-    )
-    .action(run((invocation, file: string) => explained(file, () => backup(invocation, file))))
+    .examples('svc backup /backup/monday.jsonl.gz', 'svc integrity --file /backup/monday.jsonl.gz')
+    .runs((invocation, file: string) => explained(file, () => backup(invocation, file)))
 }
 
 const backup = async (invocation: Invocation, file: string): Promise<Answer> => {

@@ -6,7 +6,7 @@ import {
 } from '../../../core/views/brain.ts'
 import { explain } from '../../../engine/queries/explanation.ts'
 import { answeredAsOf, withAsOf, type AsOfOption } from '../as-of.ts'
-import { defaultCommand, examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { settingsOf } from '../configuration.ts'
 import { Failure, failureOf } from '../failure.ts'
 import { believedBy, openExisting, recordAccess } from '../store.ts'
@@ -29,20 +29,20 @@ import {
 } from '../table.ts'
 import type { Text } from '../terminal.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'A cycle combines the stored signals into a conviction for each symbol and proposes trades. It runs only while ' +
         'the kill switch is at level 0.',
     )
-    .addHelpText('after', examples('svc brain', 'svc brain status', 'svc brain explain --symbol BTC'))
-  defaultCommand(command, 'run', 'run one cycle (the default)').action(run(runCycle))
-  withAsOf(command.command('status').summary('regime, kill switch and last cycle')).action(run(showStatus))
+    .examples('svc brain', 'svc brain status', 'svc brain explain --symbol BTC')
+  command.defaultCommand('run', 'run one cycle (the default)').runs(runCycle)
+  withAsOf(command.command('status').summary('regime, kill switch and last cycle')).runs(showStatus)
   command
     .command('explain [id]')
     .summary('why the last cycle, or the cycle or conviction with this id, decided as it did')
     .option('--symbol <symbol>', 'only this symbol')
-    .action(run(showExplanation))
+    .runs(showExplanation)
 }
 
 const runCycle = async (invocation: Invocation): Promise<Answer> => {

@@ -11,41 +11,38 @@ import { lockedVenue } from '../../../core/trading/unrouted.ts'
 import { lockedSettings } from '../../../core/treasury/wallet.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
 import type { ConfigurationChanged } from '../../../ports/config-file.ts'
-import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { invalidConfiguration, openConfiguration, settingsOf } from '../configuration.ts'
 import { EXIT_FAILED, EXIT_OK, Failure } from '../failure.ts'
 import { documentText } from '../terminal.ts'
 import { readState, recordingInLog, type RecordInLog } from '../store.ts'
 import { bad, fields, good, quiet, warning, type Cell, type Row } from '../table.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'Settings come from defaults, config/default.yaml, a preset, config/user.yaml and SVC_ environment variables, ' +
         'weak to strong. Secrets are never shown.',
     )
-    .addHelpText(
-      'after',
-      examples(
-        'svc config show',
-        'svc config set brain.cycle_interval_seconds 600',
-        'svc config set api.auth_token - < token.txt',
-        'svc config validate user.yaml',
-      ),
+    .examples(
+      'svc config show',
+      'svc config set brain.cycle_interval_seconds 600',
+      'svc config set api.auth_token - < token.txt',
+      'svc config validate user.yaml',
     )
-  command.command('show').summary('every key with its effective value').action(run(showConfiguration))
+  command.command('show').summary('every key with its effective value').runs(showConfiguration)
   command
     .command('validate')
     .summary('check the settings, or a file that would replace config/user.yaml')
     .argument('[file]', 'a YAML file')
-    .action(run(validateConfiguration))
+    .runs(validateConfiguration)
   command
     .command('set')
     .summary('change one key in config/user.yaml')
     .argument('<key>', 'for example execution.mode', parseKey)
     .argument('<value>', 'lists as JSON or comma-separated; "-" reads it from standard input')
-    .action(run(setKey))
-  command.command('schema').summary('the JSON Schema of config/user.yaml').action(run(showSchema))
+    .runs(setKey)
+  command.command('schema').summary('the JSON Schema of config/user.yaml').runs(showSchema)
 }
 
 const showConfiguration = async (invocation: Invocation): Promise<Answer> => {

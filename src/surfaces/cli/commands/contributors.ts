@@ -1,5 +1,5 @@
 import { contributorId, nodeId } from '../../../core/shared/brand.ts'
-import { InvalidArgumentError, type Command } from 'commander'
+import { InvalidArgumentError } from 'commander'
 import {
   activeById,
   activeByNode,
@@ -21,7 +21,7 @@ import { isoNow } from '../../../engine/iso-now.ts'
 import { contributionOf } from '../../../engine/queries/authors.ts'
 import { answeredAsOf, withAsOf, type AnsweredFrom, type AsOfOption } from '../as-of.ts'
 import { completeId, numberFrom } from '../arguments.ts'
-import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation, SvcCommand } from '../command.ts'
 import { settingsOf } from '../configuration.ts'
 import { Failure, messageOf, UsageError } from '../failure.ts'
 import { openExisting, parsedBy, readState, stateOf, write } from '../store.ts'
@@ -45,22 +45,19 @@ import {
 } from '../table.ts'
 import type { Text } from '../terminal.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'Contributors are the people and agents who submit signals. Their score follows from the outcomes.',
     )
-    .addHelpText(
-      'after',
-      examples(
-        'svc contributors list',
-        'svc contributors register --node-id ann --name Ann --role curator',
-        'svc contributors score --node-id ann',
-        'svc contributors explain --node-id ann',
-        'svc contributors leaderboard --limit 5',
-      ),
+    .examples(
+      'svc contributors list',
+      'svc contributors register --node-id ann --name Ann --role curator',
+      'svc contributors score --node-id ann',
+      'svc contributors explain --node-id ann',
+      'svc contributors leaderboard --limit 5',
     )
-  command.command('list').summary('list contributors, oldest first').action(run(list))
+  command.command('list').summary('list contributors, oldest first').runs(list)
   command
     .command('register')
     .summary('register a contributor')
@@ -69,24 +66,22 @@ export const define: DefineCommand = (command, run) => {
     .requiredOption('--role <role>', 'usually operator, agent, curator or tester')
     .option('--public-key <hex>', 'its Ed25519 key, 64 hex digits; then its submissions must be signed')
     .option('--metadata <json>', 'a JSON object to store with it', parseJson)
-    .action(run(register))
-  named(command.command('remove').summary('remove a contributor; its history stays')).action(run(remove))
+    .runs(register)
+  named(command.command('remove').summary('remove a contributor; its history stays')).runs(remove)
   named(
     command.command('explain').summary('what its calls add, its weight, and with whom it moves together'),
-  ).action(run(explain))
-  withAsOf(named(command.command('score').summary('the score of a contributor and its factors'))).action(
-    run(score),
-  )
+  ).runs(explain)
+  withAsOf(named(command.command('score').summary('the score of a contributor and its factors'))).runs(score)
   withAsOf(command.command('leaderboard'))
     .summary('list contributors by score')
     .option('--limit <number>', `how many, up to ${LEADERS_MAX}`, numberFrom(1, LEADERS_MAX), 20)
-    .action(run(leaderboard))
+    .runs(leaderboard)
 }
 
 const LEADERS_MAX = 200
 const NOBODY = 'No contributor is registered yet.'
 
-const named = (command: Command): Command =>
+const named = (command: SvcCommand): SvcCommand =>
   command
     .argument('[id]', 'its id, or the beginning that "svc contributors list" shows')
     .option('--node-id <id>', 'the name it submits under, instead of its id')
@@ -133,7 +128,7 @@ const register = async (
     ['Node', view.node_id],
     ['Name', view.name],
     ['Role', view.role],
-    ...(view.public_key === undefined ? [] : [['Public key', view.public_key] as const]),
+    ['Public key', view.public_key ?? null],
     ['Registered at', view.registered_at],
   ])
   return { document: view, text }

@@ -1,4 +1,3 @@
-import { Option } from 'commander'
 import {
   createHistoryCheck,
   FINDING_KINDS,
@@ -16,36 +15,33 @@ import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import { DAY_MS, timestampAt } from '../../../core/shared/time.ts'
 import type { BarStore, StoredSeries } from '../../../ports/bar-history.ts'
 import { collected, parseFrom, parseSeries, parseTo } from '../arguments.ts'
-import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { defineDownload, defineImport } from '../data-filling.ts'
 import { EXIT_FAILED, EXIT_OK, Failure } from '../failure.ts'
 import { EXPORT_FORMATS, exportItems, type Exportable, type ExportOptions } from '../exporting.ts'
-import { fields, good, left, paragraphs, right, shrinking, table, warning } from '../table.ts'
+import { fields, good, left, paragraphs, right, shrinking, table, warning, type Row } from '../table.ts'
 import type { Text } from '../terminal.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'Recorded bars for backtests, as Parquet files in data/bars/<venue>/<symbol>/<timeframe>/<month>.parquet. ' +
         'DuckDB, pandas and Polars read them as they are. A series is named venue:symbol:timeframe, such as ' +
         'binance:BTC:1h; bars of a length that is not stored are made of shorter ones.',
     )
-    .addHelpText(
-      'after',
-      examples(
-        'svc data download --exchange binance --symbol BTC --from 2024-01-01',
-        'svc data list',
-        'svc backtest --data binance:BTC:1m',
-      ),
+    .examples(
+      'svc data download --exchange binance --symbol BTC --from 2024-01-01',
+      'svc data list',
+      'svc backtest --data binance:BTC:1m',
     )
-  defineDownload(command.command('download'), run)
-  defineImport(command.command('import'), run)
+  defineDownload(command.command('download'))
+  defineImport(command.command('import'))
   command
     .command('list')
     .summary('the series that are stored')
     .description('Shows the series that are stored, with their time and size.')
-    .addHelpText('after', examples('svc data list', 'svc data list --json'))
-    .action(run(async (invocation) => listAnswer(await storedSeries(invocation))))
+    .examples('svc data list', 'svc data list --json')
+    .runs(async (invocation) => listAnswer(await storedSeries(invocation)))
   command
     .command('check')
     .summary('find gaps, duplicates, outliers and wrong time zones')
@@ -56,8 +52,8 @@ export const define: DefineCommand = (command, run) => {
         'they are moved by hours. Exit code 1 if anything but gaps and outliers is found.',
     )
     .argument('[series...]', 'only these (default: all)', collected(parseSeries))
-    .addHelpText('after', examples('svc data check', 'svc data check binance:BTC:1m --json'))
-    .action(run(check))
+    .examples('svc data check', 'svc data check binance:BTC:1m --json')
+    .runs(check)
   command
     .command('export')
     .summary('write a series to a file or a pipe')
@@ -66,21 +62,16 @@ export const define: DefineCommand = (command, run) => {
         'CSV and JSON lines can be read again by "svc data import" and "svc backtest --file".',
     )
     .argument('<series>', 'such as binance:BTC:1h', parseSeries)
-    .addOption(
-      new Option('--format <format>', 'default: as the file is named, else csv').choices(EXPORT_FORMATS),
-    )
+    .choice('--format <format>', 'default: as the file is named, else csv', EXPORT_FORMATS)
     .option('--from <date>', 'only bars that open at or after this date or time', parseFrom)
     .option('--to <date>', 'only bars that open at or before this date or time', parseTo)
     .option('--output <file>', 'write to this file instead of standard output')
     .option('--force', 'replace the file if it exists')
-    .addHelpText(
-      'after',
-      examples(
-        'svc data export binance:BTC:1h --output btc.csv',
-        'svc data export binance:BTC:1d --output btc.parquet',
-      ),
+    .examples(
+      'svc data export binance:BTC:1h --output btc.csv',
+      'svc data export binance:BTC:1d --output btc.parquet',
     )
-    .action(run(exportSeries))
+    .runs(exportSeries)
 }
 
 const storedSeries = async ({ history }: Invocation): Promise<readonly StoredSeries[]> =>
@@ -223,15 +214,15 @@ const checkText = (checked: readonly CheckedSeries[]): Text =>
           return fields([
             ['Series', seriesText(name)],
             ['Bars', `${found.bars}${found.missing === 0 ? '' : `, ${found.missing} missing`}`],
-            ...(kinds.length === 0 ? ([['Result', good('nothing found')]] as const) : []),
+            ['Result', kinds.length === 0 ? good('nothing found') : null],
             ...kinds.map((kind) => [wordOf(kind), warning(String(found.counts[kind]))] as const),
             ...found.findings
               .slice(0, SHOWN_MAX)
-              .map(
-                ({ kind, at, detail }) =>
-                  [at.slice(0, 16), `${wordOf(kind).toLowerCase()}: ${detail}`] as const,
-              ),
-            ...(found.findings.length > SHOWN_MAX ? ([['', 'more with --json']] as const) : []),
+              .map(({ kind, at, detail }): Row => [
+                at.slice(0, 16),
+                `${wordOf(kind).toLowerCase()}: ${detail}`,
+              ]),
+            ['', found.findings.length > SHOWN_MAX ? 'more with --json' : null],
           ])
         }),
       )
@@ -268,11 +259,22 @@ const exportSeries = async (
   await exportItems(invocation, bars, { ...options, ...(format === undefined ? {} : { format }) })
 }
 
+/** In the order of the columns. */
+const recordOf = ({ name: { venue, symbol }, openMs, open, high, low, close, volume }: ExportedBar) => ({
+  ts: timestampAt(openMs),
+  venue,
+  symbol,
+  open,
+  high,
+  low,
+  close,
+  volume,
+})
+
 const EXPORTED_BARS: Omit<Exportable<ExportedBar>, 'pages'> = {
   plural: 'bars',
   timestampOf: ({ openMs }) => timestampAt(openMs),
-  jsonOf: ({ name: { venue, symbol }, openMs, open, high, low, close, volume }) =>
-    JSON.stringify({ ts: timestampAt(openMs), venue, symbol, open, high, low, close, volume }),
+  jsonOf: (bar) => JSON.stringify(recordOf(bar)),
   columns: [
     { name: 'ts', type: 'time' },
     { name: 'venue', type: 'text' },
@@ -281,14 +283,5 @@ const EXPORTED_BARS: Omit<Exportable<ExportedBar>, 'pages'> = {
       (name) => ({ name, type: 'number' }) as const,
     ),
   ],
-  cellsOf: ({ name: { venue, symbol }, openMs, open, high, low, close, volume }) => [
-    timestampAt(openMs),
-    venue,
-    symbol,
-    open,
-    high,
-    low,
-    close,
-    volume,
-  ],
+  cellsOf: (bar) => Object.values(recordOf(bar)),
 }

@@ -1,7 +1,7 @@
 import type { DivergenceReport, DivergenceRow } from '../../../backtest/divergence.ts'
 import type { PastPoint } from '../../../core/shared/as-of.ts'
 import { parsePoint } from '../arguments.ts'
-import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import {
   bad,
   fields,
@@ -17,7 +17,7 @@ import {
 } from '../table.ts'
 import type { Text } from '../terminal.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'Replays the bars and signals of the log through the backtester, with the settings with which the log began, and ' +
@@ -26,11 +26,8 @@ export const define: DefineCommand = (command, run) => {
     )
     .option('--from <seq|time>', 'only trades opened then or later', parsePoint)
     .option('--to <seq|time>', 'only trades opened up to then', parsePoint)
-    .addHelpText(
-      'after',
-      examples('svc divergence', 'svc divergence --from 2026-02-20 --json', 'svc divergence --to 20000'),
-    )
-    .action(run(compare))
+    .examples('svc divergence', 'svc divergence --from 2026-02-20 --json', 'svc divergence --to 20000')
+    .runs(compare)
 }
 
 interface Range {

@@ -5,21 +5,21 @@ import { unroutedIn, unroutedSentence } from '../../../core/trading/unrouted.ts'
 import { verifyLog } from '../../../engine/integrity/verify.ts'
 import { firstSeqFrom } from '../../../engine/queries/first-seq-from.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
-import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { settingsOf } from '../configuration.ts'
 import type { StoreSession } from '../dependencies.ts'
 import { EXIT_FAILED, EXIT_OK } from '../failure.ts'
 import { stateOf } from '../store.ts'
 import { bad, fields, good, quiet, type Row } from '../table.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'Looks for what a service cannot mend by itself: a log that has lost its end or was changed, a log with times ' +
         'from the future, and positions or orders at a venue that gets no orders (another one than execution.venue, or one without its keys). Says what to do about each. Exit code 1 means that there is something to do.',
     )
-    .addHelpText('after', examples('svc doctor', 'svc doctor --json'))
-    .action(run(examine))
+    .examples('svc doctor', 'svc doctor --json')
+    .runs(examine)
 }
 
 interface Diagnosis {

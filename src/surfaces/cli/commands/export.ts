@@ -1,4 +1,3 @@
-import { Option, type Command } from 'commander'
 import type { LogRecord } from '../../../core/log/event.ts'
 import type { Json, JsonObject } from '../../../core/shared/json.ts'
 import { payloadOf } from '../../../core/log/payload.ts'
@@ -9,7 +8,7 @@ import { equityHistoryOf } from '../../../engine/queries/views.ts'
 import type { TableCell, TableColumn } from '../../../ports/bar-history.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
 import { parseFrom, parseTo } from '../arguments.ts'
-import { examples, type DefineCommand } from '../command.ts'
+import type { DefineCommand, SvcCommand } from '../command.ts'
 import {
   EXPORT_FORMATS,
   exportItems,
@@ -20,7 +19,7 @@ import {
 } from '../exporting.ts'
 import { stateOf } from '../store.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command.description('Writes what is stored, to archive, analyse or verify elsewhere.')
   withExportOptions(command.command('events'), 'events')
     .summary('event records with hashes and signatures, in order')
@@ -28,43 +27,39 @@ export const define: DefineCommand = (command, run) => {
       'Writes event records in the order of the log, as they are stored. Nothing is redacted, since a changed record ' +
         'would no longer verify.',
     )
-    .addHelpText(
-      'after',
-      examples(
-        'svc export events --output events.jsonl',
-        'svc integrity --file events.jsonl',
-        'svc export events --format csv --from 2026-02-01 --to 2026-02-28 > feb.csv',
-        'svc export events --output events.parquet',
-      ),
+    .examples(
+      'svc export events --output events.jsonl',
+      'svc integrity --file events.jsonl',
+      'svc export events --format csv --from 2026-02-01 --to 2026-02-28 > feb.csv',
+      'svc export events --output events.parquet',
     )
-    .action(run((invocation, options: ExportOptions) => exportItems(invocation, EVENTS, options)))
+    .runs((invocation, options: ExportOptions) => exportItems(invocation, EVENTS, options))
   withExportOptions(command.command('karma'), 'intents')
     .summary('karma intents with their receipts and their place in the chain')
     .description('Writes the shares of profit of closed trades, with the receipt where they were settled.')
-    .addHelpText('after', examples('svc export karma', 'svc export karma --format csv --output karma.csv'))
-    .action(run((invocation, options: ExportOptions) => exportItems(invocation, TREASURY_INTENTS, options)))
+    .examples('svc export karma', 'svc export karma --format csv --output karma.csv')
+    .runs((invocation, options: ExportOptions) => exportItems(invocation, TREASURY_INTENTS, options))
   withExportOptions(command.command('trades'), 'trades closed')
     .summary('closed trades, with entry, exit, fees, funding and excursions')
     .description('Writes the trades that were closed, oldest first.')
-    .addHelpText('after', examples('svc export trades', 'svc export trades --output trades.parquet'))
-    .action(run((invocation, options: ExportOptions) => exportItems(invocation, TRADES, options)))
+    .examples('svc export trades', 'svc export trades --output trades.parquet')
+    .runs((invocation, options: ExportOptions) => exportItems(invocation, TRADES, options))
   withExportOptions(command.command('equity'), 'points')
     .summary('equity of the account over the last 30 days')
     .description(
       'Writes equity over time as it is kept: in steps of 15 seconds for 6 hours, 90 seconds for 36 hours, 9 minutes ' +
         'for a week and 42 minutes for 30 days.',
     )
-    .addHelpText('after', examples('svc export equity', 'svc export equity --output equity.parquet'))
-    .action(run((invocation, options: ExportOptions) => exportItems(invocation, EQUITY, options)))
+    .examples('svc export equity', 'svc export equity --output equity.parquet')
+    .runs((invocation, options: ExportOptions) => exportItems(invocation, EQUITY, options))
 }
 
-const withExportOptions = (command: Command, plural: string): Command =>
+const withExportOptions = (command: SvcCommand, plural: string): SvcCommand =>
   command
-    .addOption(
-      new Option(
-        '--format <format>',
-        'one item per line, one array, or a table (default: as the file is named, else jsonl)',
-      ).choices(EXPORT_FORMATS),
+    .choice(
+      '--format <format>',
+      'one item per line, one array, or a table (default: as the file is named, else jsonl)',
+      EXPORT_FORMATS,
     )
     .option('--from <date>', `only ${plural} at or after this date or time`, parseFrom)
     .option('--to <date>', `only ${plural} at or before this date or time`, parseTo)

@@ -1,24 +1,22 @@
 import { verifyLog } from '../../../engine/integrity/verify.ts'
 import type { IdentityDescription } from '../../../ports/signer.ts'
-import { examples, type DefineCommand, type Invocation } from '../command.ts'
+import type { DefineCommand, Invocation } from '../command.ts'
 import { EXIT_FAILED, EXIT_OK } from '../failure.ts'
 import { bad, fields, good, quiet, warning, type Cell } from '../table.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'Checks the settings, the store, the identity and the vault of this home, and asks its running service.',
     )
-    .addHelpText('after', examples('svc health', 'svc health --json'))
-    .action(
-      run(async (invocation) => {
-        const { document, text, error } = await healthOf(invocation)
-        if (error === null) return { document, text, exitCode: document.ok ? EXIT_OK : EXIT_FAILED }
-        // The JSON report has no member for why a store cannot be opened; the error stream has.
-        await invocation.print.result(document, text)
-        throw error
-      }),
-    )
+    .examples('svc health', 'svc health --json')
+    .runs(async (invocation) => {
+      const { document, text, error } = await healthOf(invocation)
+      if (error === null) return { document, text, exitCode: document.ok ? EXIT_OK : EXIT_FAILED }
+      // The JSON report has no member for why a store cannot be opened; the error stream has.
+      await invocation.print.result(document, text)
+      throw error
+    })
 }
 
 const healthOf = async (invocation: Invocation) => {

@@ -2,104 +2,93 @@ import { verifierKeyText } from '../../../core/log/proof.ts'
 import { sha256 } from '../../../engine/sha256.ts'
 import { isAccepted } from '../../../core/operations/keys.ts'
 import { parseReason } from '../arguments.ts'
-import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { Failure, failureOf } from '../failure.ts'
 import { accessCommand, openExisting, readState, recordingInLog, write } from '../store.ts'
 import { fields, good, quiet, warning, type Cell } from '../table.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'Every event is signed with the key of this node. It is saved encrypted with SVC_MASTER_PASSWORD, or in plain ' +
         'text for development.',
     )
-    .addHelpText(
-      'after',
-      examples(
-        'svc identity create',
-        'svc identity show --json',
-        'svc identity rotate --reason "yearly change"',
-        'svc identity admit svc-8a88e3dd7409f195 8a88e3dd…',
-      ),
+    .examples(
+      'svc identity create',
+      'svc identity show --json',
+      'svc identity rotate --reason "yearly change"',
+      'svc identity admit svc-8a88e3dd7409f195 8a88e3dd…',
     )
   command
     .command('show')
     .summary('its public members')
-    .action(
-      run(async ({ identity, home }) => {
-        const { present, error, ...publicMembers } = await identity.describe()
-        if (!present) {
-          throw new Failure('identity.unavailable', `there is no identity in ${home} yet`, {
-            advice:
-              'Create one with "svc identity create". Until then every process signs with a key of its own.',
-          })
-        }
-        if (error !== null) throw new Failure('identity.unavailable', error)
-        const { node_id, public_key, encrypted } = publicMembers
-        const verifier_key =
-          node_id === null || public_key === null ? null : verifierKeyText(node_id, public_key, sha256)
-        const text = fields([
-          ['Node', node_id ?? quiet('unknown')],
-          ['Public key', public_key ?? quiet('unknown')],
-          ['Verifier key', verifier_key ?? quiet('unknown')],
-          ['Private key', keyCell(encrypted === true)],
-        ])
-        return { document: { ...publicMembers, verifier_key }, text }
-      }),
-    )
+    .runs(async ({ identity, home }) => {
+      const { present, error, ...publicMembers } = await identity.describe()
+      if (!present) {
+        throw new Failure('identity.unavailable', `there is no identity in ${home} yet`, {
+          advice:
+            'Create one with "svc identity create". Until then every process signs with a key of its own.',
+        })
+      }
+      if (error !== null) throw new Failure('identity.unavailable', error)
+      const { node_id, public_key, encrypted } = publicMembers
+      const verifier_key =
+        node_id === null || public_key === null ? null : verifierKeyText(node_id, public_key, sha256)
+      const text = fields([
+        ['Node', node_id ?? quiet('unknown')],
+        ['Public key', public_key ?? quiet('unknown')],
+        ['Verifier key', verifier_key ?? quiet('unknown')],
+        ['Private key', keyCell(encrypted === true)],
+      ])
+      return { document: { ...publicMembers, verifier_key }, text }
+    })
   command
     .command('create')
     .summary('save a new identity, unless there is one')
     .option('--dev', 'development: without a password, save the key in plain text')
-    .action(
-      run(async (invocation, { dev = false }: { readonly dev?: boolean }) => {
-        const { status, path, nodeId, publicKey, encrypted } = await recordingInLog(
-          invocation,
-          async (record) => {
-            const created = await invocation.identity.create({ development: dev })
-            if (created.status === 'created') await record('identity create')
-            return created
-          },
-        )
-        const isNew = status === 'created'
-        const text = fields([
-          ['Node', nodeId],
-          ['Public key', publicKey],
-          ['Private key', keyCell(encrypted)],
-          ['File', isNew ? good(`${path} created`) : quiet(`${path} was there already`)],
-        ])
-        return { document: { created: isNew, node_id: nodeId, public_key: publicKey, encrypted }, text }
-      }),
-    )
+    .runs(async (invocation, { dev = false }: { readonly dev?: boolean }) => {
+      const { status, path, nodeId, publicKey, encrypted } = await recordingInLog(
+        invocation,
+        async (record) => {
+          const created = await invocation.identity.create({ development: dev })
+          if (created.status === 'created') await record('identity create')
+          return created
+        },
+      )
+      const isNew = status === 'created'
+      const text = fields([
+        ['Node', nodeId],
+        ['Public key', publicKey],
+        ['Private key', keyCell(encrypted)],
+        ['File', isNew ? good(`${path} created`) : quiet(`${path} was there already`)],
+      ])
+      return { document: { created: isNew, node_id: nodeId, public_key: publicKey, encrypted }, text }
+    })
   command
     .command('admit')
     .summary('let another node write to this log')
     .argument('<node>', 'its id, as "svc identity show" prints it there')
     .argument('<key>', 'its public key, 64 hex digits')
     .option('--reason <text>', 'why, for the log', parseReason, 'another process of this log')
-    .action(
-      run(async (invocation, nodeId: string, publicKey: string, { reason }: { readonly reason: string }) => {
-        const key = { node_id: nodeId, public_key: publicKey.toLowerCase(), reason }
-        await write(invocation, 'identity admit', () => ({ kind: 'admit-key', key }))
-        return { document: key, text: fields([['Admitted', good(nodeId)]]) }
-      }),
-    )
+    .runs(async (invocation, nodeId: string, publicKey: string, { reason }: { readonly reason: string }) => {
+      const key = { node_id: nodeId, public_key: publicKey.toLowerCase(), reason }
+      await write(invocation, 'identity admit', () => ({ kind: 'admit-key', key }))
+      return { document: key, text: fields([['Admitted', good(nodeId)]]) }
+    })
   command
     .command('retire')
     .summary('no longer let another node write')
     .argument('<node>', 'its id')
     .requiredOption('--reason <text>', 'why, for the log', parseReason)
-    .action(
-      run(async (invocation, nodeId: string, { reason }: { readonly reason: string }) => {
-        await write(invocation, 'identity retire', () => ({ kind: 'retire-key', nodeId, reason }))
-        return { document: { node_id: nodeId, reason }, text: fields([['Retired', good(nodeId)]]) }
-      }),
-    )
+    .runs(async (invocation, nodeId: string, { reason }: { readonly reason: string }) => {
+      await write(invocation, 'identity retire', () => ({ kind: 'retire-key', nodeId, reason }))
+      return { document: { node_id: nodeId, reason }, text: fields([['Retired', good(nodeId)]]) }
+    })
   command
     .command('rotate')
     .summary('replace the key of this node')
     .requiredOption('--reason <text>', 'why, for the log', parseReason)
-    .action(run((invocation, { reason }: { readonly reason: string }) => rotate(invocation, reason)))
+    .runs((invocation, { reason }: { readonly reason: string }) => rotate(invocation, reason))
 }
 
 /** The new key is durable before the log knows it, and in force after: a rotation that was cut off is run again. */

@@ -2,13 +2,13 @@ import { hexFromBytes } from '../../../core/log/bytes.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import type { CopiedIn } from '../../../engine/integrity/copy-log.ts'
 import { TargetTakenError } from '../../../ports/log-target.ts'
-import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { checkpointsAt, explained, Interruption, inUse, takeIn } from '../copied-file.ts'
 import type { CopyTarget } from '../dependencies.ts'
 import { Failure } from '../failure.ts'
 import { fields, good, warning } from '../table.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'Copies a log into an empty store, as it is: the same hashes, signatures and tree. It is verified on the way, and ' +
@@ -17,18 +17,13 @@ export const define: DefineCommand = (command, run) => {
     .argument('<file>', 'of "svc export events" or "svc backup"; - is standard input')
     .option('--into <url|file>', 'this database or file (default: the store of this home)')
     .option('--checkpoint <file|url>', 'also compare with a checkpoint that was kept elsewhere')
-    .addHelpText(
-      'after',
-      examples(
-        'svc import events.jsonl --into postgres://svc@db.example.com/signals',
-        'svc export events | svc import - --into copy.db',
-        'svc import events.jsonl --checkpoint data/events.db.checkpoints',
-      ),
+    .examples(
+      'svc import events.jsonl --into postgres://svc@db.example.com/signals',
+      'svc export events | svc import - --into copy.db',
+      'svc import events.jsonl --checkpoint data/events.db.checkpoints',
     )
-    .action(
-      run((invocation, file: string, options: ImportOptions) =>
-        explained(file, () => importLog(invocation, file, options)),
-      ),
+    .runs((invocation, file: string, options: ImportOptions) =>
+      explained(file, () => importLog(invocation, file, options)),
     )
 }
 

@@ -1,25 +1,21 @@
-import { Option } from 'commander'
 import { environmentLayer, type EnvironmentVariables } from '../../../core/config/environment.ts'
 import { BUILT_IN_PRESETS, setsKey } from '../../../core/config/layers.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
-import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { recordingInLog } from '../store.ts'
 import { fields, good, quiet, warning, type Row } from '../table.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'Creates config/, data/ and identity/, config/user.yaml with a random API token and operator token, and the ' +
         'identity that signs events. Existing files stay as they are. Where SVC_API__AUTH_TOKEN is set, tokens are ' +
         'those of the environment, and no operator token is created.',
     )
-    .addOption(new Option('--preset <name>', 'risk profile').choices([...BUILT_IN_PRESETS.keys()]))
+    .choice('--preset <name>', 'risk profile', [...BUILT_IN_PRESETS.keys()])
     .option('--dev', 'development: without SVC_MASTER_PASSWORD, save the private key in plain text')
-    .addHelpText(
-      'after',
-      examples('svc init', 'svc init --preset conservative', 'svc --home ~/trading init --dev'),
-    )
-    .action(run(initialize))
+    .examples('svc init', 'svc init --preset conservative', 'svc --home ~/trading init --dev')
+    .runs(initialize)
 }
 
 const initialize = async (

@@ -1,4 +1,3 @@
-import { Option } from 'commander'
 import type { SignedCheckpoint } from '../../../core/log/checkpoint.ts'
 import { EMPTY_HEAD } from '../../../core/log/event.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
@@ -8,36 +7,33 @@ import type { IntegrityReport } from '../../../engine/integrity/report.ts'
 import { VERIFY_STEPS, verifyLog } from '../../../engine/integrity/verify.ts'
 import type { CheckpointStore } from '../../../ports/checkpoints.ts'
 import { numberFrom } from '../arguments.ts'
-import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { checkpointsAt, copyLines, explained } from '../copied-file.ts'
 import { EXIT_FAILED, EXIT_OK, Failure, UsageError } from '../failure.ts'
 import { execute, openExisting, recordAccess } from '../store.ts'
 import { bad, fields, good, quiet, type Cell, type Row } from '../table.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'Recomputes every hash, link, sequence number and signature, compares the log with its signed checkpoints, and ' +
         'rebuilds the state from it. Exit code 1 means that an event was changed or is missing.',
     )
-    .addOption(new Option('--full', 'every event from the first (the default)').conflicts('fast'))
+    .exclusive('--full', 'every event from the first (the default)', 'fast')
     .option('--fast [events]', `only the newest events (default: ${FAST_EVENTS})`, numberFrom(1, 100_000))
     .option('--file <export>', 'verify this export or backup instead; needs no store')
     .option('--checkpoints <file>', 'with --file: compare with this checkpoint file')
     .option('--checkpoint <file|url>', 'also compare with a checkpoint that was kept elsewhere')
     .option('--accept-loss', 'accept a log that has lost its end, such as a restored backup')
     .option('--reason <text>', 'with --accept-loss: why, for the log')
-    .addHelpText(
-      'after',
-      examples(
-        'svc integrity',
-        'svc integrity --fast 1000 --json',
-        'svc integrity --file events.jsonl --checkpoints events.db.checkpoints',
-        'svc integrity --checkpoint https://example.com/latest-checkpoint',
-        'svc integrity --accept-loss --reason "restored the backup of Monday"',
-      ),
+    .examples(
+      'svc integrity',
+      'svc integrity --fast 1000 --json',
+      'svc integrity --file events.jsonl --checkpoints events.db.checkpoints',
+      'svc integrity --checkpoint https://example.com/latest-checkpoint',
+      'svc integrity --accept-loss --reason "restored the backup of Monday"',
     )
-    .action(run(checkIntegrity))
+    .runs(checkIntegrity)
 }
 
 const FAST_EVENTS = 100

@@ -1,4 +1,3 @@
-import { Option } from 'commander'
 import { intentId } from '../../../core/shared/brand.ts'
 import {
   INTENT_FILTERS,
@@ -7,9 +6,10 @@ import {
   type IntentFilter,
   type IntentView,
 } from '../../../core/views/orders.ts'
+import { decideIntent } from '../../operator-actions.ts'
 import { answeredAsOf, withAsOf, type AnsweredFrom, type AsOfOption } from '../as-of.ts'
 import { completeId, numberFrom, textUpTo } from '../arguments.ts'
-import { defaultCommand, examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { Failure } from '../failure.ts'
 import { readState, write } from '../store.ts'
 import {
@@ -29,44 +29,35 @@ import {
 } from '../table.ts'
 import type { Text } from '../terminal.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'Trades that the brain proposed, newest first, with their status and the reasons. Large ones wait for approval.',
     )
-    .addHelpText(
-      'after',
-      examples(
-        'svc intents',
-        'svc intents --status awaiting_approval',
-        'svc intents approve 019c7874 --note "size is fine"',
-        'svc intents deny 019c7874',
-      ),
+    .examples(
+      'svc intents',
+      'svc intents --status awaiting_approval',
+      'svc intents approve 019c7874 --note "size is fine"',
+      'svc intents deny 019c7874',
     )
-  withAsOf(defaultCommand(command, 'list', 'list intents (the default)'))
-    .addOption(
-      new Option('--status <status>', 'only intents with this status').choices(INTENT_FILTERS).default('all'),
-    )
+  withAsOf(command.defaultCommand('list', 'list intents (the default)'))
+    .choice('--status <status>', 'only intents with this status', INTENT_FILTERS, 'all')
     .option('--limit <number>', `how many, up to ${INTENTS_MAX}`, numberFrom(1, INTENTS_MAX), 100)
-    .action(
-      run((invocation, filter: IntentFilter & AsOfOption) => {
-        const answer = ({ state, clock }: AnsweredFrom): Answer => {
-          const found = viewIntents(state.trading.intents, filter)
-          return { document: found, text: intentTable(found, clock.now()) }
-        }
-        return answeredAsOf(invocation, filter, answer, 'intents')
-      }),
-    )
+    .runs((invocation, filter: IntentFilter & AsOfOption) => {
+      const answer = ({ state, clock }: AnsweredFrom): Answer => {
+        const found = viewIntents(state.trading.intents, filter)
+        return { document: found, text: intentTable(found, clock.now()) }
+      }
+      return answeredAsOf(invocation, filter, answer, 'intents')
+    })
   for (const verdict of ['approve', 'deny'] as const) {
     command
       .command(verdict)
       .summary(`${verdict === 'approve' ? 'execute' : 'reject'} an intent that awaits approval`)
       .argument('<id>', 'its id, or the beginning that "svc intents" shows')
       .option('--note <text>', 'why, for the log', textUpTo(500))
-      .action(
-        run((invocation, id: string, { note = null }: { readonly note?: string | null }) =>
-          judge(invocation, verdict, id, note),
-        ),
+      .runs((invocation, id: string, { note }: { readonly note?: string }) =>
+        judge(invocation, verdict, id, note),
       )
   }
 }
@@ -77,13 +68,12 @@ const judge = async (
   invocation: Invocation,
   verdict: 'approve' | 'deny',
   typed: string,
-  note: string | null,
+  note: string | undefined,
 ): Promise<Answer> => {
   const id = intentId(completeId(typed, (await readState(invocation)).trading.intents.keys()))
-  await write(invocation, `intents ${verdict}`, (operator) => ({
-    kind: `${verdict}-intent`,
-    decision: { intentId: id, operator, note, surface: 'cli' },
-  }))
+  await write(invocation, `intents ${verdict}`, (operator) =>
+    decideIntent(`${verdict}-intent`, id, note, operator, 'cli'),
+  )
   const known = (await readState(invocation)).trading.intents.get(id)
   if (known === undefined) throw new Failure('intent.not_found', `no intent has id ${id}`)
   const view = viewIntent(known)

@@ -4,7 +4,7 @@ import { viewPendingAccruals, viewSettlement, viewTreasury } from '../../../core
 import { karmaReceipts, settlementOf, settlementStatus } from '../../../engine/queries/treasury.ts'
 import { answeredAsOf, withAsOf, type AsOfOption } from '../as-of.ts'
 import { completeId, numberFrom, parseReason, textUpTo } from '../arguments.ts'
-import { defaultCommand, examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { Failure, UsageError } from '../failure.ts'
 import { readState, withBelievedLog, write } from '../store.ts'
 import {
@@ -24,43 +24,38 @@ import {
   type Row,
 } from '../table.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'A share of every profitable trade becomes payable to its contributors. The service moves no money: a settlement ' +
         'records a payment that was made, signed by this node.',
     )
-    .addHelpText(
-      'after',
-      examples(
-        'svc karma',
-        'svc karma intents',
-        'svc karma settle 5816654f --tx-hash 0x9f2c',
-        'svc karma migrate-wallet 0x5290…9EE7 --reason "new hardware wallet"',
-      ),
+    .examples(
+      'svc karma',
+      'svc karma intents',
+      'svc karma settle 5816654f --tx-hash 0x9f2c',
+      'svc karma migrate-wallet 0x5290…9EE7 --reason "new hardware wallet"',
     )
-  withAsOf(defaultCommand(command, 'treasury', 'pending and settled amounts (the default)')).action(
-    run(showTreasury),
-  )
-  command.command('intents').summary('list pending intents, oldest first').action(run(showIntents))
+  withAsOf(command.defaultCommand('treasury', 'pending and settled amounts (the default)')).runs(showTreasury)
+  command.command('intents').summary('list pending intents, oldest first').runs(showIntents)
   command
     .command('receipts')
     .summary('list receipts of settlements, newest first')
     .option('--limit <number>', `how many, up to ${RECEIPTS_MAX}`, numberFrom(1, RECEIPTS_MAX), 500)
-    .action(run(showReceipts))
+    .runs(showReceipts)
   command
     .command('settle')
     .summary('record that these intents were paid')
     .argument('<ids...>', 'their ids, or the beginnings that "svc karma intents" shows')
     .option('--tx-hash <hash>', 'of the transaction that paid them', textUpTo(256))
-    .action(run(settle))
+    .runs(settle)
   command
     .command('migrate-wallet')
     .summary('change the wallet after the first live receipt has locked it')
     .argument('<address>', 'the new address', textUpTo(128))
     .option('--percentage <share>', 'of the net profit, 0 to 1 (default: as before)', numberFrom(0, 1, /\S/))
     .requiredOption('--reason <text>', 'why, for the log', parseReason)
-    .action(run(migrate))
+    .runs(migrate)
 }
 
 const RECEIPTS_MAX = 9999

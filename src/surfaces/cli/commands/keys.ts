@@ -5,26 +5,23 @@ import { viewAccessKeys } from '../../../core/views/access-keys.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
 import { parser } from '../arguments.ts'
-import { defaultCommand, examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { parsedBy, readState, write } from '../store.ts'
 import { fields, left, printable, quiet, shrinking, table, warning } from '../table.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'An access key is sent like the API token. It has a name, scopes, and perhaps one contributor or producer that it speaks ' +
         `for. Scopes: ${ACCESS_SCOPES.join(', ')}. Only the hash of its secret is stored.`,
     )
-    .addHelpText(
-      'after',
-      examples(
-        'svc keys create --name dashboard --scopes read',
-        'svc keys create --name ann --scopes submit --contributor ann',
-        'svc keys create --name p1 --scopes emit --producer p1 --expires 30d',
-        'svc keys revoke ann',
-      ),
+    .examples(
+      'svc keys create --name dashboard --scopes read',
+      'svc keys create --name ann --scopes submit --contributor ann',
+      'svc keys create --name p1 --scopes emit --producer p1 --expires 30d',
+      'svc keys revoke ann',
     )
-  defaultCommand(command, 'list', 'list keys, by name').action(run(list))
+  command.defaultCommand('list', 'list keys, by name').runs(list)
   command
     .command('create')
     .summary('create a key and show its secret once')
@@ -39,8 +36,8 @@ export const define: DefineCommand = (command, run) => {
       'a duration (90m, 12h, 30d, 4w), or a date or time; never if absent',
       parseExpiry,
     )
-    .action(run(create))
-  command.command('revoke').summary('end a key').argument('<name>', 'its name').action(run(revoke))
+    .runs(create)
+  command.command('revoke').summary('end a key').argument('<name>', 'its name').runs(revoke)
 }
 
 const list = async (invocation: Invocation): Promise<Answer> => {

@@ -8,28 +8,25 @@ import {
 import { killSwitchLevel, type KillSwitchLevel } from '../../../core/shared/level.ts'
 import { answeredAsOf, withAsOf, type AsOfOption } from '../as-of.ts'
 import { parser, parseReason } from '../arguments.ts'
-import { defaultCommand, examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { failureOf } from '../failure.ts'
 import { execute, recordAccess, stateOf, withLog } from '../store.ts'
 import { fields, levelCell, quiet, type Cell } from '../table.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'The kill switch restricts trading: 0 normal, 1 caution (warnings), 2 crisis (exits only), ' +
         '3 lockdown (nothing without an operator). It rises by itself and is lowered only by an operator. This is ' +
         'how trading is stopped; a stop loss is something else: the price at which one position is closed.',
     )
-    .addHelpText(
-      'after',
-      examples(
-        'svc kill-switch',
-        'svc kill-switch set 3 --reason "exchange incident"',
-        'svc kill-switch reset --reason "incident over"',
-      ),
+    .examples(
+      'svc kill-switch',
+      'svc kill-switch set 3 --reason "exchange incident"',
+      'svc kill-switch reset --reason "incident over"',
     )
-  withAsOf(defaultCommand(command, 'status', 'show the level (also without "status")')).action(
-    run(async (invocation, options: AsOfOption) => {
+  withAsOf(command.defaultCommand('status', 'show the level (also without "status")')).runs(
+    async (invocation, options: AsOfOption) => {
       if (options.asOf !== undefined)
         return answeredAsOf(invocation, options, ({ state }) => answerOf(state.trading.killSwitch))
       const stored = await withLog(
@@ -39,24 +36,22 @@ export const define: DefineCommand = (command, run) => {
       )
       const nothing = stored === null ? quiet(`nothing is stored in ${invocation.home} yet`) : null
       return answerOf(stored ?? INITIAL_KILL_SWITCH, nothing)
-    }),
+    },
   )
   command
     .command('set')
     .summary('move to any level')
     .argument('<level>', '0, 1, 2 or 3', parseLevel)
     .option('--reason <text>', 'why, for the log', parseReason, 'manual')
-    .action(
-      run((invocation, level: KillSwitchLevel, { reason }: { readonly reason: string }) =>
-        move(invocation, 'set', { level, reason }),
-      ),
+    .runs((invocation, level: KillSwitchLevel, { reason }: { readonly reason: string }) =>
+      move(invocation, 'set', { level, reason }),
     )
   command
     .command('reset')
     .summary('lower the level')
     .option('--level <level>', 'the level to go down to', parseLevel, 0 as KillSwitchLevel)
     .requiredOption('--reason <text>', 'why, for the log', parseReason)
-    .action(run((invocation, target: Target) => move(invocation, 'reset', target)))
+    .runs((invocation, target: Target) => move(invocation, 'reset', target))
 }
 
 interface Target {

@@ -3,7 +3,7 @@ import { viewLearningRun, type LearningRunView, type WeightsView } from '../../.
 import { weightsOf } from '../../../engine/queries/views.ts'
 import { answeredAsOf, withAsOf, type AsOfOption } from '../as-of.ts'
 import { numberFrom } from '../arguments.ts'
-import { defaultCommand, examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { write } from '../store.ts'
 import {
   age,
@@ -22,18 +22,18 @@ import {
 } from '../table.ts'
 import type { Text } from '../terminal.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'Moves the weights of the domains towards those that predicted closed trades correctly, within bounds. The service ' +
         'does this every week. Every run is recorded, even one that changes nothing.',
     )
-    .addHelpText('after', examples('svc learn', 'svc learn history', 'svc learn history --limit 5 --json'))
-  defaultCommand(command, 'run', 'learn now (the default)').action(run(learnNow))
+    .examples('svc learn', 'svc learn history', 'svc learn history --limit 5 --json')
+  command.defaultCommand('run', 'learn now (the default)').runs(learnNow)
   withAsOf(command.command('history'))
     .summary('the current weights and past runs')
     .option('--limit <number>', `how many runs, up to ${RUNS_MAX}`, numberFrom(1, RUNS_MAX), 20)
-    .action(run(history))
+    .runs(history)
 }
 
 const RUNS_MAX = 500

@@ -7,13 +7,13 @@ import { isoNow } from '../../../engine/iso-now.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
 import type { Broker } from '../../../ports/broker.ts'
 import { confirm, parseReason } from '../arguments.ts'
-import { defaultCommand, examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { settingsOf } from '../configuration.ts'
 import { Failure } from '../failure.ts'
 import { readState, write } from '../store.ts'
 import { bad, fields, good, listCell, quiet, warning, type Cell, type Row } from '../table.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'Real orders need execution.mode live, execution.venue, the secrets broker.<venue>.api_key and ' +
@@ -21,38 +21,33 @@ export const define: DefineCommand = (command, run) => {
         'switch ("svc kill-switch set 2" for exits only, 3 for nothing without an operator); a stop loss is ' +
         'something else: the price at which a single position is closed.',
     )
-    .addHelpText(
-      'after',
-      examples(
-        'svc live',
-        'svc live enable',
-        'svc live enable --confirm binanceusdm',
-        'svc live resume --reason "sold by hand"',
-      ),
+    .examples(
+      'svc live',
+      'svc live enable',
+      'svc live enable --confirm binanceusdm',
+      'svc live resume --reason "sold by hand"',
     )
-  defaultCommand(command, 'status', 'what is sent, and what keeps it from it (also without "status")').action(
-    run(showStatus),
-  )
+  command
+    .defaultCommand('status', 'what is sent, and what keeps it from it (also without "status")')
+    .runs(showStatus)
   command
     .command('enable')
     .summary('check the venue and confirm that its orders are real')
     .option('--confirm <venue>', 'its name, instead of typing it')
-    .action(run(enable))
+    .runs(enable)
   command
     .command('resume')
     .summary('let entries go again after the venue held other positions than we do')
     .requiredOption('--reason <text>', 'why, for the log', parseReason)
-    .action(
-      run(async (invocation, { reason }: { readonly reason: string }) => {
-        await write(invocation, 'live resume', (operator) => ({
-          kind: 'resume-live',
-          operator,
-          reason,
-          surface: 'cli',
-        }))
-        return showStatus(invocation)
-      }),
-    )
+    .runs(async (invocation, { reason }: { readonly reason: string }) => {
+      await write(invocation, 'live resume', (operator) => ({
+        kind: 'resume-live',
+        operator,
+        reason,
+        surface: 'cli',
+      }))
+      return showStatus(invocation)
+    })
 }
 
 const enable = async (

@@ -3,17 +3,17 @@ import { redactText } from '../../../core/operations/redaction.ts'
 import { isJsonObject } from '../../../core/shared/json-object.ts'
 import type { Json, JsonObject } from '../../../core/shared/json.ts'
 import { linesOf } from '../arguments.ts'
-import { examples, type DefineCommand, type Invocation } from '../command.ts'
+import type { DefineCommand, Invocation } from '../command.ts'
 import { settingsOf } from '../configuration.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'Connects an agent that speaks the Model Context Protocol on standard input and output, one message per line, to ' +
         'the running service: the one at SVC_API_BASE_URL with the token SVC_API_TOKEN, else the one of this home.',
     )
-    .addHelpText('after', examples('svc mcp', 'SVC_API_BASE_URL=http://10.0.0.2:5050/api/v1 svc mcp'))
-    .action(run(bridge))
+    .examples('svc mcp', 'SVC_API_BASE_URL=http://10.0.0.2:5050/api/v1 svc mcp')
+    .runs(bridge)
 }
 
 /** The service takes no larger body either. */

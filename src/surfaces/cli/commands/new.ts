@@ -1,26 +1,23 @@
 import { STRATEGY_NAME, STRATEGY_NAME_RULE } from '../../../core/shared/strategy-name.ts'
 import { parser } from '../arguments.ts'
-import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { fields } from '../table.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description('Writes a file of your own, with its test, into the home.')
-    .addHelpText(
-      'after',
-      examples('svc new strategy cross', 'svc new strategy cross --python', 'svc new producer range'),
-    )
+    .examples('svc new strategy cross', 'svc new strategy cross --python', 'svc new producer range')
   command
     .command('strategy')
     .summary('a strategy: a moving-average cross to begin with')
     .argument('<name>', 'of the strategy and of its file', parseName)
     .option('--python', 'as a Python program that reads and writes lines of JSON')
-    .action(run(newStrategy))
+    .runs(newStrategy)
   command
     .command('producer')
     .summary('a producer of signals from market data')
     .argument('<name>', 'of the producer and of its file', parseName)
-    .action(run(newProducer))
+    .runs(newProducer)
 }
 
 const parseName = parser((text) => (STRATEGY_NAME.test(text) ? text : null), `It ${STRATEGY_NAME_RULE}.`)

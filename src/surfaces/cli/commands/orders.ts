@@ -1,4 +1,3 @@
-import { Option } from 'commander'
 import { orderId } from '../../../core/shared/brand.ts'
 import {
   ORDER_FILTERS,
@@ -7,38 +6,32 @@ import {
   type OrderFilter,
   type OrderView,
 } from '../../../core/views/orders.ts'
+import { cancelOrder } from '../../operator-actions.ts'
 import { answeredAsOf, withAsOf, type AnsweredFrom, type AsOfOption } from '../as-of.ts'
 import { completeId, numberFrom, parseReason } from '../arguments.ts'
-import { defaultCommand, examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { readState, write } from '../store.ts'
 import { age, bad, idColumn, left, plainNumber, price, right, shrinking, table } from '../table.ts'
 import type { Text } from '../terminal.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description('Lists open orders and the most recent finished ones, newest first.')
-    .addHelpText(
-      'after',
-      examples(
-        'svc orders',
-        'svc orders --status filled --limit 10 --json',
-        'svc orders cancel 0d1f1f5e --reason "too slow"',
-      ),
+    .examples(
+      'svc orders',
+      'svc orders --status filled --limit 10 --json',
+      'svc orders cancel 0d1f1f5e --reason "too slow"',
     )
-  withAsOf(defaultCommand(command, 'list', 'list orders (the default)'))
-    .addOption(
-      new Option('--status <status>', 'only orders with this status').choices(ORDER_FILTERS).default('all'),
-    )
+  withAsOf(command.defaultCommand('list', 'list orders (the default)'))
+    .choice('--status <status>', 'only orders with this status', ORDER_FILTERS, 'all')
     .option('--limit <number>', `how many, up to ${ORDERS_MAX}`, numberFrom(1, ORDERS_MAX), 100)
-    .action(
-      run((invocation, filter: OrderFilter & AsOfOption) => {
-        const answer = ({ state, clock }: AnsweredFrom): Answer => {
-          const found = viewOrders(state.trading.orders, filter)
-          return { document: found, text: orderTable(found, clock.now()) }
-        }
-        return answeredAsOf(invocation, filter, answer, 'orders')
-      }),
-    )
+    .runs((invocation, filter: OrderFilter & AsOfOption) => {
+      const answer = ({ state, clock }: AnsweredFrom): Answer => {
+        const found = viewOrders(state.trading.orders, filter)
+        return { document: found, text: orderTable(found, clock.now()) }
+      }
+      return answeredAsOf(invocation, filter, answer, 'orders')
+    })
   command
     .command('cancel')
     .summary('cancel the open part of an order')
@@ -48,7 +41,7 @@ export const define: DefineCommand = (command, run) => {
     )
     .argument('<id>', 'its id, or the beginning that "svc orders" shows')
     .option('--reason <text>', 'why, for the log', parseReason)
-    .action(run(cancel))
+    .runs(cancel)
 }
 
 const ORDERS_MAX = 500
@@ -56,14 +49,11 @@ const ORDERS_MAX = 500
 const cancel = async (
   invocation: Invocation,
   typed: string,
-  { reason = null }: { readonly reason?: string | null },
+  { reason }: { readonly reason?: string },
 ): Promise<Answer> => {
   const before = (await readState(invocation)).trading.orders
   const id = orderId(completeId(typed, [...before.open.keys(), ...before.ended.keys()]))
-  await write(invocation, 'orders cancel', (operator) => ({
-    kind: 'cancel-order',
-    request: { orderId: id, operator, reason, surface: 'cli' },
-  }))
+  await write(invocation, 'orders cancel', (operator) => cancelOrder(id, reason, operator, 'cli'))
   const { open, ended } = (await readState(invocation)).trading.orders
   const found = [open.get(id) ?? ended.get(id)].flatMap((order) => order ?? []).map(viewOrder)
   return { document: found[0] ?? null, text: orderTable(found, invocation.clock.now()) }

@@ -1,6 +1,4 @@
-import { Option } from 'commander'
 import { positionId } from '../../../core/shared/brand.ts'
-import type { Operator } from '../../../core/trading/exits.ts'
 import {
   POSITION_FILTERS,
   viewClosedAll,
@@ -11,9 +9,10 @@ import {
 } from '../../../core/views/positions.ts'
 import { unroutedIn, unroutedSentence } from '../../../core/trading/unrouted.ts'
 import { POSITIONS_MAX } from '../../../engine/queries/views.ts'
+import { closeAll as closeAllPositions, closePosition } from '../../operator-actions.ts'
 import { answeredAsOf, withAsOf, type AnsweredFrom, type AsOfOption } from '../as-of.ts'
 import { completeId, confirm, parseReason } from '../arguments.ts'
-import { defaultCommand, examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { EXIT_FAILED, EXIT_OK, Failure, UsageError } from '../failure.ts'
 import { readState, write } from '../store.ts'
 import {
@@ -33,40 +32,31 @@ import {
 } from '../table.ts'
 import type { Text } from '../terminal.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       `Lists positions, newest first, at most ${POSITIONS_MAX}, or closes them at the market price.`,
     )
-    .addHelpText(
-      'after',
-      examples(
-        'svc positions',
-        'svc positions --status all --json',
-        'svc positions close 7a6f5fd1',
-        'svc positions close --all --yes',
-      ),
+    .examples(
+      'svc positions',
+      'svc positions --status all --json',
+      'svc positions close 7a6f5fd1',
+      'svc positions close --all --yes',
     )
-  withAsOf(defaultCommand(command, 'list', 'list positions (the default)'))
-    .addOption(
-      new Option('--status <status>', 'open: neither closed nor liquidated')
-        .choices(POSITION_FILTERS)
-        .default('open'),
-    )
-    .action(
-      run((invocation, { status, ...asOf }: Pick<PositionFilter, 'status'> & AsOfOption) => {
-        const answer = ({ state, clock, configuration, asOf: past }: AnsweredFrom): Answer => {
-          const found = viewPositions(state.trading.positions, { status, limit: POSITIONS_MAX })
-          const listed = positionTable(found, clock.now(), NOTHING[status])
-          const unrouted = past === null ? unroutedIn(state.trading, configuration.execution) : []
-          const warnings = unrouted.map(
-            (one) => `${printable(unroutedSentence(one, configuration.execution))}.\n`,
-          )
-          return { document: found, text: (style) => listed(style) + warnings.join('') }
-        }
-        return answeredAsOf(invocation, asOf, answer, 'positions')
-      }),
-    )
+  withAsOf(command.defaultCommand('list', 'list positions (the default)'))
+    .choice('--status <status>', 'open: neither closed nor liquidated', POSITION_FILTERS, 'open')
+    .runs((invocation, { status, ...asOf }: Pick<PositionFilter, 'status'> & AsOfOption) => {
+      const answer = ({ state, clock, configuration, asOf: past }: AnsweredFrom): Answer => {
+        const found = viewPositions(state.trading.positions, { status, limit: POSITIONS_MAX })
+        const listed = positionTable(found, clock.now(), NOTHING[status])
+        const unrouted = past === null ? unroutedIn(state.trading, configuration.execution) : []
+        const warnings = unrouted.map(
+          (one) => `${printable(unroutedSentence(one, configuration.execution))}.\n`,
+        )
+        return { document: found, text: (style) => listed(style) + warnings.join('') }
+      }
+      return answeredAsOf(invocation, asOf, answer, 'positions')
+    })
   command
     .command('close')
     .summary('close one or all at the market price')
@@ -74,13 +64,11 @@ export const define: DefineCommand = (command, run) => {
     .option('--all', 'every open position')
     .option('--reason <text>', 'why, for the log', parseReason)
     .option('--yes', 'do not ask for confirmation')
-    .action(
-      run((invocation, id: string | undefined, options: CloseOptions) => {
-        if ((id === undefined) === (options.all === undefined))
-          throw new UsageError('name a position by its id, or use --all')
-        return id === undefined ? closeAll(invocation, options) : closeOne(invocation, id, options)
-      }),
-    )
+    .runs((invocation, id: string | undefined, options: CloseOptions) => {
+      if ((id === undefined) === (options.all === undefined))
+        throw new UsageError('name a position by its id, or use --all')
+      return id === undefined ? closeAll(invocation, options) : closeOne(invocation, id, options)
+    })
 }
 
 const NOTHING: Readonly<Record<PositionFilter['status'], string>> = {
@@ -104,11 +92,7 @@ const closeOne = async (
   const { asset, direction } = viewPosition(found)
   const question = `This closes the ${direction} position in ${printable(asset)} at the market price.`
   await confirm(invocation, { yes, word: asset, question })
-  await write(invocation, 'positions close', (operator) => ({
-    kind: 'close-position',
-    positionId: found.id,
-    by: operatorOf(operator, reason),
-  }))
+  await write(invocation, 'positions close', (operator) => closePosition(found.id, reason, operator, 'cli'))
   const closed = viewPosition(await positionOf(invocation, found.id))
   return { document: closed, text: positionTable([closed], invocation.clock.now()) }
 }
@@ -118,10 +102,9 @@ const closeAll = async (invocation: Invocation, { yes = false, reason }: CloseOp
   if (count === 0) return { document: { positions: [], failed: [] }, text: `${NOTHING.open}\n` }
   const question = `This closes ${count} open positions at the market price.`
   await confirm(invocation, { yes, word: 'close all', question })
-  const events = await write(invocation, 'positions close --all', (operator) => ({
-    kind: 'close-all',
-    by: operatorOf(operator, reason),
-  }))
+  const events = await write(invocation, 'positions close --all', (operator) =>
+    closeAllPositions(reason, operator, 'cli'),
+  )
   const view = viewClosedAll(events, (await readState(invocation)).trading.positions)
   const { positions, failed } = view
   const remaining = failed.map(
@@ -134,12 +117,6 @@ const closeAll = async (invocation: Invocation, { yes = false, reason }: CloseOp
     exitCode: failed.length === 0 ? EXIT_OK : EXIT_FAILED,
   }
 }
-
-const operatorOf = (operator: string, reason: string | undefined): Operator => ({
-  operator,
-  surface: 'cli',
-  ...(reason === undefined ? {} : { note: reason }),
-})
 
 const positionOf = async (invocation: Invocation, typed: string) => {
   const { positions } = (await readState(invocation)).trading

@@ -7,7 +7,7 @@ import {
   type ProducerStatusView,
 } from '../../../core/views/producers.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
-import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { settingsOf } from '../configuration.ts'
 import { UsageError } from '../failure.ts'
 import { parsedBy, readState, write } from '../store.ts'
@@ -27,21 +27,18 @@ import {
   type Row,
 } from '../table.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'Producers compute or fetch signals on a schedule. Some are built in; others are registered by their URL.',
     )
-    .addHelpText(
-      'after',
-      examples(
-        'svc producers status',
-        'svc producers register --name p1 --domain events --endpoint https://x.test',
-        'svc producers remove p1',
-      ),
+    .examples(
+      'svc producers status',
+      'svc producers register --name p1 --domain events --endpoint https://x.test',
+      'svc producers remove p1',
     )
-  command.command('list').summary('list registered producers by name').action(run(list))
-  command.command('status').summary('health of all producers, built-in ones included').action(run(showStatus))
+  command.command('list').summary('list registered producers by name').runs(list)
+  command.command('status').summary('health of all producers, built-in ones included').runs(showStatus)
   command
     .command('register')
     .summary('register a producer; its endpoint is first called on schedule')
@@ -52,13 +49,13 @@ export const define: DefineCommand = (command, run) => {
     )
     .requiredOption('--endpoint <url>', 'http or https, without user and password')
     .option('--schedule <cron>', 'five fields, UTC (default: */15 * * * *)')
-    .action(run(register))
+    .runs(register)
   command
     .command('remove')
     .summary('remove a registered producer; its signals stay')
     .argument('[name]', 'as "svc producers list" shows it')
     .option('--name <name>', 'the same')
-    .action(run(remove))
+    .runs(remove)
 }
 
 const list = async (invocation: Invocation): Promise<Answer> => {

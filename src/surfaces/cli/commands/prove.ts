@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises'
 import { parseProof, parseTreeHead, type SignedTreeHead } from '../../../core/log/proof.ts'
 import { proveConsistency, proveEvent, keptCheckpoint, type Proved } from '../../../engine/proofs/prove.ts'
 import type { CheckpointStore } from '../../../ports/checkpoints.ts'
-import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import type { StoreSession } from '../dependencies.ts'
 import { writeWholeFile } from '../exporting.ts'
 import { cannotRead, Failure, UsageError } from '../failure.ts'
 import { openExisting } from '../store.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'Writes a proof that an event is in the log, up to a signed checkpoint; one is signed if none covers the event yet. ' +
@@ -20,15 +20,12 @@ export const define: DefineCommand = (command, run) => {
     .option('--to <checkpoint>', 'the later checkpoint (default: the newest)')
     .option('--out <file>', 'write to this file instead of standard output')
     .option('--force', 'replace the file if it exists')
-    .addHelpText(
-      'after',
-      examples(
-        'svc prove 019c7874-0f70-7c3e-9a51-2f6f0c1b7a10 --out call.tlog-proof',
-        'svc prove --from 1000 --to 2000 --out growth.proof',
-        'svc prove --from call.tlog-proof > growth.proof',
-      ),
+    .examples(
+      'svc prove 019c7874-0f70-7c3e-9a51-2f6f0c1b7a10 --out call.tlog-proof',
+      'svc prove --from 1000 --to 2000 --out growth.proof',
+      'svc prove --from call.tlog-proof > growth.proof',
     )
-    .action(run(prove))
+    .runs(prove)
 }
 
 interface ProveOptions {

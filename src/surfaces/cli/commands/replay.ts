@@ -1,12 +1,16 @@
-import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
-import { EXIT_FAILED, EXIT_OK, Failure, UsageError } from '../failure.ts'
+import { canonicalJson } from '../../../core/log/canonical-json.ts'
+import { encodeState } from '../../../core/state-codec.ts'
+import { evolve, type State } from '../../../core/state.ts'
+import type { JsonObject } from '../../../core/shared/json.ts'
+import { catchUp, EMPTY_MEMORY, recall, stateHashOf, type Memory } from '../../../engine/memory.ts'
 import type { Trust } from '../../../engine/integrity/trust.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
-import { NOTHING_FOLDED, refold, type Refold } from '../refold.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
+import { EXIT_FAILED, EXIT_OK, Failure, UsageError } from '../failure.ts'
 import { withLog } from '../store.ts'
 import { bad, fields, good, left, paragraphs, table } from '../table.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'Rebuilds all of memory from the first event and compares it with what the service recalls from its newest ' +
@@ -14,19 +18,23 @@ export const define: DefineCommand = (command, run) => {
     )
     .option('--from <id>', 'count from this event')
     .option('--to <id>', 'count, and take the state hash, up to this event')
-    .addHelpText(
-      'after',
-      examples('svc replay', 'svc replay --to 019c7874-0f70-7c3e-9a51-2f6f0c1b7a10 --json'),
-    )
-    .action(run(replayStore))
+    .examples('svc replay', 'svc replay --to 019c7874-0f70-7c3e-9a51-2f6f0c1b7a10 --json')
+    .runs(replayStore)
 }
 
-interface Replayed extends Refold {
+interface Replayed extends Omit<Refold, 'seq'> {
   readonly eventsReplayed: number
   readonly elapsedSeconds: number
 }
 
-const NOTHING_REPLAYED: Replayed = { ...NOTHING_FOLDED, eventsReplayed: 0, elapsedSeconds: 0 }
+/** Of a log that is not there yet. */
+const NOTHING_REPLAYED: Replayed = {
+  identical: true,
+  projections: {},
+  stateHash: stateHashOf(EMPTY_MEMORY.state),
+  eventsReplayed: 0,
+  elapsedSeconds: 0,
+}
 
 const replayStore = async (
   invocation: Invocation,
@@ -72,3 +80,88 @@ const seqOf = async (log: EventLog, id: string | undefined): Promise<number | nu
   if (record !== null) return record.seq
   throw new Failure('event.not_found', `no event has the id ${id}`, { extras: { event_id: id } })
 }
+
+/** Everything folded again from the first event, against what a start would recall. */
+interface Refold {
+  /** How far both folds came. */
+  readonly seq: number
+  readonly identical: boolean
+  /** Every part of memory, by name. */
+  readonly projections: Readonly<Record<string, 'identical' | 'different'>>
+  /** Of the memory at the asked-for place. */
+  readonly stateHash: string
+}
+
+export const refold = async (
+  log: EventLog,
+  trust: Trust,
+  {
+    hashAtSeq,
+    onProgress,
+  }: {
+    /** Where the state hash is taken; null = at the end. */
+    readonly hashAtSeq: number | null
+    readonly onProgress: (done: number, total: number) => void
+  },
+): Promise<Refold> => {
+  const { seq: total } = await log.head()
+  let before: State = EMPTY_MEMORY.state
+  let wanted: State | null = null
+  const folded = await catchUp(log, EMPTY_MEMORY, {
+    trust,
+    onPage: ({ memory, events }) => {
+      if (hashAtSeq !== null && before.seq < hashAtSeq && hashAtSeq <= memory.head.seq) {
+        wanted = events.filter(({ seq }) => seq <= hashAtSeq).reduce(evolve, before)
+      }
+      before = memory.state
+      onProgress(memory.head.seq, total)
+    },
+  })
+  const recalled = await catchUp(log, await recall(log, trust), { trust })
+  const [full, live] = await atSamePlace(log, trust, folded, recalled)
+  return {
+    seq: full.head.seq,
+    identical: stateHashOf(full.state) === stateHashOf(live.state),
+    projections: compared(full.state, live.state),
+    stateHash: stateHashOf(wanted ?? full.state),
+  }
+}
+
+const ROUNDS_MAX = 1000
+
+/** A running service appends meanwhile: the one behind catches up until both have seen the same. */
+const atSamePlace = async (
+  log: EventLog,
+  trust: Trust,
+  first: Memory,
+  second: Memory,
+): Promise<readonly [Memory, Memory]> => {
+  let [full, live] = [first, second]
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    if (full.head.seq === live.head.seq) return [full, live]
+    if (full.head.seq < live.head.seq) full = await catchUp(log, full, { trust })
+    else live = await catchUp(log, live, { trust })
+  }
+  throw new Failure('store.unavailable', 'the log grows too fast to compare two readings of it', {
+    advice: 'Try again when the service is less busy.',
+  })
+}
+
+const compared = (full: State, live: State): Readonly<Record<string, 'identical' | 'different'>> => {
+  const [one, other] = [partsOf(full), partsOf(live)]
+  const names = [...new Set([...Object.keys(one), ...Object.keys(other)])]
+  return Object.fromEntries(
+    names.map((name) => [
+      snakeCase(name),
+      canonicalJson(one[name] ?? null) === canonicalJson(other[name] ?? null) ? 'identical' : 'different',
+    ]),
+  )
+}
+
+/** The members of every context. The position of the fold is none of them: both are at the same one. */
+const partsOf = (state: State): JsonObject => {
+  const { seq: _seq, recordedAt: _recordedAt, ...contexts } = JSON.parse(encodeState(state)) as JsonObject
+  return Object.assign({}, ...Object.values(contexts)) as JsonObject
+}
+
+const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

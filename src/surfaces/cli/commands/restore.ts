@@ -11,7 +11,7 @@ import type { CheckpointStore } from '../../../ports/checkpoints.ts'
 import type { Found, LogDraft } from '../../../ports/log-target.ts'
 import type { IdentityDescription } from '../../../ports/signer.ts'
 import { parseReason } from '../arguments.ts'
-import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { checkpointsAt, explained, Interruption, inUse, takeIn } from '../copied-file.ts'
 import type { CopyTarget } from '../dependencies.ts'
 import { Failure } from '../failure.ts'
@@ -19,7 +19,7 @@ import { exists } from '../exporting.ts'
 import { execute, recordAccess } from '../store.ts'
 import { fields, good, warning, type Row } from '../table.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'Verifies a backup and puts it in the place of the log of this home, while no service runs. A log that is there is ' +
@@ -30,18 +30,13 @@ export const define: DefineCommand = (command, run) => {
     .option('--checkpoint <file|url>', 'also compare with a checkpoint that was kept elsewhere')
     .option('--accept-loss', 'restore it although events are known here that it lacks')
     .option('--reason <text>', 'why, for the log', parseReason)
-    .addHelpText(
-      'after',
-      examples(
-        'svc restore /backup/monday.jsonl.gz',
-        'svc restore monday.jsonl.gz --checkpoint https://example.com/latest',
-        'svc restore monday.jsonl.gz --accept-loss --reason "disk of the server lost"',
-      ),
+    .examples(
+      'svc restore /backup/monday.jsonl.gz',
+      'svc restore monday.jsonl.gz --checkpoint https://example.com/latest',
+      'svc restore monday.jsonl.gz --accept-loss --reason "disk of the server lost"',
     )
-    .action(
-      run((invocation, file: string, options: RestoreOptions) =>
-        explained(file, () => restore(invocation, file, options)),
-      ),
+    .runs((invocation, file: string, options: RestoreOptions) =>
+      explained(file, () => restore(invocation, file, options)),
     )
 }
 

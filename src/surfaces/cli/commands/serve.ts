@@ -1,35 +1,27 @@
-import { Option, type Command } from 'commander'
 import { numberFrom } from '../arguments.ts'
-import { examples, type DefineCommand, type Invocation } from '../command.ts'
+import type { DefineCommand, Invocation, SvcCommand } from '../command.ts'
 import { openConfiguration, requireToken, tokenPlaceOf } from '../configuration.ts'
 import { SERVICE_ROLES, type ServiceOptions } from '../dependencies.ts'
 import { fields, good, quiet } from '../table.ts'
 import type { Text } from '../terminal.ts'
 import { operatorRows } from './init.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   withServeOptions(command)
     .description('Runs the API, the event stream and the dashboard until SIGINT (Ctrl-C) or SIGTERM.')
-    .addHelpText(
-      'after',
-      examples('svc serve', 'svc serve --port 6060 --no-dashboard', 'svc serve --role api'),
-    )
-    .action(run((invocation, options: ServiceOptions) => runService(invocation, options, [])))
+    .examples('svc serve', 'svc serve --port 6060 --no-dashboard', 'svc serve --role api')
+    .runs((invocation, options: ServiceOptions) => runService(invocation, options, []))
 }
 
 const parsePort = numberFrom(0, 65_535)
 
-export const withServeOptions = (command: Command): Command =>
+export const withServeOptions = (command: SvcCommand): SvcCommand =>
   command
     .option('--host <address>', 'listen on this address instead of api.host')
     .option('--port <number>', 'instead of api.port; 0 takes any free port', parsePort)
     .option('--dashboard-port <number>', 'instead of dashboard.port', parsePort)
     .option('--no-dashboard', 'without the web dashboard')
-    .addOption(
-      new Option('--role <role>', 'api: without feeds and orders; engine: without the API')
-        .choices(SERVICE_ROLES)
-        .default('all'),
-    )
+    .choice('--role <role>', 'api: without feeds and orders; engine: without the API', SERVICE_ROLES, 'all')
     .option('--in-memory', 'keep the log in memory: nothing is stored, all is forgotten at the end')
 
 /** Starts, prints where it listens, and runs until it is stopped. */

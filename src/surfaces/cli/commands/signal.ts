@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander'
+import type { Command } from 'commander'
 import { z } from 'zod'
 import { canonicalJson } from '../../../core/log/canonical-json.ts'
 import { CURATOR_TYPE, curatorPayload } from '../../../core/signal-types/curator.ts'
@@ -16,13 +16,13 @@ import type { Engine } from '../../../engine/engine.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { numberFrom, parser, readTextFile } from '../arguments.ts'
-import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { settingsOf } from '../configuration.ts'
 import { failureOf, UsageError } from '../failure.ts'
 import { execute, parsedBy, recordAccess } from '../store.ts'
 import { good, left, quiet, table } from '../table.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'Stores one signal of this node per symbol: those of --symbols, else those of the universe that the text names, ' +
@@ -30,31 +30,24 @@ export const define: DefineCommand = (command, run) => {
     )
     .argument('[text...]', 'the rationale, up to 20000 characters')
     .option('--symbols <list>', 'such as BTC,ETH', parseSymbols)
-    .addOption(new Option('--direction <direction>', 'expected move').choices(DIRECTIONS).default('neutral'))
+    .choice('--direction <direction>', 'expected move', DIRECTIONS, 'neutral')
     .option('--conviction <number>', 'from 0 to 10', numberFrom(0, 10, /^\d{1,2}(\.\d+)?$/), 0)
     .option('--source <text>', 'origin of the signal', SOURCE)
     .option('--dedupe-key <key>', 'store the signal once, however often it is sent')
-    .addHelpText(
-      'after',
-      examples(
-        'svc signal "BTC up" --direction bullish --conviction 7',
-        'svc signal add --file note.txt --symbols ETH,SOL --direction bearish',
-      ),
+    .examples(
+      'svc signal "BTC up" --direction bullish --conviction 7',
+      'svc signal add --file note.txt --symbols ETH,SOL --direction bearish',
     )
-    .action(
-      run((invocation, words: readonly string[], options: SignalOptions) => {
-        if (words.length === 0) throw new UsageError('the text is missing')
-        return submitText(invocation, words.join(' '), options)
-      }),
-    )
+    .runs((invocation, words: readonly string[], options: SignalOptions) => {
+      if (words.length === 0) throw new UsageError('the text is missing')
+      return submitText(invocation, words.join(' '), options)
+    })
   command
     .command('add')
     .summary('take the text from a file')
     .requiredOption('--file <file>', 'UTF-8 text')
-    .action(
-      run(async (invocation, { file }: { readonly file: string }, add: Command) =>
-        submitText(invocation, await readTextFile(file, FILE_BYTES_MAX), add.optsWithGlobals()),
-      ),
+    .runs(async (invocation, { file }: { readonly file: string }, add: Command) =>
+      submitText(invocation, await readTextFile(file, FILE_BYTES_MAX), add.optsWithGlobals()),
     )
 }
 

@@ -1,7 +1,6 @@
-import { Option } from 'commander'
 import { parameterText } from '../../../core/strategies/parameters.ts'
 import type { ParameterValues } from '../../../core/strategies/strategy.ts'
-import { defaultCommand, examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { EXIT_FAILED, Failure } from '../failure.ts'
 import { collectParameters } from '../arguments.ts'
 import { setKey } from './config.ts'
@@ -9,44 +8,37 @@ import { settingsOf } from '../configuration.ts'
 import { readState } from '../store.ts'
 import { bad, good, left, quiet, shrinking, table, warning, type Cell } from '../table.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'Strategies are files in the folder strategies of the home: TypeScript, JavaScript, or a program in any language. ' +
         'All of them can be used in backtests; those of the setting "strategies" trade.',
     )
-    .addHelpText(
-      'after',
-      examples(
-        'svc new strategy cross',
-        'svc strategies',
-        'svc strategies test',
-        'svc strategies enable cross --set fast=5 --symbol BTC ETH',
-        'svc backtest --strategy cross',
-      ),
+    .examples(
+      'svc new strategy cross',
+      'svc strategies',
+      'svc strategies test',
+      'svc strategies enable cross --set fast=5 --symbol BTC ETH',
+      'svc backtest --strategy cross',
     )
-  defaultCommand(command, 'list', 'list what is found, with parameters and errors').action(run(list))
+  command.defaultCommand('list', 'list what is found, with parameters and errors').runs(list)
   command
     .command('enable')
     .summary('let the service trade a strategy')
     .argument('<name>', 'as "svc strategies" shows it')
-    .addOption(
-      new Option('--set <key=value>', 'a parameter, such as fast=5; may be repeated').argParser(
-        collectParameters,
-      ),
-    )
+    .option('--set <key=value>', 'a parameter, such as fast=5; may be repeated', collectParameters)
     .option('--symbol <symbols...>', 'only these symbols (default: the whole universe)')
-    .action(run(enable))
+    .runs(enable)
   command
     .command('disable')
     .summary('stop trading a strategy; its open positions keep their stops')
     .argument('<name>', 'as "svc strategies" shows it')
-    .action(run(disable))
+    .runs(disable)
   command
     .command('test')
     .summary('run the tests beside the strategies (*.test.ts)')
     .argument('[name]', 'only that of this strategy')
-    .action(run(test))
+    .runs(({ strategies }, name: string | undefined) => strategies.test(name ?? null))
 }
 
 interface Line {
@@ -149,7 +141,3 @@ const disable = async (invocation: Invocation, name: string): Promise<Answer> =>
 
 const setStrategy = (invocation: Invocation, name: string, settings: object): Promise<Answer> =>
   setKey(invocation, { path: ['strategies'] }, JSON.stringify({ [name]: settings }))
-
-const test = async (invocation: Invocation, name: string | undefined): Promise<void> => {
-  await invocation.strategies.test(name ?? null)
-}

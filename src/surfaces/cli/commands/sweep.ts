@@ -24,7 +24,7 @@ import {
   parseTo,
   tradedTime,
 } from '../arguments.ts'
-import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { UsageError } from '../failure.ts'
 import {
   fields,
@@ -38,44 +38,43 @@ import {
   table,
   warning,
   type Column,
-  type Row,
 } from '../table.ts'
 import type { Text } from '../terminal.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'Runs a strategy with many parameters on all cores, and says what is left after the correction for so many ' +
         'trials. Results are kept as they come: the same command goes on where it stopped.',
     )
     .argument('<strategy>', `what decides: ${STRATEGY_NAMES.join(', ')}, or one of "svc strategies"`)
-    .addOption(
-      new Option('--set <name=values>', 'values of a parameter: 5..50:5 or 5,10,20; may be repeated')
-        .argParser(collected(parseValues))
-        .makeOptionMandatory(),
+    .requiredOption(
+      '--set <name=values>',
+      'values of a parameter: 5..50:5 or 5,10,20; may be repeated',
+      collected(parseValues),
     )
-    .addOption(
-      new Option('--data <series>', 'recorded bars of "svc data", such as binance:BTC:1m; may be repeated')
-        .argParser(collected(parseSeries))
-        .conflicts(['symbol']),
+    .exclusive(
+      '--data <series>',
+      'recorded bars of "svc data", such as binance:BTC:1m; may be repeated',
+      'symbol',
+      collected(parseSeries),
     )
-    .addOption(new Option('--recorded', 'the bars and signals in the log of this home').conflicts(['data']))
+    .exclusive('--recorded', 'the bars and signals in the log of this home', 'data')
     .option('--symbol <symbol>', 'only this symbol of the universe', parseSymbol)
     .option('--from <date>', 'start trading then', parseFrom)
     .option('--to <date>', 'stop trading then; a day is included', parseTo)
     .option('--seed <number>', 'seed of the simulated market, of the p-values and of --random', parseSeed)
     .option('--reset-daily', 'lower the kill switch at every midnight UTC, as an operator might')
     .option('--random <count>', 'so many combinations by chance instead of all', numberFrom(1, 100_000))
-    .addOption(
-      new Option(
-        '--halving',
-        'try all on a part of the time, and only the best third on three times as much',
-      ).conflicts(['walkForward', 'folds']),
-    )
-    .addOption(
-      new Option('--walk-forward <train:test>', 'choose in one window and test in the next, such as 90d:30d')
-        .argParser(parseWalkForward)
-        .conflicts(['folds']),
+    .exclusive('--halving', 'try all on a part of the time, and only the best third on three times as much', [
+      'walkForward',
+      'folds',
+    ])
+    .exclusive(
+      '--walk-forward <train:test>',
+      'choose in one window and test in the next, such as 90d:30d',
+      'folds',
+      parseWalkForward,
     )
     .option(
       '--folds <count>',
@@ -87,7 +86,7 @@ export const define: DefineCommand = (command, run) => {
         .argParser(parseDuration)
         .default(null, '1d'),
     )
-    .addOption(new Option('--metric <name>', 'what the best has most of').choices(METRICS).default('sharpe'))
+    .choice('--metric <name>', 'what the best has most of', METRICS, 'sharpe')
     .option('--fdr <share>', 'share of false discoveries to accept', parseShare, 0.05)
     .option(
       '--heat <x,y>',
@@ -96,15 +95,12 @@ export const define: DefineCommand = (command, run) => {
     )
     .option('--workers <count>', 'processes at once (default: one per core)', numberFrom(1, 256))
     .option('--fresh', 'throw away what was kept of this sweep')
-    .addHelpText(
-      'after',
-      examples(
-        'svc sweep ma_crossover --data binance:BTC:5m --set fast=5..50:5',
-        'svc sweep momentum --symbol BTC --set bars=5..100 --random 20 --seed 7',
-        'svc sweep ma_crossover --symbol BTC --set fast=5..50 --folds 5',
-      ),
+    .examples(
+      'svc sweep ma_crossover --data binance:BTC:5m --set fast=5..50:5',
+      'svc sweep momentum --symbol BTC --set bars=5..100 --random 20 --seed 7',
+      'svc sweep ma_crossover --symbol BTC --set fast=5..50 --folds 5',
     )
-    .action(run(runSweep))
+    .runs(runSweep)
 }
 
 interface SweepOptions {
@@ -191,13 +187,13 @@ export const timeLeft = (done: number, open: number, elapsedMs: number): string 
 const ROWS_MAX = 10
 
 const sweepText = (document: SweepDocument, reused: number, file: string): Text => {
-  const { results, out_of_sample: outside, heat_map: map } = document
+  const { results, out_of_sample: outside, heat_map: map, sets_left_out: leftOut } = document
   const shown = results.slice(0, ROWS_MAX)
   return paragraphs(
     fields([
       ['Strategy', document.strategy],
       ['Tried', triedText(document, reused)],
-      ...leftOutRow(document),
+      ['Left out', leftOut === null ? null : warning(`${setsText(leftOut.count)}: ${leftOut.reason}`)],
       ['Found', document.edge_found ? good(document.verdict) : warning(document.verdict)],
       ['Kept in', quiet(file)],
     ]),
@@ -231,9 +227,6 @@ const sweepText = (document: SweepDocument, reused: number, file: string): Text 
     map === null ? null : heatMapText(map),
   )
 }
-
-const leftOutRow = ({ sets_left_out: leftOut }: SweepDocument): readonly Row[] =>
-  leftOut === null ? [] : [['Left out', warning(`${setsText(leftOut.count)}: ${leftOut.reason}`)]]
 
 const triedText = ({ trials, runs, method, split }: SweepDocument, reused: number): string => {
   const ways = { grid: 'all of a grid', random: 'chosen by chance', halving: 'by successive halving' }

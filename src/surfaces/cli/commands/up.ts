@@ -1,22 +1,20 @@
-import { examples, type DefineCommand } from '../command.ts'
+import type { DefineCommand } from '../command.ts'
 import type { ServiceOptions } from '../dependencies.ts'
 import { prepareHome } from './init.ts'
 import { runService, withServeOptions } from './serve.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   withServeOptions(command)
     .description(
       'On the first run this writes config/user.yaml with a random API token and operator token, creates a development identity (encrypted ' +
         'if SVC_MASTER_PASSWORD is set) and turns on the simulated market. Existing files stay as they are. Then it ' +
         'runs the service like "svc serve".',
     )
-    .addHelpText('after', examples('svc up', 'svc --home ~/trading up --port 6060'))
-    .action(
-      run(async (invocation, options: ServiceOptions) => {
-        const { created, operatorToken } = await prepareHome(invocation, DEMO_SETTINGS, true)
-        return runService(invocation, options, created, operatorToken)
-      }),
-    )
+    .examples('svc up', 'svc --home ~/trading up --port 6060')
+    .runs(async (invocation, options: ServiceOptions) => {
+      const { created, operatorToken } = await prepareHome(invocation, DEMO_SETTINGS, true)
+      return runService(invocation, options, created, operatorToken)
+    })
 }
 
 /** A simulated market that trades within the first minutes, and a cycle every minute. */

@@ -3,11 +3,11 @@ import { parseVerifierKey, type SignedTreeHead, type VerifierKey } from '../../.
 import type { JsonObject } from '../../../core/shared/json.ts'
 import { sha256 } from '../../../engine/sha256.ts'
 import { verifyProof, type ProofVerdict } from '../../../engine/proofs/verify-proof.ts'
-import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { cannotRead, EXIT_FAILED, EXIT_OK, Failure, UsageError } from '../failure.ts'
 import { bad, fields, good, quiet, type Row } from '../table.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'Checks a proof of "svc prove" or GET /events/{id}/proof with the public key of the log, and nothing else: no store, ' +
@@ -16,14 +16,11 @@ export const define: DefineCommand = (command, run) => {
     .argument('<file>', 'the proof')
     .option('--key <verifier-key>', 'the key as "svc identity show" prints it: name+hash+base64')
     .option('--key-file <file>', 'a file that holds the key')
-    .addHelpText(
-      'after',
-      examples(
-        'svc verify-proof call.tlog-proof --key "$VERIFIER_KEY"',
-        'svc verify-proof growth.proof --key-file log.pub --json',
-      ),
+    .examples(
+      'svc verify-proof call.tlog-proof --key "$VERIFIER_KEY"',
+      'svc verify-proof growth.proof --key-file log.pub --json',
     )
-    .action(run(checkProof))
+    .runs(checkProof)
 }
 
 interface VerifyProofOptions {
@@ -123,9 +120,12 @@ const rowsOf = (verdict: ProofVerdict, key: VerifierKey | null): readonly Row[] 
       return [
         ['Proof', bad(verdict.reason === 'key_missing' ? 'not verified' : 'does not hold')],
         ['Why', verdict.detail],
-        ...(verdict.reason === 'key_missing'
-          ? [['Next', 'ask whoever runs the log for its verifier key, and name it with --key'] as const]
-          : []),
+        [
+          'Next',
+          verdict.reason === 'key_missing'
+            ? 'ask whoever runs the log for its verifier key, and name it with --key'
+            : null,
+        ],
       ]
     case 'consistent':
       return [

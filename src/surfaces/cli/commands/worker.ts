@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { numberFrom } from '../arguments.ts'
-import { examples, type DefineCommand, type Invocation } from '../command.ts'
+import type { DefineCommand, Invocation } from '../command.ts'
 
-export const define: DefineCommand = (command, run) => {
+export const define: DefineCommand = (command) => {
   command
     .description(
       'Works on the backtests and sweeps that a service with a store in PostgreSQL is asked for, beside as many other ' +
@@ -10,8 +10,8 @@ export const define: DefineCommand = (command, run) => {
         'those of the service. What a worker that dies was working on is taken up by another.',
     )
     .option('--workers <count>', 'runs at once (default: one per core)', numberFrom(1, 256))
-    .addHelpText('after', examples('SVC_STORE__URL=postgres://svc@db/signals svc worker'))
-    .action(run(runWorker))
+    .examples('SVC_STORE__URL=postgres://svc@db/signals svc worker')
+    .runs(runWorker)
 }
 
 const runWorker = async (

@@ -1,9 +1,9 @@
-import { signatures } from '../../adapters/platform/signatures/signatures.ts'
+import { signatures } from '../../../adapters/platform/signatures/signatures.ts'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { EventLog, LogQuery } from '../../ports/event-log.ts'
-import { Failure } from './failure.ts'
-import { refold } from './refold.ts'
-import { openTestHome, type TestHome } from './test-home.fixture.ts'
+import type { EventLog, LogQuery } from '../../../ports/event-log.ts'
+import { Failure } from '../failure.ts'
+import { refold } from './replay.ts'
+import { openTestHome, type TestHome } from '../test-home.fixture.ts'
 
 let home: TestHome
 beforeEach(async () => {
