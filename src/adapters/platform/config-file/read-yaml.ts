@@ -1,7 +1,8 @@
 import { open } from 'node:fs/promises'
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml'
 import type { Layer } from '../../../core/config/layers.ts'
-import { isObject, type KeyPath } from '../../../core/config/values.ts'
+import { isJsonObject } from '../../../core/shared/json-object.ts'
+import { type KeyPath } from '../../../core/config/values.ts'
 
 export type YamlFile =
   | { readonly status: 'absent' }
@@ -69,7 +70,7 @@ const parseLayer = (text: string, name: string): ParsedLayer => {
   }
   const content = contentOf(document)
   if (content.status === 'refused') return { status: 'broken', problems: [`${name}: ${content.reason}`] }
-  if (!isObject(content.values)) {
+  if (!isJsonObject(content.values)) {
     return {
       status: 'broken',
       problems: [`${name}: must hold keys and values, not a single value or a list`],
