@@ -1,3 +1,4 @@
+import type { Configuration } from '../config/schema.ts'
 import type { FreshSignal } from './fresh-signals.ts'
 import { numberIn } from '../signal-types/declare.ts'
 import { sentiment } from '../signal-types/sentiment.ts'
@@ -23,31 +24,7 @@ export interface RegimeChange extends RegimeReading {
   readonly previous: Regime | null
 }
 
-export interface RegimeRules {
-  readonly bull: {
-    readonly funding_above: number
-    readonly funding_below: number
-    readonly basis_above: number
-    readonly basis_below: number
-    readonly rsi_above: number
-    readonly fear_greed_above: number
-    readonly votes: number
-  }
-  readonly bear: {
-    readonly funding_below: number
-    readonly basis_below: number
-    readonly rsi_below: number
-    readonly fear_greed_below: number
-    readonly votes: number
-  }
-  readonly crisis: {
-    readonly funding_below: number
-    readonly basis_above: number
-    readonly basis_below: number
-    readonly fear_greed_below: number
-    readonly votes: number
-  }
-}
+type RegimeRules = Configuration['brain']['regime']
 
 /** A gauge without a fresh signal does not vote. */
 export const detectRegime = (gauges: Gauges, rules: RegimeRules): RegimeReading => {

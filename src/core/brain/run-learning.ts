@@ -1,3 +1,4 @@
+import type { Configuration } from '../config/schema.ts'
 import type { Timestamp } from '../shared/brand.ts'
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
 import { byDomain, type Domain, DOMAINS, type DomainWeights } from '../shared/domains.ts'
@@ -54,7 +55,7 @@ export type LearningCause =
 
 interface LearningRequest {
   readonly cause: LearningCause
-  readonly configuration: LearningSettings
+  readonly configuration: Pick<Configuration, 'weights' | 'learning'>
   /** Reputation by producer name. */
   readonly producerScores: Readonly<Record<string, number>>
   /** How much better than chance the calls of each domain are. */
@@ -123,25 +124,6 @@ const alertOf = ({ previous, weights, deltas, observations, reason }: Adjustment
     repeat: 0,
   },
 })
-
-/** The sections of the configuration that a run reads. */
-interface LearningSettings {
-  readonly weights: DomainWeights
-  readonly learning: LearningRules
-}
-
-interface LearningRules {
-  readonly enabled: boolean
-  readonly window_days: number
-  readonly min_positions: number
-  readonly max_step: number
-  readonly min_pairs: number
-  readonly floor: number
-  readonly ceiling: number
-  readonly cold_days: number
-  readonly warm_days: number
-  readonly revert_after: number
-}
 
 type LearningReason =
   | 'cold_start_no_history'
@@ -218,7 +200,7 @@ interface Pace {
 const paceOf = (
   firstCloseAt: Timestamp | null,
   closes: readonly Close[],
-  rules: LearningRules,
+  rules: Configuration['learning'],
   now: Timestamp,
 ): Pace => {
   if (firstCloseAt === null) return { step: 0, reason: 'cold_start_no_history' }
