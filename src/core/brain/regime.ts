@@ -69,11 +69,7 @@ const crisisVotes = ({ funding, basis, fearGreed }: Gauges, rules: RegimeRules['
     fearGreed !== null && fearGreed < rules.fear_greed_below,
   )
 
-const count = (...votes: readonly boolean[]): number => {
-  let sum = 0
-  for (const vote of votes) if (vote) sum += 1
-  return sum
-}
+const count = (...votes: readonly boolean[]): number => votes.filter((vote) => vote).length
 
 /** Raw values of a symbol that decide the regime and the counter-thesis; null without a fresh signal. */
 export interface Gauges {
