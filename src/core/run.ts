@@ -1,5 +1,4 @@
-import type { Command } from './decide.ts'
-import { decide } from './decide.ts'
+import { type Command, decide } from './decide.ts'
 import { asKnown, type NewEvent } from './events/catalogue.ts'
 import { consequencesOf, touchesRisk } from './consequences.ts'
 import type { Stamped } from './log/event.ts'

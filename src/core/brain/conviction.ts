@@ -1,3 +1,4 @@
+import type { Configuration } from '../config/schema.ts'
 import type { SignalId } from '../shared/brand.ts'
 import { clamp01, r9 } from '../shared/numbers.ts'
 import { type DomainScore, type Synthesis, synthesize, type WeighedDomain } from './domain-score.ts'
@@ -56,16 +57,7 @@ interface Circumstances {
   readonly gauges: CrowdGauges
 }
 
-export interface ConvictionRules {
-  readonly direction_threshold: number
-  readonly caps: {
-    readonly with_trend: number
-    readonly against_trend: number
-    readonly transition: number
-    readonly crisis: number
-  }
-  readonly cts: CounterThesisRules
-}
+type ConvictionRules = Pick<Configuration['brain'], 'direction_threshold' | 'caps' | 'cts'>
 
 export const convictionOf = (
   symbol: string,
@@ -78,22 +70,12 @@ export const convictionOf = (
   const strength = strengthOf(synthesis.value, { regime, gauges }, rules)
   const { value, coverage, agreement, domains } = synthesis
   const inputs = inputsOf(scores, domains)
-  // Written out: copies take several times as long.
   return {
     symbol,
     regime,
     gauges,
-    value,
-    coverage,
-    agreement,
-    domains,
-    side: strength.side,
-    direction: strength.direction,
-    ctsScore: strength.ctsScore,
-    dampedValue: strength.dampedValue,
-    preCapMagnitude: strength.preCapMagnitude,
-    magnitude: strength.magnitude,
-    effectiveConviction: strength.effectiveConviction,
+    ...synthesis,
+    ...strength,
     pcsScore: scoreOf(value),
     finalScore: scoreOf(strength.dampedValue),
     confidence: r9((Math.abs(strength.dampedValue) + coverage + agreement) / 3),
@@ -178,28 +160,12 @@ type Side = -1 | 0 | 1
 
 type CrowdGauges = Pick<Gauges, 'rsi' | 'funding' | 'basis'>
 
-interface Ramp {
-  readonly neutral: number
-  readonly from: number
-  readonly to: number
-  readonly points: number
-}
-
-interface CounterThesisRules {
-  readonly rsi: Ramp
-  readonly funding: Ramp
-  readonly basis: Ramp
-  readonly crisis_points: number
-  readonly max_points: number
-  readonly damping_points: number
-}
-
 /** How crowded the own side is, in points. */
 export const counterThesis = (
   side: Side,
   { rsi, funding, basis }: CrowdGauges,
   regime: Regime,
-  rules: CounterThesisRules,
+  rules: ConvictionRules['cts'],
 ): number => {
   const points =
     climb(side, rsi, rules.rsi) +
@@ -209,5 +175,8 @@ export const counterThesis = (
   return Math.min(points, rules.max_points)
 }
 
-const climb = (side: Side, value: number | null, { neutral, from, to, points }: Ramp): number =>
-  value === null ? 0 : points * clamp01((side * (value - neutral) - from) / (to - from))
+const climb = (
+  side: Side,
+  value: number | null,
+  { neutral, from, to, points }: ConvictionRules['cts']['rsi'],
+): number => (value === null ? 0 : points * clamp01((side * (value - neutral) - from) / (to - from)))

@@ -5,7 +5,7 @@ import type { DomainWeights } from '../shared/domains.ts'
 import type { KillSwitchLevel } from '../shared/level.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import type { AuthorSignals } from './authors.ts'
-import { convictionOf, type Conviction, type ConvictionRules } from './conviction.ts'
+import { convictionOf, type Conviction } from './conviction.ts'
 import {
   decisionOf,
   intentOf,
@@ -14,15 +14,9 @@ import {
   type TradeDecision,
   type TradeIntent,
 } from './decision.ts'
-import { scoreDomains, type ScoreRules } from './domain-score.ts'
+import { scoreDomains } from './domain-score.ts'
 import type { Staleness } from './evolve.ts'
-import {
-  freshSignals,
-  signalsBySymbol,
-  type FreshSignal,
-  type QualitySeconds,
-  type SymbolSignals,
-} from './fresh-signals.ts'
+import { freshSignals, signalsBySymbol, type FreshSignal, type SymbolSignals } from './fresh-signals.ts'
 import {
   detectRegime,
   gaugesOf,
@@ -31,7 +25,6 @@ import {
   type Regime,
   type RegimeChange,
   type RegimeReading,
-  type RegimeRules,
 } from './regime.ts'
 
 export interface CycleInputs {
@@ -72,21 +65,10 @@ export interface CycleResult<Kept = DecidedConviction> {
   readonly warnings: readonly string[]
 }
 
-/** The sections of the configuration that a cycle reads. */
-export interface CycleRules extends DecisionRules {
-  readonly brain: DecisionRules['brain'] & ConvictionRules & ScoreRules & RegimeWatchRules
-}
-
-interface RegimeWatchRules {
-  readonly regime_symbol: string
-  readonly quality_seconds: QualitySeconds
-  readonly regime: RegimeRules
-}
-
 /** `keep` reduces each conviction at once: all of them with all inputs would take much memory. */
 export const runCycle = <Kept>(
   inputs: CycleInputs,
-  rules: CycleRules,
+  rules: DecisionRules,
   keep: (conviction: DecidedConviction) => Kept,
 ): CycleResult<Kept> => {
   const { asOfMs, nowMs, killSwitchLevel, weights, regimeBefore } = inputs
@@ -108,10 +90,7 @@ export const runCycle = <Kept>(
     const circumstances = { regime: regime.regime, gauges }
     const conviction = convictionOf(symbol, scores, weights, circumstances, rules.brain)
     const held = { killSwitchLevel, holdings: holdings.get(key) ?? [] }
-    // Nobody else has it yet, and a copy takes several times as long.
-    const decided: DecidedConviction = Object.assign(conviction, {
-      decision: decisionOf(conviction, held, rules),
-    })
+    const decided: DecidedConviction = { ...conviction, decision: decisionOf(conviction, held, rules) }
     convictions.push(keep(decided))
     intents.push(...intentsOf(decided, facts.mark, rules))
     anyScored ||= scores.length > 0
@@ -131,13 +110,13 @@ export const runCycle = <Kept>(
 /** The regime alone, for kill-switch levels at which no cycle runs. */
 export const watchRegime = (
   { authors, ...times }: Pick<CycleInputs, 'authors' | 'asOfMs' | 'nowMs'>,
-  rules: RegimeWatchRules,
+  rules: DecisionRules['brain'],
 ): RegimeReading => regimeIn(signalsBySymbol(authors), times, rules).regime
 
 const regimeIn = (
   signals: ReadonlyMap<CanonicalSymbol, SymbolSignals>,
   { asOfMs, nowMs }: Pick<CycleInputs, 'asOfMs' | 'nowMs'>,
-  rules: RegimeWatchRules,
+  rules: DecisionRules['brain'],
 ): GaugedSignals & { readonly symbol: CanonicalSymbol; readonly regime: RegimeReading } => {
   const symbol = canonicalSymbol(rules.regime_symbol)
   const { fresh, gauges } = gaugedSignals(signals.get(symbol), { asOfMs, nowMs }, rules.quality_seconds)
@@ -157,7 +136,7 @@ const gaugedSignals = (...given: Parameters<typeof freshSignals>): GaugedSignals
 const intentsOf = (
   conviction: DecidedConviction,
   mark: Price | null,
-  rules: CycleRules,
+  rules: DecisionRules,
 ): readonly DecidedIntent[] => {
   const { action } = conviction.decision
   if (action !== 'long' && action !== 'short') return []

@@ -1,3 +1,4 @@
+import type { Configuration } from '../config/schema.ts'
 import type { Price } from '../shared/money.ts'
 import type { CanonicalSymbol, IntentId, PositionId, SignalId } from '../shared/brand.ts'
 import type { KillSwitchLevel } from '../shared/level.ts'
@@ -45,9 +46,9 @@ export interface TradeIntent {
   readonly credits: readonly Credit[]
 }
 
-export interface DecisionRules {
-  readonly brain: TierRules & { readonly min_domains: number }
-  readonly risk: { readonly max_leverage: number; readonly max_position_pct: number }
+/** The sections of the configuration that a cycle reads. */
+export interface DecisionRules extends Pick<Configuration, 'brain'> {
+  readonly risk: Pick<Configuration['risk'], 'max_leverage' | 'max_position_pct'>
 }
 
 export const decisionOf = (
@@ -101,20 +102,8 @@ export const intentOf = (
 
 type Tier = Pick<TradeIntent, 'sizePct' | 'leverage' | 'approvalRequired'>
 
-/** For a small, medium and large position each. */
-type PerTier = readonly [small: number, medium: number, large: number]
-
-interface TierRules {
-  readonly tiers: PerTier
-  readonly tier_size_pct: PerTier
-  readonly tier_leverage: PerTier
-}
-
 /** How large a trade of this conviction may be. */
-export const sizeFor = (
-  effectiveConviction: number,
-  { brain, risk }: Pick<DecisionRules, 'risk'> & { readonly brain: TierRules },
-): Tier => {
+export const sizeFor = (effectiveConviction: number, { brain, risk }: DecisionRules): Tier => {
   const tier = tierOf(effectiveConviction, brain.tiers)
   return {
     sizePct: Math.min(brain.tier_size_pct[tier], risk.max_position_pct),
@@ -129,7 +118,7 @@ const LARGE = 2
 
 const tierOf = (
   effectiveConviction: number,
-  [, medium, large]: TierRules['tiers'],
+  [, medium, large]: DecisionRules['brain']['tiers'],
 ): typeof SMALL | typeof MEDIUM | typeof LARGE => {
   if (effectiveConviction >= large) return LARGE
   return effectiveConviction >= medium ? MEDIUM : SMALL

@@ -1,4 +1,5 @@
-import { evidenceIn, type PartSettings } from '../signal-types/all.ts'
+import type { Configuration } from '../config/schema.ts'
+import { evidenceIn } from '../signal-types/all.ts'
 import type { MarketFacts } from '../signal-types/declare.ts'
 import { DOMAINS, type Domain, type DomainWeights } from '../shared/domains.ts'
 import { clamp01, r9 } from '../shared/numbers.ts'
@@ -17,16 +18,11 @@ export interface DomainScore {
   readonly shares: readonly number[]
 }
 
-export interface ScoreRules {
-  readonly share_cap: number
-  readonly parts: PartSettings
-}
-
 /** Only domains with evidence. `fresh` is ordered by author. */
 export const scoreDomains = (
   fresh: readonly FreshSignal[],
   market: MarketFacts,
-  rules: ScoreRules,
+  rules: Pick<Configuration['brain'], 'share_cap' | 'parts'>,
 ): readonly DomainScore[] => {
   const byDomain = new Map<Domain, DomainInputs>()
   for (const one of fresh) {

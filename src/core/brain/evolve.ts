@@ -41,10 +41,7 @@ export const INITIAL_BRAIN: BrainState = {
 export const evolveBrain = (before: BrainState, event: KnownEvent): BrainState => {
   const brain = evolveCycles(before, event)
   const learning = evolveLearning(before.learning, event)
-  if (learning === brain.learning) return brain
-  const { regime, lastCycle, staleness } = brain
-  // Member by member: a copy takes several times as long, and every trade makes some.
-  return { regime, lastCycle, staleness, learning }
+  return learning === brain.learning ? brain : { ...brain, learning }
 }
 
 const evolveCycles = (brain: BrainState, event: KnownEvent): BrainState => {
@@ -61,17 +58,13 @@ const evolveCycles = (brain: BrainState, event: KnownEvent): BrainState => {
         signals_used: used,
         evidence,
       } = event.payload
-      const { regime, staleness, learning } = brain
+      const { regime, staleness } = brain
       const everScored = staleness.everScored || Object.values(used).some((ids) => ids.length > 0)
-      // Written out: copies take several times as long.
       return {
-        regime:
-          regime && evidence
-            ? { regime: regime.regime, changedAt: regime.changedAt, evidence, evidenceAt: at }
-            : regime,
+        ...brain,
+        regime: regime && evidence ? { ...regime, evidence, evidenceAt: at } : regime,
         lastCycle: { id, at },
         staleness: { staleCycles, everScored },
-        learning,
       }
     }
     case 'system.kill_switch.v1':

@@ -1,20 +1,15 @@
+import type { Configuration } from '../config/schema.ts'
 import type { PayloadOf } from '../events/catalogue.ts'
 import { REGIMES } from '../events/brain.ts'
 import { r9 } from '../shared/numbers.ts'
-import { strengthOf, type ConvictionRules, type ConvictionStrength } from './conviction.ts'
+import { strengthOf, type ConvictionStrength } from './conviction.ts'
 import type { Regime } from './regime.ts'
 import { sharesOf } from './domain-score.ts'
 
 export type StoredConviction = PayloadOf<'brain.conviction.v1'>
 type StoredInput = StoredConviction['inputs'][number]
 
-export interface ExplainRules {
-  readonly brain: ConvictionRules & {
-    readonly tiers: readonly [number, number, number]
-    readonly min_domains: number
-    readonly share_cap: number
-  }
-}
+export type ExplainRules = Pick<Configuration, 'brain'>
 
 /** What would have come out if one thing had been different. */
 interface WhatIf {

@@ -27,7 +27,7 @@ export interface FreshSignal {
   readonly quality: number
 }
 
-export type QualitySeconds = Readonly<Record<Domain, number>>
+type QualitySeconds = Readonly<Record<Domain, number>>
 
 /** A signal on this symbol is about the market as a whole and scores no single symbol. */
 const GLOBAL_SYMBOL = canonicalSymbol('GLOBAL')

@@ -69,8 +69,10 @@ export const fallsAfter = (lastRun: LastRun | null, meanReturn: number | null): 
     ? lastRun.falls + 1
     : 0
 
-/** Whether a scheduled time has passed since the last run. Several missed runs count as one. */
-/** `nextMs` is the time after `dueMs`: what has run after that, ran by a wrong clock. */
+/**
+ * Whether a scheduled time has passed since the last run. Several missed runs count as one. `nextMs` is the time after
+ * `dueMs`: what has run after that, ran by a wrong clock.
+ */
 export const isLearningDue = (
   { lastRun, beganAt }: Learning,
   dueMs: number,
@@ -87,14 +89,9 @@ export const evolveLearning = (learning: Learning, event: KnownEvent): Learning 
       return learning.beganAt === null ? { ...learning, beganAt: event.recordedAt } : learning
     case 'learning.outcome.v1':
       return {
-        // Member by member, here and below: copies take several times as long, and every trade makes some.
-        beganAt: learning.beganAt,
+        ...learning,
         firstCloseAt: learning.firstCloseAt ?? event.ts,
         closes: withClose(learning.closes, closeOf(event.payload, event.ts)),
-        trades: learning.trades,
-        learned: learning.learned,
-        newestVersion: learning.newestVersion,
-        lastRun: learning.lastRun,
       }
     case 'learning.weight_adjustment.v1':
       return afterRun(learning, event.payload, event.ts)
@@ -129,9 +126,7 @@ const afterRun = (
 
 const withTrades = (learning: Learning, event: KnownEvent): Learning => {
   const trades = evolveTrades(learning.trades, event)
-  if (trades === learning.trades) return learning
-  const { beganAt, firstCloseAt, closes, learned, newestVersion, lastRun } = learning
-  return { beganAt, firstCloseAt, closes, trades, learned, newestVersion, lastRun }
+  return trades === learning.trades ? learning : { ...learning, trades }
 }
 
 const withoutLearned = (learning: Learning): Learning =>

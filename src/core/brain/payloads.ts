@@ -1,3 +1,4 @@
+import type { Configuration } from '../config/schema.ts'
 import { priceNumberOrNull } from '../shared/money.ts'
 import type { Timestamp, SignalId, ContributorId, NodeId } from '../shared/brand.ts'
 import { timestampAt } from '../shared/time.ts'
@@ -165,18 +166,7 @@ interface IntentContext {
   readonly notionalUsd: number | null
 }
 
-export interface IntentRules {
-  readonly execution: {
-    readonly mode: 'paper' | 'live'
-    /** Null: only in live mode. */
-    readonly require_approval: boolean | null
-    readonly confirmation_threshold_usd: number
-    readonly stop_loss_pct: number
-    readonly take_profit_pct: number
-    readonly intent_ttl_seconds: number
-    readonly approval_ttl_seconds: number
-  }
-}
+export type IntentRules = Pick<Configuration, 'execution'>
 
 /** execution.trade_intent.v1 */
 export const tradeIntentPayload = (intent: DecidedIntent, context: IntentContext, rules: IntentRules) => {

@@ -1,3 +1,4 @@
+import type { Configuration } from '../config/schema.ts'
 import type { FreshSignal } from './fresh-signals.ts'
 import { numberIn } from '../signal-types/declare.ts'
 import { sentiment } from '../signal-types/sentiment.ts'
@@ -23,31 +24,7 @@ export interface RegimeChange extends RegimeReading {
   readonly previous: Regime | null
 }
 
-export interface RegimeRules {
-  readonly bull: {
-    readonly funding_above: number
-    readonly funding_below: number
-    readonly basis_above: number
-    readonly basis_below: number
-    readonly rsi_above: number
-    readonly fear_greed_above: number
-    readonly votes: number
-  }
-  readonly bear: {
-    readonly funding_below: number
-    readonly basis_below: number
-    readonly rsi_below: number
-    readonly fear_greed_below: number
-    readonly votes: number
-  }
-  readonly crisis: {
-    readonly funding_below: number
-    readonly basis_above: number
-    readonly basis_below: number
-    readonly fear_greed_below: number
-    readonly votes: number
-  }
-}
+type RegimeRules = Configuration['brain']['regime']
 
 /** A gauge without a fresh signal does not vote. */
 export const detectRegime = (gauges: Gauges, rules: RegimeRules): RegimeReading => {
@@ -92,11 +69,7 @@ const crisisVotes = ({ funding, basis, fearGreed }: Gauges, rules: RegimeRules['
     fearGreed !== null && fearGreed < rules.fear_greed_below,
   )
 
-const count = (...votes: readonly boolean[]): number => {
-  let sum = 0
-  for (const vote of votes) if (vote) sum += 1
-  return sum
-}
+const count = (...votes: readonly boolean[]): number => votes.filter((vote) => vote).length
 
 /** Raw values of a symbol that decide the regime and the counter-thesis; null without a fresh signal. */
 export interface Gauges {

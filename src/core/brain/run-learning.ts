@@ -1,4 +1,13 @@
-import type { Timestamp } from '../shared/brand.ts'
+import type { Configuration } from '../config/schema.ts'
+import { reputationAt } from '../reputation/author-reputation.ts'
+import { weightOf, type ContributionRules } from '../reputation/contribution.ts'
+import { contributionsIn } from '../reputation/evolve.ts'
+import { authorKey } from '../shared/author-key.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
+import { builtinOf } from '../signals/producers.ts'
+import { BUILTIN_PRODUCERS } from '../signal-types/all.ts'
+import type { BrainFacts } from './evolve.ts'
+import { contributorId, type Timestamp } from '../shared/brand.ts'
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
 import { byDomain, type Domain, DOMAINS, type DomainWeights } from '../shared/domains.ts'
 import { accept, type Decision, refuse } from '../shared/decision.ts'
@@ -52,22 +61,14 @@ export type LearningCause =
   | { readonly trigger: 'schedule'; readonly due: Timestamp }
   | { readonly trigger: 'api' | 'cli' }
 
-interface LearningRequest {
-  readonly cause: LearningCause
-  readonly configuration: LearningSettings
-  /** Reputation by producer name. */
-  readonly producerScores: Readonly<Record<string, number>>
-  /** How much better than chance the calls of each domain are. */
-  readonly edges: DomainWeights
-  readonly now: Timestamp
-}
-
 /** Every run is recorded, also one that changes nothing. */
-export const runLearning = (learning: Learning, request: LearningRequest): Decision => {
-  const { cause, configuration } = request
+export const runLearning = (facts: BrainFacts, cause: LearningCause, context: DecisionContext): Decision => {
+  const { configuration, now } = context
+  const { learning } = facts.brain
   if (!configuration.learning.enabled)
     return refuse('learning.disabled', 'learning is off (learning.enabled)')
-  const adjustment = adjust(learning, request)
+  const edges = domainEdges(facts, configuration.karma.influence)
+  const adjustment = adjust(learning, configuration, edges, now)
   const applied = DOMAINS.some((domain) => adjustment.deltas[domain] !== 0)
   const version = applied ? learning.newestVersion + 1 : weightsInForce(learning, configuration).version
   const { reason, observations, deltas } = adjustment
@@ -87,7 +88,7 @@ export const runLearning = (learning: Learning, request: LearningRequest): Decis
         reason,
         applied,
         correlations: adjustment.correlations,
-        edges: request.edges,
+        edges,
         step: adjustment.step,
         weights_version: version,
         window_mean_return: adjustment.meanReturn,
@@ -100,7 +101,7 @@ export const runLearning = (learning: Learning, request: LearningRequest): Decis
       payload: {
         attributions: adjustment.attributions,
         weight_adjustment: { applied, reason, observations, deltas },
-        producer_scores: request.producerScores,
+        producer_scores: producerScoresOf(facts, context),
       },
     },
     ...(applied ? [alertOf(adjustment)] : []),
@@ -123,25 +124,6 @@ const alertOf = ({ previous, weights, deltas, observations, reason }: Adjustment
     repeat: 0,
   },
 })
-
-/** The sections of the configuration that a run reads. */
-interface LearningSettings {
-  readonly weights: DomainWeights
-  readonly learning: LearningRules
-}
-
-interface LearningRules {
-  readonly enabled: boolean
-  readonly window_days: number
-  readonly min_positions: number
-  readonly max_step: number
-  readonly min_pairs: number
-  readonly floor: number
-  readonly ceiling: number
-  readonly cold_days: number
-  readonly warm_days: number
-  readonly revert_after: number
-}
 
 type LearningReason =
   | 'cold_start_no_history'
@@ -167,7 +149,9 @@ interface Adjustment {
 /** The result of a learning run: new weights, the step, and why. */
 const adjust = (
   learning: Learning,
-  { configuration, edges, now }: Pick<LearningRequest, 'configuration' | 'edges' | 'now'>,
+  configuration: Pick<Configuration, 'weights' | 'learning'>,
+  edges: DomainWeights,
+  now: Timestamp,
 ): Adjustment => {
   const { weights: configured, learning: rules } = configuration
   const previous = normalized(weightsInForce(learning, configuration).weights)
@@ -218,7 +202,7 @@ interface Pace {
 const paceOf = (
   firstCloseAt: Timestamp | null,
   closes: readonly Close[],
-  rules: LearningRules,
+  rules: Configuration['learning'],
   now: Timestamp,
 ): Pace => {
   if (firstCloseAt === null) return { step: 0, reason: 'cold_start_no_history' }
@@ -265,3 +249,59 @@ const meanOf = (values: readonly number[]): number =>
 
 /** Values have nine decimals: a smaller variance is rounding. */
 const NOISE = 1e-20
+
+/**
+ * How much better than chance the calls of a domain are: the edges of its authors, by the weight of their word. There are
+ * many more calls than trades, and the result of a trade is shared by all domains.
+ */
+const domainEdges = (
+  { signals: { contributors, producers }, reputation }: BrainFacts,
+  rules: ContributionRules,
+): DomainWeights => {
+  const sums = new Map<Domain, { edges: number; weights: number }>()
+  for (const [author, contribution] of contributionsIn(reputation, rules)) {
+    const domain = domainOf(author, (name) => producers.registered.get(name)?.domain)
+    if (domain === null || isRemoved(contributors, author)) continue
+    const weight = weightOf(contribution)
+    const sum = sums.get(domain) ?? { edges: 0, weights: 0 }
+    sums.set(domain, {
+      edges: sum.edges + weight * contribution.edge.mean,
+      weights: sum.weights + weight,
+    })
+  }
+  return byDomain((domain) => {
+    const { edges, weights } = sums.get(domain) ?? { edges: 0, weights: 0 }
+    return weights === 0 ? 0 : r9(edges / weights)
+  })
+}
+
+const CONTRIBUTORS = 'contributor:'
+const PRODUCERS = 'producer:'
+
+/** Its calls are still judged, but its word counts no more. */
+const isRemoved = ({ byId }: BrainFacts['signals']['contributors'], author: string): boolean =>
+  author.startsWith(CONTRIBUTORS) &&
+  byId.get(contributorId(author.slice(CONTRIBUTORS.length)))?.removed === true
+
+const domainOf = (author: string, registered: (name: string) => string | undefined): Domain | null => {
+  if (author.startsWith(CONTRIBUTORS)) return 'curator'
+  const name = author.slice(PRODUCERS.length)
+  const found = registered(name) ?? builtinOf(name)?.domain
+  return DOMAINS.find((domain) => domain === found) ?? null
+}
+
+/** More would not fit into a report. */
+const PRODUCERS_REPORTED_MAX = 400
+
+/** Reputation of built-in and registered producers, by name. */
+const producerScoresOf = (
+  { signals: { producers }, reputation: { outcomes } }: BrainFacts,
+  { now, configuration }: DecisionContext,
+): Record<string, number> => {
+  const names = [...Object.keys(BUILTIN_PRODUCERS), ...producers.registered.keys()].toSorted()
+  return Object.fromEntries(
+    names
+      .slice(0, PRODUCERS_REPORTED_MAX)
+      .map((name) => [name, r9(reputationAt(outcomes, authorKey(null, name), now, configuration.karma))]),
+  )
+}

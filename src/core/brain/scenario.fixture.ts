@@ -2,13 +2,8 @@ import { canonicalSymbol } from '../shared/symbol.ts'
 import { signalId } from '../shared/brand.ts'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
 import type { JsonObject } from '../shared/json.ts'
-import {
-  type CycleInputs,
-  type CycleResult,
-  type CycleRules,
-  type DecidedConviction,
-  runCycle,
-} from './cycle.ts'
+import { type CycleInputs, type CycleResult, type DecidedConviction, runCycle } from './cycle.ts'
+import type { DecisionRules } from './decision.ts'
 import type { IntentRules } from './payloads.ts'
 import type { Regime } from './regime.ts'
 import {
@@ -28,7 +23,7 @@ export const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
 
 /** That the whole configuration fits here is part of the test: the caller hands it over as it is. */
-export const RULES: CycleRules & IntentRules = DEFAULT_CONFIGURATION
+export const RULES: DecisionRules & IntentRules = DEFAULT_CONFIGURATION
 
 const WEIGHTS = DEFAULT_CONFIGURATION.weights
 
@@ -114,7 +109,10 @@ export const authorsOf = (signals: readonly BrainSignal[]): readonly AuthorSigna
 
 type Scenario = Partial<Omit<CycleInputs, 'authors'>> & { readonly signals?: readonly BrainSignal[] }
 
-export const cycleOf = ({ signals = [], ...inputs }: Scenario = {}, rules: CycleRules = RULES): CycleResult =>
+export const cycleOf = (
+  { signals = [], ...inputs }: Scenario = {},
+  rules: DecisionRules = RULES,
+): CycleResult =>
   runCycle(
     {
       asOfMs: NOW_MS,

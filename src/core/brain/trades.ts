@@ -66,7 +66,7 @@ export const evolveTrades = (trades: Trades, event: KnownEvent): Trades => {
       return opened(trades, event.payload)
     case 'execution.position_closed.v1':
       return trades.held.has(event.payload.position_id)
-        ? withClosed(trades, event.payload.position_id)
+        ? { ...trades, closed: [...trades.closed, event.payload.position_id] }
         : trades
     case 'brain.cycle.v1':
       return swept(trades, event.ts)
@@ -74,13 +74,6 @@ export const evolveTrades = (trades: Trades, event: KnownEvent): Trades => {
       return trades
   }
 }
-
-const withClosed = ({ convictions, wanted, held, closed }: Trades, id: PositionId): Trades => ({
-  convictions,
-  wanted,
-  held,
-  closed: [...closed, id],
-})
 
 const wantedBy = (
   { convictions }: Trades,
@@ -106,10 +99,9 @@ const opened = (trades: Trades, position: PayloadOf<'execution.position_opened.v
     contributors: [],
   }
   return {
-    convictions: trades.convictions,
+    ...trades,
     wanted: trades.wanted.delete(position.intent_id),
     held: trades.held.set(position.position_id, { convictionId, domainScores, signalIds, contributors }),
-    closed: trades.closed,
   }
 }
 

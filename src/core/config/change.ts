@@ -15,16 +15,8 @@ import {
 import type { Configuration } from './schema.ts'
 import { isRedactedSecret, isSecret } from './secrets.ts'
 import { faultsOfKeys } from './validate.ts'
-import {
-  isObject,
-  type KeyPath,
-  type Leaf,
-  leavesOf,
-  sameValue,
-  valueAt,
-  withoutValue,
-  withValue,
-} from './values.ts'
+import { isJsonObject } from '../shared/json-object.ts'
+import { type KeyPath, type Leaf, leavesOf, sameValue, valueAt, withoutValue, withValue } from './values.ts'
 
 interface ChangeRequest {
   /** What a client sent, parsed but not looked at. */
@@ -77,7 +69,7 @@ const KEYS_MAX = 2000
 /** A client's body over the user settings, and what follows from it. Writes nothing. */
 export const changeUserSettings = (request: ChangeRequest): Change => {
   const { body, layers, running, prefix } = request
-  if (!isObject(body)) {
+  if (!isJsonObject(body)) {
     return { status: 'malformed', faults: [{ loc: prefix, msg: 'must be an object', type: 'object_type' }] }
   }
   const leaves = leavesOf(body)
@@ -148,7 +140,7 @@ const withRequests = (layers: Layers, requests: readonly Leaf[], running: JsonOb
 
 /** An empty object asks for nothing where a group stands. */
 const repeats = (present: Json | undefined, request: Json): boolean =>
-  request !== null && (sameValue(present, request) || (isObject(present) && sameValue(request, {})))
+  request !== null && (sameValue(present, request) || (isJsonObject(present) && sameValue(request, {})))
 
 const applyRequest = (values: JsonObject, { path, value }: Leaf): JsonObject =>
   value === null && isKnown(path) ? withoutValue(values, path) : withValue(values, path, value)

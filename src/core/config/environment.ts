@@ -2,7 +2,8 @@ import type { Json } from '../shared/json.ts'
 import { nearest } from '../shared/nearest.ts'
 import { CONFIGURATION_KEYS, type Key, type KeyKind } from './keys.ts'
 import type { Layer } from './layers.ts'
-import { isList, isObject, type KeyPath, withValue } from './values.ts'
+import { isJsonObject } from '../shared/json-object.ts'
+import { isList, type KeyPath, withValue } from './values.ts'
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
@@ -97,7 +98,7 @@ const readText = (kind: KeyKind, text: string): Json => {
     case 'numbers':
       return readList(text, readNumber)
     case 'map':
-      return readJson(text, isObject)
+      return readJson(text, isJsonObject)
   }
 }
 

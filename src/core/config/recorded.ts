@@ -3,7 +3,8 @@ import { asValues } from './layers.ts'
 import { type Configuration, configurationSchema } from './schema.ts'
 import { configurationHashInput, redactedConfiguration } from './secrets.ts'
 import { DEFAULT_CONFIGURATION } from './validate.ts'
-import { isObject, type KeyPath, leavesOf, sameValue, valueAt, withValue } from './values.ts'
+import { isJsonObject } from '../shared/json-object.ts'
+import { type KeyPath, leavesOf, sameValue, valueAt, withValue } from './values.ts'
 
 /** What decisions depend on. How the service is reached and where it keeps its files stays out of the log. */
 const SECTIONS = [
@@ -54,7 +55,7 @@ export const configurationRecord = (
 
 /** The settings of decisions as they were recorded, all others as they are by default; null for what cannot be read. */
 export const configurationFrom = (recorded: unknown): Configuration | null => {
-  if (!isObject(recorded)) return null
+  if (!isJsonObject(recorded)) return null
   const values = leavesOf(recorded)
     .filter(({ path }) => isRecorded(path))
     .reduce((all, { path, value }) => withValue(all, path, value), DEFAULTS)

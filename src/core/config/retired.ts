@@ -1,5 +1,5 @@
 import type { JsonObject } from '../shared/json.ts'
-import { isObject } from './values.ts'
+import { isJsonObject } from '../shared/json-object.ts'
 
 /** Groups of keys that older versions knew. They are ignored with a warning: an update must not keep a service from starting. */
 const RETIRED: readonly (readonly [section: string, group: string])[] = [
@@ -18,7 +18,7 @@ export const withoutRetired = (values: JsonObject): WithoutRetired => {
   let kept = values
   for (const [section, group] of RETIRED) {
     const { [section]: found, ...others } = kept
-    if (!isObject(found) || !Object.hasOwn(found, group)) continue
+    if (!isJsonObject(found) || !Object.hasOwn(found, group)) continue
     const { [group]: _ignored, ...rest } = found
     kept = { ...others, [section]: rest }
     retired.push(`${section}.${group}`)

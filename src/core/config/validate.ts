@@ -2,7 +2,8 @@ import { type Fault, FAULTS_MAX, faultsOf, type FaultType } from '../shared/faul
 import type { JsonObject } from '../shared/json.ts'
 import { hintFor } from './keys.ts'
 import { type Configuration, configurationSchema } from './schema.ts'
-import { isObject, type KeyPath, valueAt, withoutValue } from './values.ts'
+import { isJsonObject } from '../shared/json-object.ts'
+import { type KeyPath, valueAt, withoutValue } from './values.ts'
 import { isSandbox } from '../shared/sandbox.ts'
 import { acceptanceWindowMs, supportedVenue } from '../shared/venues.ts'
 
@@ -58,7 +59,7 @@ const withoutFaulty = (values: JsonObject, faults: readonly Fault[]): JsonObject
 
 /** A fault inside a list concerns the list. */
 const objectPath = (values: JsonObject, loc: KeyPath): KeyPath =>
-  loc.filter((_, index) => isObject(valueAt(values, loc.slice(0, index))))
+  loc.filter((_, index) => isJsonObject(valueAt(values, loc.slice(0, index))))
 
 function frozen<T>(value: T): T {
   if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(frozen)

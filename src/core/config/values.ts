@@ -1,3 +1,4 @@
+import { isJsonObject } from '../shared/json-object.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
 
 export type KeyPath = readonly string[]
@@ -17,8 +18,8 @@ export const mergeValues = (weaker: JsonObject, stronger: JsonObject, depth = 0)
     const below = merged.get(name)
     // A null without anything below is an unknown key: it stays, so that it is refused.
     if (value === null && below !== undefined) continue
-    const merges = isObject(value) && depth < DEPTH_MAX
-    merged.set(name, merges ? mergeValues(isObject(below) ? below : {}, value, depth + 1) : value)
+    const merges = isJsonObject(value) && depth < DEPTH_MAX
+    merged.set(name, merges ? mergeValues(isJsonObject(below) ? below : {}, value, depth + 1) : value)
   }
   return Object.fromEntries(merged)
 }
@@ -27,20 +28,20 @@ export const mergeValues = (weaker: JsonObject, stronger: JsonObject, depth = 0)
 export const leavesOf = (values: JsonObject, path: KeyPath = []): readonly Leaf[] =>
   Object.entries(values).flatMap(([name, value]) => {
     const here = [...path, name]
-    const descends = isObject(value) && Object.keys(value).length > 0 && here.length < DEPTH_MAX
+    const descends = isJsonObject(value) && Object.keys(value).length > 0 && here.length < DEPTH_MAX
     return descends ? leavesOf(value, here) : [{ path: here, value }]
   })
 
 export const valueAt = (values: Json, path: KeyPath): Json | undefined =>
   path.reduce<Json | undefined>(
-    (value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined),
+    (value, name) => (isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined),
     values,
   )
 
 export const withValue = (values: JsonObject, [name, ...rest]: KeyPath, value: Json): JsonObject => {
   if (name === undefined) return values
   const below = valueAt(values, [name])
-  const member = rest.length === 0 ? value : withValue(isObject(below) ? below : {}, rest, value)
+  const member = rest.length === 0 ? value : withValue(isJsonObject(below) ? below : {}, rest, value)
   return Object.fromEntries([...Object.entries(values).filter(([other]) => other !== name), [name, member]])
 }
 
@@ -49,7 +50,7 @@ export const withoutValue = (values: JsonObject, [name, ...rest]: KeyPath): Json
   const members = Object.entries(values).flatMap(([other, value]): readonly (readonly [string, Json])[] => {
     if (other !== name) return [[other, value]]
     if (rest.length === 0) return []
-    if (!isObject(value)) return [[other, value]]
+    if (!isJsonObject(value)) return [[other, value]]
     const smaller = withoutValue(value, rest)
     return Object.keys(smaller).length === 0 ? [] : [[other, smaller]]
   })
@@ -61,15 +62,12 @@ export const sameValue = (one: Json | undefined, other: Json | undefined): boole
   if (isList(one) && isList(other)) {
     return one.length === other.length && one.every((item, index) => sameValue(item, other[index]))
   }
-  if (!isObject(one) || !isObject(other)) return false
+  if (!isJsonObject(one) || !isJsonObject(other)) return false
   const names = Object.keys(one)
   return (
     names.length === Object.keys(other).length &&
     names.every((name) => Object.hasOwn(other, name) && sameValue(one[name], other[name]))
   )
 }
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export const isList = (value: unknown): value is readonly Json[] => Array.isArray(value)

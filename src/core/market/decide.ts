@@ -1,4 +1,4 @@
-import { type Timestamp, timestampOf } from '../shared/brand.ts'
+import { timestampOf } from '../shared/brand.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import type { Market } from './evolve.ts'
@@ -13,12 +13,12 @@ export interface MarketCommand {
   readonly observation: Observation
 }
 
+/** Takes the bars that are sound. What is refused says why; nothing is repaired. */
 export const decideMarket = (
   { market }: { readonly market: Market },
-  command: MarketCommand,
-  { now, configuration }: DecisionContext,
-): Decision =>
-  observeBars(market, command.observation, { now, moveMax: configuration.market.max_bar_move_pct })
+  { observation: { feed, bars } }: MarketCommand,
+  context: DecisionContext,
+): Decision => accept(...bars.flatMap((bar) => observed(market, bar, feed, context)))
 
 interface Observation {
   /** Name of the feed. */
@@ -27,16 +27,6 @@ interface Observation {
   readonly bars: readonly FeedBar[]
 }
 
-interface ObservationRules {
-  readonly now: Timestamp
-  /** A larger jump needs a second bar that confirms it. */
-  readonly moveMax: number
-}
-
-/** Takes the bars that are sound. What is refused says why; nothing is repaired. */
-const observeBars = (market: Market, { feed, bars }: Observation, rules: ObservationRules): Decision =>
-  accept(...bars.flatMap((bar) => observed(market, bar, feed, rules)))
-
 /** How near a second bar has to be to confirm a jump. */
 const CONFIRMING_MOVE_MAX = 0.1
 
@@ -44,8 +34,10 @@ const observed = (
   market: Market,
   bar: FeedBar,
   feed: string,
-  { now, moveMax }: ObservationRules,
+  { now, configuration }: DecisionContext,
 ): readonly NewEvent[] => {
+  // A larger jump needs a second bar that confirms it.
+  const moveMax = configuration.market.max_bar_move_pct
   const known = market.symbols.get(canonicalSymbol(bar.symbol))
   const nowMs = Date.parse(now)
   const isCredible = ({ close_ts }: StoredBar): boolean => !isFromFuture(Date.parse(close_ts), nowMs)

@@ -10,9 +10,10 @@ export const clockJumpKey = ({
 }: Pick<ClockJump, 'cause' | 'log_time'>): string | undefined =>
   cause === 'log_ahead' ? `clock:log_ahead:${log_time}` : undefined
 
-export const recordClockJump = (jump: ClockJump): Decision =>
-  accept(
-    { type: 'system.clock_jumped.v1', source: 'system', payload: jump, ...keyOf(jump) },
+export const recordClockJump = (jump: ClockJump): Decision => {
+  const key = clockJumpKey(jump)
+  return accept(
+    { type: 'system.clock_jumped.v1', source: 'system', payload: jump, ...(key && { dedupeKey: key }) },
     {
       type: 'alert.clock_jump',
       source: 'alerts',
@@ -25,10 +26,6 @@ export const recordClockJump = (jump: ClockJump): Decision =>
       },
     },
   )
-
-const keyOf = (jump: ClockJump): { readonly dedupeKey?: string } => {
-  const dedupeKey = clockJumpKey(jump)
-  return dedupeKey === undefined ? {} : { dedupeKey }
 }
 
 const messageOf = ({ cause, jump_seconds, wall_clock, log_time }: ClockJump): string => {

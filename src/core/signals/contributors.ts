@@ -276,17 +276,7 @@ const recorded = (
 ): Contributors['byId'] => {
   const known = byId.get(id)
   if (known === undefined) return byId
-  return byId.set(id, {
-    id: known.id,
-    nodeId: known.nodeId,
-    name: known.name,
-    role: known.role,
-    publicKey: known.publicKey,
-    registeredAt: known.registeredAt,
-    metadata: known.metadata,
-    removed: known.removed,
-    record: count(known.record),
-  })
+  return byId.set(id, { ...known, record: count(known.record) })
 }
 
 const registrationOf = (

@@ -82,10 +82,10 @@ const withSignal = (
   const { id, type, payload } = signal
   const newest = { id: signalId(id), type, symbol, authorId, contributorId, effectiveTimeMs, payload }
   return {
+    ...latest,
     signals: latest.signals.set(key, newest),
     ofAuthor: before === undefined ? latest.ofAuthor.set(authorId, own + 1) : latest.ofAuthor,
     oldestMs: latest.signals.size === 0 ? effectiveTimeMs : Math.min(latest.oldestMs, effectiveTimeMs),
-    unattributed: latest.unattributed,
   }
 }
 
@@ -102,9 +102,9 @@ const swept = (latest: LatestSignals, nowMs: number): LatestSignals => {
       gone.set(authorId, (gone.get(authorId) ?? 0) + 1)
     } else if (effectiveTimeMs < oldestMs) oldestMs = effectiveTimeMs
   }
-  const { signals, ofAuthor, unattributed } = latest
-  if (old.length === 0) return { signals, ofAuthor, oldestMs, unattributed }
-  return { signals: signals.deleteAll(old), ofAuthor: without(ofAuthor, gone), oldestMs, unattributed }
+  if (old.length === 0) return { ...latest, oldestMs }
+  const { signals, ofAuthor } = latest
+  return { ...latest, signals: signals.deleteAll(old), ofAuthor: without(ofAuthor, gone), oldestMs }
 }
 
 const without = (

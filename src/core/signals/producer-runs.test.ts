@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { given, NOW, stateAfter } from '../../../test/given.fixture.ts'
 import type { Command } from '../decide.ts'
 import type { NewEvent, NewPayload } from '../events/catalogue.ts'
-import type { ProducerReport, Row } from './producer-runs.ts'
+import { rowFaultOf, type ProducerReport, type Row } from './producer-runs.ts'
 
 const NAME = 'technical-analysis'
 const row = (changes: Partial<Row> = {}): Row => ({
@@ -261,4 +261,24 @@ describe('staleness', () => {
     given().when({ kind: 'notice-stale-producers' }).thenNothing()
     expect(stateAfter([ran('stale')]).signals.producers.runs.get(NAME)?.health).toBe('stale')
   })
+})
+
+it.each([
+  ['orderbook', { symbol: 'BTC', bid_depth_usd: 1, ask_depth_usd: 2, imbalance: -0.3, more: [1] }, true],
+  ['orderbook', { imbalance: 0.5 }, false],
+  ['orderbook', { symbol: '', imbalance: 0.5 }, false],
+  ['orderbook', { symbol: 'BTC', imbalance: 'much' }, false],
+  ['orderbook', { symbol: 'BTC', imbalance: Number.NaN }, false],
+  ['sentiment', { symbol: 'BTC', fear_greed: 100 }, true],
+  ['sentiment', { symbol: 'BTC', fear_greed: 101 }, false],
+  ['ta', { symbol: 'BTC', trend: 'bullish', rsi_14: 50 }, true],
+  ['ta', { symbol: 'BTC', trend: 'up' }, false],
+] as const)('looks at each member of a row: %s %o', (name, payload, isTaken) => {
+  const domain = name === 'sentiment' ? 'social' : 'technical'
+  const fault = rowFaultOf(row({ type: `signal.${name}.v1`, payload }), {
+    now: NOW,
+    skewSecondsMax: 0,
+    domain,
+  })
+  expect(fault === null).toBe(isTaken)
 })

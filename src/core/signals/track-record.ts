@@ -43,19 +43,11 @@ export const countSubmitted = (
   at: Timestamp,
   conviction: number | null,
 ): TrackRecord => ({
+  ...record,
   submitted: record.submitted + 1,
-  accepted: record.accepted,
-  resolved: record.resolved,
-  profitable: record.profitable,
-  hitWeightSum: record.hitWeightSum,
-  weightSum: record.weightSum,
-  brierSum: record.brierSum,
   convictionSum: finite(record.convictionSum + (conviction ?? 0)),
   convictionCount: record.convictionCount + (conviction === null ? 0 : 1),
-  accrued: record.accrued,
   lastActiveAt: at,
-  streakDays: record.streakDays,
-  streakDay: record.streakDay,
 })
 
 /** The score of a payload may be any number, and memory that holds an infinite one cannot be written down. */
@@ -73,19 +65,12 @@ export const countResolved = (record: TrackRecord, verdict: Verdict): TrackRecor
   const weight = weightOf(verdict)
   const miss = verdict.probability - hit
   return {
-    submitted: record.submitted,
-    accepted: record.accepted,
+    ...record,
     resolved: record.resolved + 1,
     profitable: record.profitable + hit,
     hitWeightSum: record.hitWeightSum + weight * hit,
     weightSum: record.weightSum + weight,
     brierSum: record.brierSum + miss * miss,
-    convictionSum: record.convictionSum,
-    convictionCount: record.convictionCount,
-    accrued: record.accrued,
-    lastActiveAt: record.lastActiveAt,
-    streakDays: record.streakDays,
-    streakDay: record.streakDay,
   }
 }
 

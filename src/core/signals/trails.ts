@@ -77,15 +77,7 @@ export const afterSeen = (trails: Trails, all: readonly SignalsSeen[]): Trails =
     for (const { source, type, first, last, count } of all) {
       const trail = extended(known.get(source), first, { type })
       const days = trail.days.with(trail.days.length - 1, (trail.days.at(-1) ?? 0) + count - 1)
-      const { signals, contributorIds, firstSeen, types } = trail
-      known.set(source, {
-        signals: signals + count - 1,
-        contributorIds,
-        firstSeen,
-        lastSeen: last,
-        days,
-        types,
-      })
+      known.set(source, { ...trail, signals: trail.signals + count - 1, lastSeen: last, days })
     }
   })
   return { byNode: trails.byNode, bySource }

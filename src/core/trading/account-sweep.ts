@@ -34,6 +34,7 @@ import { canonicalSymbol } from '../shared/symbol.ts'
 import { markNow } from '../signals/prices.ts'
 import { reduceOnlyEvent } from './venue.ts'
 import type { TradingFacts } from './evolve.ts'
+import { omsEvent } from './oms-event.ts'
 
 /** What a venue holds for us in one symbol, as it says. */
 export interface VenueHolding {
@@ -292,41 +293,37 @@ const adoption = (
   const positionId = derivedId('adopted', cause, context.sha256Hex)
   const notional = usdNumber(notionalOf(entry, quantity))
   return [
-    {
-      type: 'execution.position_adopted.v1',
-      source: 'oms',
-      payload: {
-        position_id: positionId,
-        venue,
-        asset: symbol,
-        direction,
-        entry_price: priceNumber(entry),
-        quantity: quantityNumber(quantity),
-        size_notional: notional,
-        leverage: like.leverage,
-        mark_price: priceNumber(mark),
-        // Without a stop all of it may be lost, valued at the higher of the two prices.
-        loss_at_stop_usd: Math.max(notional, usdNumber(notionalOf(mark, quantity))),
-      },
-    },
+    omsEvent('execution.position_adopted.v1', {
+      position_id: positionId,
+      venue,
+      asset: symbol,
+      direction,
+      entry_price: priceNumber(entry),
+      quantity: quantityNumber(quantity),
+      size_notional: notional,
+      leverage: like.leverage,
+      mark_price: priceNumber(mark),
+      // Without a stop all of it may be lost, valued at the higher of the two prices.
+      loss_at_stop_usd: Math.max(notional, usdNumber(notionalOf(mark, quantity))),
+    }),
     executionAlert({
       cause: 'position_adopted',
       message:
         `${venue} holds ${quantityNumber(quantity)} ${symbol} ${direction} that were not opened here: ` +
         'nothing is opened until an operator has looked at it',
       symbol,
-      orderId: null,
       positionId,
-      repeat: 0,
     }),
   ]
 }
 
-const differsEvent = ({ symbol, ours, theirs }: Difference, { venue }: AccountSweep): NewEvent => ({
-  type: 'execution.venue_differs.v1',
-  source: 'oms',
-  payload: { venue, symbol, our_quantity: quantityNumber(ours), venue_quantity: quantityNumber(theirs) },
-})
+const differsEvent = ({ symbol, ours, theirs }: Difference, { venue }: AccountSweep): NewEvent =>
+  omsEvent('execution.venue_differs.v1', {
+    venue,
+    symbol,
+    our_quantity: quantityNumber(ours),
+    venue_quantity: quantityNumber(theirs),
+  })
 
 const missingEvents = (difference: Difference, sweep: AccountSweep): readonly NewEvent[] => [
   differsEvent(difference, sweep),
@@ -336,9 +333,7 @@ const missingEvents = (difference: Difference, sweep: AccountSweep): readonly Ne
       `${sweep.venue} holds ${quantityNumber(difference.theirs)} ${difference.symbol} where we hold ` +
       `${quantityNumber(difference.ours)}: nothing is opened until an operator has looked at it`,
     symbol: difference.symbol,
-    orderId: null,
     positionId: difference.held[0]?.id ?? null,
-    repeat: 0,
   }),
 ]
 

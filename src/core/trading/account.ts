@@ -25,6 +25,7 @@ export interface AccountStatus {
   readonly equity: Usd
   readonly peak: Usd
   readonly dayStart: Usd
+  /** Since 00:00 UTC and since the peak, as parts of equity then. */
   readonly dayLoss: number
   readonly drawdown: number
   readonly lossAtStop: Usd

@@ -62,9 +62,9 @@ const openPosition = ({ positions }: Portfolio, id: PositionId): OpenPosition =>
 export const withPosition = ({ positions, book }: Portfolio, after: Position): Portfolio => {
   const before = positions.get(after.id)
   const wasOpen = before !== undefined && isOpen(before)
-  const without = wasOpen ? summed(book, before, -1) : book
+  const without = wasOpen ? summed(book, before, minus) : book
   const staysOpen = isOpen(after)
-  const sums = staysOpen ? summed(without, after, 1) : without
+  const sums = staysOpen ? summed(without, after, plus) : without
   const kept = wasOpen && !staysOpen ? trimmed(positions, book.count) : positions
   return {
     positions: kept.set(after.id, after),
@@ -78,55 +78,31 @@ export const withMarks = (
   before: readonly OpenPosition[],
   after: readonly OpenPosition[],
 ): Portfolio => {
-  let { unrealized, exposure, margin } = book
-  for (const { mark } of before) {
-    unrealized = minus(unrealized, mark.unrealized)
-    exposure = minus(exposure, mark.exposure)
-    margin = minus(margin, mark.margin)
-  }
-  for (const { mark } of after) {
-    unrealized = plus(unrealized, mark.unrealized)
-    exposure = plus(exposure, mark.exposure)
-    margin = plus(margin, mark.margin)
-  }
+  const without = before.reduce((sums, position) => summed(sums, position, minus), book)
   return {
     positions: positions.withMutations((all) => {
       for (const position of after) all.set(position.id, position)
     }),
-    book: {
-      bySymbol: book.bySymbol,
-      count: book.count,
-      unrealized,
-      lossAtStop: book.lossAtStop,
-      exposure,
-      margin,
-    },
+    book: after.reduce((sums, position) => summed(sums, position, plus), without),
   }
 }
 
-const summed = (book: Book, { holding, mark }: OpenPosition, sign: 1 | -1): Book => {
-  const added = sign === 1 ? plus : minus
-  return {
-    bySymbol: book.bySymbol,
-    count: book.count,
-    unrealized: added(book.unrealized, mark.unrealized),
-    lossAtStop: added(book.lossAtStop, holding.lossAtStop),
-    exposure: added(book.exposure, mark.exposure),
-    margin: added(book.margin, mark.margin),
-  }
-}
+const summed = (book: Book, { holding, mark }: OpenPosition, added: typeof plus<Usd>): Book => ({
+  ...book,
+  unrealized: added(book.unrealized, mark.unrealized),
+  lossAtStop: added(book.lossAtStop, holding.lossAtStop),
+  exposure: added(book.exposure, mark.exposure),
+  margin: added(book.margin, mark.margin),
+})
 
 const indexed = (book: Book, { id, terms }: Position, joins: boolean): Book => {
   const symbol = terms.asset
   const ids = book.bySymbol.get(symbol) ?? []
   const after = joins ? [...ids, id] : ids.filter((other) => other !== id)
   return {
+    ...book,
     bySymbol: after.length === 0 ? book.bySymbol.delete(symbol) : book.bySymbol.set(symbol, after),
     count: book.count + (joins ? 1 : -1),
-    unrealized: book.unrealized,
-    lossAtStop: book.lossAtStop,
-    exposure: book.exposure,
-    margin: book.margin,
   }
 }
 

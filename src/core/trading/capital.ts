@@ -9,6 +9,7 @@ import type { TradingFacts } from './evolve.ts'
 import { executionAlert } from './execution-alerts.ts'
 import { isAtRest } from './orders.ts'
 import { soldOf } from './positions.ts'
+import { omsEvent } from './oms-event.ts'
 
 /*
  * Money that somebody moves into the account at a venue, or out of it, is neither earned nor lost. The venue does not say
@@ -59,20 +60,13 @@ const capitalEvents = (amount: Usd, { venue }: AccountSweep): readonly NewEvent[
   const isDeposit = amount > 0n
   const usd = usdNumber(isDeposit ? amount : minus(NO_USD, amount)).toFixed(2)
   return [
-    {
-      type: 'execution.capital_moved.v1',
-      source: 'oms',
-      payload: { venue, amount_usd: usdNumber(amount) },
-    },
+    omsEvent('execution.capital_moved.v1', { venue, amount_usd: usdNumber(amount) }),
     executionAlert({
       cause: 'capital_moved',
       message:
         `The account at ${venue} has ${usd} USD ${isDeposit ? 'more' : 'less'} than trades, fees and funding ` +
         `explain: this counts as a ${isDeposit ? 'deposit' : 'withdrawal'}. If nobody moved it, look at the account`,
       symbol: '',
-      orderId: null,
-      positionId: null,
-      repeat: 0,
     }),
   ]
 }

@@ -10,7 +10,6 @@ import {
   slippedPrice,
   type Price,
   type Quantity,
-  type Usd,
 } from '../shared/money.ts'
 import { openPositionsOf } from './book.ts'
 import type { TradingFacts } from './evolve.ts'
@@ -19,7 +18,7 @@ import { markReader } from '../signals/prices.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import { openElsewhere } from './unrouted.ts'
 import { feedBlockerOf, priceBlockerOf, type PriceBlocker } from './live-prices.ts'
-import { type Blocker, blockersOf } from './venue.ts'
+import { type Blocker, blockersOf, type Steps } from './venue.ts'
 
 /** Orders at venues that may be under way at once; one more is not sent. */
 const VENUE_ORDERS_MAX = 500
@@ -122,16 +121,8 @@ export type Destination =
       readonly name: string
       readonly isAvailable: boolean
       readonly isPaperPeriodOver: boolean
-      readonly steps: OrderSteps | null
+      readonly steps: Steps | null
     }
-
-/** How fine a venue takes orders, and the smallest. Null where it does not say. */
-export interface OrderSteps {
-  readonly quantityStep: Quantity | null
-  readonly quantityMin: Quantity | null
-  readonly notionalMin: Usd | null
-  readonly priceStep: Price | null
-}
 
 const FINEST_PRICE = 1n as Price
 

@@ -32,6 +32,7 @@ import { newClientOrderId } from './client-order-id.ts'
 import { ruleIn } from './positions.ts'
 import { type Fill, filledEvent, levelsOf, paperFill } from './fills.ts'
 import { type EntryFacts, type EntryRules, type OrderPlan, type SizeLimits, planned } from './sizing.ts'
+import { omsEvent } from './oms-event.ts'
 
 /** A ready intent becomes an order, or is rejected with every reason. */
 export const enterIntent = (facts: TradingFacts, intentId: IntentId, context: DecisionContext): Decision => {
@@ -82,11 +83,9 @@ const rejected = (
   { now, sha256Hex, mark }: EntryFacts,
 ): readonly NewEvent[] => {
   const { symbol, direction, cycle_id: traceId } = intent
-  const failed: NewEvent = {
-    type: 'execution.order_failed.v1',
-    source: 'oms',
-    traceId,
-    payload: {
+  const failed: NewEvent = omsEvent(
+    'execution.order_failed.v1',
+    {
       order_id: derivedId('order', id, sha256Hex),
       intent_id: id,
       symbol,
@@ -98,20 +97,20 @@ const rejected = (
         sizing: plan === null ? null : sizingOf(plan),
       },
     },
-  }
-  if (!reasons.includes('dcg_symbol')) return [failed]
-  const violation: NewEvent = {
-    type: 'system.dcg_violation.v1',
-    source: 'oms',
     traceId,
-    payload: {
+  )
+  if (!reasons.includes('dcg_symbol')) return [failed]
+  const violation: NewEvent = omsEvent(
+    'system.dcg_violation.v1',
+    {
       symbol,
       action: direction === 'long' ? 'buy' : 'sell',
       reason: 'Symbol in DCG blacklist',
       blocked_at: now,
       intent_id: id,
     },
-  }
+    traceId,
+  )
   return [violation, failed]
 }
 
@@ -129,11 +128,9 @@ const ordered = (
     traceId: intent.cycle_id,
     venue: destination.name,
   }
-  const submitted: NewEvent = {
-    type: 'execution.order_submitted.v1',
-    source: 'oms',
-    traceId: intent.cycle_id,
-    payload: {
+  const submitted: NewEvent = omsEvent(
+    'execution.order_submitted.v1',
+    {
       order_id: order.id,
       position_id: order.positionId,
       intent_id: id,
@@ -154,7 +151,8 @@ const ordered = (
       exit_reason: null,
       valid_until: intent.valid_until,
     },
-  }
+    intent.cycle_id,
+  )
   // The venue reports what becomes of it.
   if (destination.kind === 'venue' || rules.execution.paper_partial_fills) return [submitted]
   const fill = paperFill(side, quantity, mid, rules.execution)
@@ -177,11 +175,9 @@ export const openedEvent = (
   }: { readonly mid: Price; readonly remaining: Quantity; readonly rules: Pick<EntryRules, 'execution'> },
 ): NewEvent => {
   const { stopLoss, takeProfit, lossAtStop } = levelsOf(intent, fill, rules.execution)
-  return {
-    type: 'execution.position_opened.v1',
-    source: 'oms',
-    traceId: intent.cycle_id,
-    payload: {
+  return omsEvent(
+    'execution.position_opened.v1',
+    {
       position_id: order.positionId,
       order_id: order.id,
       intent_id: id,
@@ -206,7 +202,8 @@ export const openedEvent = (
       remaining_size: quantityNumber(remaining),
       ...(intent.trailing_pct === undefined ? {} : { trailing_pct: intent.trailing_pct }),
     },
-  }
+    intent.cycle_id,
+  )
 }
 
 const limitNumbers = (limits: SizeLimits): Record<string, number> => {

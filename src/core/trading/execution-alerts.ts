@@ -12,16 +12,16 @@ export const executionAlert = ({
   cause,
   message,
   symbol,
-  orderId,
-  positionId,
-  repeat,
+  orderId = null,
+  positionId = null,
+  repeat = 0,
 }: {
   readonly cause: PayloadOf<'alert.execution'>['cause']
   readonly message: string
   readonly symbol: string
-  readonly orderId: string | null
-  readonly positionId: string | null
-  readonly repeat: number
+  readonly orderId?: string | null
+  readonly positionId?: string | null
+  readonly repeat?: number
 }): NewEvent => ({
   type: 'alert.execution',
   source: 'alerts',

@@ -24,11 +24,10 @@ import {
 } from '../shared/money.ts'
 import { r9 } from '../shared/numbers.ts'
 import { markNow } from '../signals/prices.ts'
-import { PAPER } from './orders.ts'
+import { PAPER, cancelEvents } from './orders.ts'
 import type { TradingFacts, TradingState } from './evolve.ts'
 import { filledEvent, paperFill, type Fill } from './fills.ts'
 import { newClientOrderId } from './client-order-id.ts'
-import { cancelEvents } from './orders.ts'
 import { openPositionsOf, positionsOf } from './book.ts'
 import {
   entryOrderOf,
@@ -44,6 +43,7 @@ import {
   type Position,
   type Trigger,
 } from './positions.ts'
+import { omsEvent } from './oms-event.ts'
 
 /** An operator who acts through a surface. */
 export interface Operator {
@@ -185,27 +185,23 @@ export const closedEvents = (
   const gross = signed(terms.direction, minus(plus(before.notional, fill.notional), holding.notional))
   const fees = plus(holding.fees, fill.fee)
   const net = minus(minus(gross, fees), holding.funding)
-  const closed: NewEvent = {
-    type: 'execution.position_closed.v1',
-    source: 'oms',
-    payload: {
-      position_id: position.id,
-      asset: terms.asset,
-      exit_price: priceNumber(averagePrice(costBasis, quantity)),
-      realized_pnl: usdNumber(net),
-      realized_pnl_pct: r9(ratioOf(net, holding.notional)),
-      fees_usd: usdNumber(fees),
-      exit_reason: reason,
-      mode: terms.platform === PAPER ? 'paper' : 'live',
-      gross_pnl: usdNumber(gross),
-      funding_usd: usdNumber(holding.funding),
-      trigger,
-      max_adverse_pct: mark.maxAdverseExcursion,
-      max_favorable_pct: mark.maxFavorableExcursion,
-      ...(by === null ? {} : { closed_by: by.operator }),
-      ...(by === null || by.note === null ? {} : { note: by.note }),
-    },
-  }
+  const closed: NewEvent = omsEvent('execution.position_closed.v1', {
+    position_id: position.id,
+    asset: terms.asset,
+    exit_price: priceNumber(averagePrice(costBasis, quantity)),
+    realized_pnl: usdNumber(net),
+    realized_pnl_pct: r9(ratioOf(net, holding.notional)),
+    fees_usd: usdNumber(fees),
+    exit_reason: reason,
+    mode: terms.platform === PAPER ? 'paper' : 'live',
+    gross_pnl: usdNumber(gross),
+    funding_usd: usdNumber(holding.funding),
+    trigger,
+    max_adverse_pct: mark.maxAdverseExcursion,
+    max_favorable_pct: mark.maxFavorableExcursion,
+    ...(by === null ? {} : { closed_by: by.operator }),
+    ...(by === null || by.note === null ? {} : { note: by.note }),
+  })
   if (reason !== 'stop_loss' && reason !== 'take_profit') return [closed]
   const markPrice = trigger?.price ?? priceNumber(mark.price)
   return [closed, exitAlert({ position, reason, trigger }, { realized: net, repeat: 0, markPrice })]
@@ -332,14 +328,11 @@ const nextExitId = (position: OpenPosition, { sha256Hex }: DecisionContext): Ord
 const isExitUnderWay = ({ trading: { orders } }: TradingFacts, position: OpenPosition): boolean =>
   position.status === 'closing' && orders.open.has(position.exit.orderId)
 
-const unpriced = (position: OpenPosition, { sha256Hex }: DecisionContext): NewEvent => ({
-  type: 'execution.order_failed.v1',
-  source: 'oms',
-  payload: {
+const unpriced = (position: OpenPosition, { sha256Hex }: DecisionContext): NewEvent =>
+  omsEvent('execution.order_failed.v1', {
     order_id: derivedId('close', position.id, sha256Hex),
     intent_id: null,
     symbol: position.terms.asset,
     reasons: ['no_price'],
     details: { position_id: position.id },
-  },
-})
+  })

@@ -1,3 +1,4 @@
+import type { Configuration } from '../config/schema.ts'
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
 import type { IntentId, OrderId, PositionId } from '../shared/brand.ts'
 import {
@@ -19,6 +20,7 @@ import {
   type Quantity,
   type Usd,
 } from '../shared/money.ts'
+import { omsEvent } from './oms-event.ts'
 
 export interface Fill {
   readonly price: Price
@@ -27,10 +29,7 @@ export interface Fill {
   readonly fee: Usd
 }
 
-export interface PaperCosts {
-  readonly paper_slippage_bps: number
-  readonly paper_fee_bps: number
-}
+export type PaperCosts = Pick<Configuration['execution'], 'paper_slippage_bps' | 'paper_fee_bps'>
 
 /** The paper venue: a little worse than the price, and never for free. */
 export const paperFill = (side: 'buy' | 'sell', quantity: Quantity, mid: Price, costs: PaperCosts): Fill => {
@@ -52,23 +51,23 @@ export const filledEvent = (
     remaining,
     venueTradeId = null,
   }: { readonly fillNo: number; readonly remaining: Quantity; readonly venueTradeId?: string | null },
-): NewEvent => ({
-  type: 'execution.order_filled.v1',
-  source: 'oms',
-  payload: {
-    order_id: order.id,
-    position_id: order.positionId,
-    intent_id: order.intentId,
-    fill_price: priceNumber(fill.price),
-    fill_size: quantityNumber(fill.quantity),
-    fee_usd: usdNumber(fill.fee),
-    fill_no: fillNo,
-    notional_usd: usdNumber(fill.notional),
-    remaining_size: quantityNumber(remaining),
-    venue_trade_id: venueTradeId,
-  },
-  ...(order.traceId === undefined ? {} : { traceId: order.traceId }),
-})
+): NewEvent =>
+  omsEvent(
+    'execution.order_filled.v1',
+    {
+      order_id: order.id,
+      position_id: order.positionId,
+      intent_id: order.intentId,
+      fill_price: priceNumber(fill.price),
+      fill_size: quantityNumber(fill.quantity),
+      fee_usd: usdNumber(fill.fee),
+      fill_no: fillNo,
+      notional_usd: usdNumber(fill.notional),
+      remaining_size: quantityNumber(remaining),
+      venue_trade_id: venueTradeId,
+    },
+    order.traceId,
+  )
 
 export interface Levels {
   readonly stopLoss: Price | null

@@ -1,26 +1,12 @@
+import type { Configuration } from '../config/schema.ts'
 import type { Timestamp } from '../shared/brand.ts'
-import type { Usd } from '../shared/money.ts'
 import { naturalLog, powerOfTwo } from '../shared/numbers.ts'
-import { DAY_MS } from '../shared/time.ts'
+import { DAY_MS, msOf } from '../shared/time.ts'
+import type { Close } from './ledger.ts'
 
-export interface ClosedTrade {
-  readonly at: Timestamp
-  readonly net: Usd
-  /** Net over the notional of the entry. */
-  readonly netReturn: number
-}
+export type ClosedTrade = Pick<Close, 'at' | 'net' | 'netReturn'>
 
-export interface KellyRules {
-  readonly p: number
-  readonly b: number
-  readonly prior: number
-  readonly trades: number
-  readonly days: number
-  readonly half_life_trades: number
-  readonly half_life_days: number
-  readonly fraction: number
-  readonly floor: number
-}
+export type KellyRules = Configuration['risk']['kelly']
 
 /** What closed trades say about the next one, shrunk to the belief held before any of them. */
 export interface KellyEstimate {
@@ -83,40 +69,18 @@ const memoryOf = (
   const wins = { weight: 0, sum: 0 }
   const losses = { weight: 0, sum: 0 }
   for (let index = Math.max(0, closes.length - rules.trades); index < closes.length; index += 1) {
-    const { closedMs, sign, size } = resultOf(closes[index] as ClosedTrade)
-    const days = Math.max(0, nowMs - closedMs) / DAY_MS
-    if (days > rules.days || sign === 0) continue
+    const { at, net, netReturn } = closes[index] as ClosedTrade
+    // The same closes are read for every entry.
+    const days = Math.max(0, nowMs - msOf(at)) / DAY_MS
+    if (days > rules.days || net === 0n) continue
     const later = closes.length - 1 - index
     const weight = powerOfTwo(-(later / rules.half_life_trades + days / rules.half_life_days))
     if (weight < FORGOTTEN) continue
-    const side = sign > 0 ? wins : losses
+    const side = net > 0n ? wins : losses
     side.weight += weight
-    side.sum += weight * size
+    side.sum += weight * Math.max(SMALLEST_RETURN, Math.abs(netReturn))
   }
   return { wins, losses }
 }
-
-interface Result {
-  readonly closedMs: number
-  /** Of what it brought. */
-  readonly sign: number
-  readonly size: number
-}
-
-/** The same closes are read for every entry. */
-const resultOf = (close: ClosedTrade): Result => {
-  const known = results.get(close)
-  if (known !== undefined) return known
-  const { at, net, netReturn } = close
-  const result = {
-    closedMs: Date.parse(at),
-    sign: net === 0n ? 0 : net > 0n ? 1 : -1,
-    size: Math.max(SMALLEST_RETURN, Math.abs(netReturn)),
-  }
-  results.set(close, result)
-  return result
-}
-
-const results = new WeakMap<ClosedTrade, Result>()
 
 const meanOf = ({ weight, sum }: Side): number => sum / weight

@@ -1,3 +1,4 @@
+import type { Configuration } from '../config/schema.ts'
 import type { Timestamp } from '../shared/brand.ts'
 import type { KnownEvent, NewEvent } from '../events/catalogue.ts'
 import { type Decision, accept, refuse } from '../shared/decision.ts'
@@ -248,22 +249,11 @@ export const evolveCycles = (cycles: CycleFacts, event: KnownEvent): CycleFacts 
   }
 }
 
-export interface TriggerRules {
-  readonly l1_daily_loss_pct: number
-  readonly l1_fill_divergence_pct: number
-  readonly l1_stale_cycles: number
-  readonly l2_portfolio_heat_pct: number
-  readonly l2_loss_streak: number
-  readonly l3_crisis_threshold: number
-  readonly l3_max_drawdown_pct: number
-  readonly rearm_step: number
-}
-
 /** Highest level first. */
 export const trueConditions = (
   facts: RiskFacts,
-  rules: TriggerRules,
-  { max_drawdown_pct: entryLimit }: { readonly max_drawdown_pct: number },
+  rules: Configuration['kill_switch'],
+  { max_drawdown_pct: entryLimit }: Pick<Configuration['risk'], 'max_drawdown_pct'>,
 ): readonly Condition[] => {
   const share = rules.rearm_step
   const conditions: Condition[] = []

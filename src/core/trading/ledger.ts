@@ -95,16 +95,10 @@ const withCapital = (ledger: Ledger, amount: Usd): Ledger => ({
 })
 
 const charged = (ledger: Ledger, fee: Usd, funding: Usd): Ledger => ({
-  // Member by member, here and below: copies take several times as long, and every trade makes some.
-  account: ledger.account,
-  startBalance: ledger.startBalance,
+  ...ledger,
   cash: minus(minus(ledger.cash, fee), funding),
-  moved: ledger.moved,
   fees: plus(ledger.fees, fee),
   funding: plus(ledger.funding, funding),
-  realized: ledger.realized,
-  closes: ledger.closes,
-  lossStreak: ledger.lossStreak,
   hasTraded: true,
 })
 
@@ -124,19 +118,14 @@ const closed = (
   const net = usdFrom(payload.realized_pnl)
   const netReturn = payload.realized_pnl_pct
   return {
-    account: ledger.account,
-    startBalance: ledger.startBalance,
+    ...ledger,
     cash: plus(ledger.cash, usdFrom(payload.gross_pnl)),
-    moved: ledger.moved,
-    fees: ledger.fees,
-    funding: ledger.funding,
     realized: plus(ledger.realized, net),
     closes: withClose(
       ledger.closes,
       rule === null ? { at, net, netReturn } : { at, net, netReturn, by: rule },
     ),
     lossStreak: streakAfter(ledger.lossStreak, net),
-    hasTraded: ledger.hasTraded,
   }
 }
 

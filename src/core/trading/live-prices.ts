@@ -5,6 +5,7 @@ import { priceNumber, ratioOf, type Price } from '../shared/money.ts'
 import type { Quote } from '../shared/quote.ts'
 import { exchangeOf } from '../shared/sandbox.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
+import { omsEvent } from './oms-event.ts'
 
 // Real orders are decided on prices of a feed: they must be those of the venue that the orders go to.
 
@@ -83,7 +84,7 @@ export const recordVenueQuotes = (
       price: priceNumber(price),
     })),
   }
-  return accept({ type: 'execution.venue_quoted.v1', source: 'oms', payload })
+  return accept(omsEvent('execution.venue_quoted.v1', payload))
 }
 
 const QUOTE_EVERY_MS = 120_000

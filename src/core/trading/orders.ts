@@ -17,6 +17,7 @@ import {
 import { r9 } from '../shared/numbers.ts'
 import { isRelease } from './client-order-id.ts'
 import type { ExitReason } from './positions.ts'
+import { omsEvent } from './oms-event.ts'
 
 /** The name of the venue that fills orders here, at the prices of the feed. */
 export const PAPER = 'paper'
@@ -156,7 +157,6 @@ const openOrder = (orders: Orders, id: OrderId): OpenOrder => {
 
 /** What all orders have. Whoever uses it gives the new status. */
 const fieldsOf = (order: OpenOrder): OrderFields => {
-  // Nothing to leave out, and a copy without one member costs ten times as much.
   if (!isUnknown(order)) return order
   const { needsOperator: _needsOperator, ...rest } = order
   return rest
@@ -175,34 +175,8 @@ const withEnded = (
   retryAt: Timestamp | null = null,
 ): Orders => ({
   open: orders.open.delete(order.id),
-  ended: trimmed(orders.ended).set(order.id, endedOrder(order, { status, endedAt: at, retryAt })),
+  ended: trimmed(orders.ended).set(order.id, { endedAt: at, retryAt, ...fieldsOf(order), status }),
   lastDivergence: orders.lastDivergence,
-})
-
-/** Member by member: copies take several times as long, and every order ends. */
-const endedOrder = (
-  order: OpenOrder,
-  { status, endedAt, retryAt }: Pick<EndedOrder, 'status' | 'endedAt' | 'retryAt'>,
-): EndedOrder => ({
-  endedAt,
-  retryAt,
-  id: order.id,
-  clientOrderId: order.clientOrderId,
-  positionId: order.positionId,
-  purpose: order.purpose,
-  venue: order.venue,
-  symbol: order.symbol,
-  side: order.side,
-  quantity: order.quantity,
-  filled: order.filled,
-  fills: order.fills,
-  referencePrice: order.referencePrice,
-  submittedAt: order.submittedAt,
-  status,
-  venueOrderId: order.venueOrderId,
-  tradeIds: order.tradeIds,
-  cancelReason: order.cancelReason,
-  resends: order.resends,
 })
 
 /** A failed look-up is followed by an event that says so: until then nothing is known. */
@@ -327,23 +301,14 @@ export const cancelEvents = (
   if (order.venue === PAPER) return [canceledEvent(order, reason)]
   if (order.cancelReason !== null) return []
   const { id, symbol } = order
-  return [
-    {
-      type: 'execution.cancel_requested.v1',
-      source: 'oms',
-      payload: { order_id: id, symbol, reason, requested_by: by },
-    },
-  ]
+  return [omsEvent('execution.cancel_requested.v1', { order_id: id, symbol, reason, requested_by: by })]
 }
 
-export const canceledEvent = (order: Order, reason: string): NewEvent => ({
-  type: 'execution.order_canceled.v1',
-  source: 'oms',
-  payload: {
+export const canceledEvent = (order: Order, reason: string): NewEvent =>
+  omsEvent('execution.order_canceled.v1', {
     order_id: order.id,
     position_id: order.positionId,
     intent_id: intentOf(order),
     reason,
     filled_size: quantityNumber(order.filled),
-  },
-})
+  })

@@ -6,9 +6,8 @@ import { blocksExits } from '../shared/level.ts'
 import { averagePrice, costOf, plus, priceFrom, priceOrNull, quantityFrom, usdFrom } from '../shared/money.ts'
 import { adopted, opened } from './opened-positions.ts'
 import { isRelease } from './client-order-id.ts'
-import { isLiquidation } from './orders.ts'
+import { isLiquidation, NOT_SENT } from './orders.ts'
 import { openPositionsOf, positionsOf, withMarks, withPosition, type Portfolio } from './book.ts'
-import { NOT_SENT } from './orders.ts'
 import {
   entryOrderOf,
   isOpen,
@@ -144,11 +143,9 @@ const exitOrdered = (
   position: OpenPosition,
   payload: PayloadOf<'execution.order_submitted.v1'>,
 ): ClosingPosition => {
-  const { id, terms, holding, mark } = position
   const before = position.status === 'closing' ? position.exit : null
-  const sold = soldOf(position)
   const { ordered_by: operator, note = null } = payload
-  const exit: ExitProgress = {
+  return closing(position, {
     orderId: payload.order_id,
     attempt: (before?.attempt ?? 0) + 1,
     unsent: before?.unsent ?? 0,
@@ -156,11 +153,7 @@ const exitOrdered = (
     by: operator === undefined ? (before?.by ?? null) : { operator, note },
     reason: payload.exit_reason ?? 'manual',
     trigger: payload.trigger ?? before?.trigger ?? null,
-    quantity: sold.quantity,
-    notional: sold.notional,
-    costBasis: sold.costBasis,
-  }
-  return { id, status: 'closing', terms, holding, mark, exit }
+  })
 }
 
 /** No attempt of ours: a first one may still follow, for what the stop leaves. */
@@ -169,21 +162,15 @@ const stopTriggered = (
   { order_id: orderId, trigger }: PayloadOf<'execution.venue_stop_triggered.v1'>,
 ): ClosingPosition => {
   assertFold(position.status !== 'closing', `position ${position.id} is closing when its stop is triggered`)
+  const reason = 'stop_loss'
+  return closing(position, { orderId, attempt: 0, unsent: 0, alerted: null, by: null, reason, trigger })
+}
+
+/** What was sold before counts as a part of the exit. */
+const closing = (position: OpenPosition, exit: Omit<ExitProgress, keyof Sold>): ClosingPosition => {
   const { id, terms, holding, mark } = position
   const { quantity, notional, costBasis } = soldOf(position)
-  const exit: ExitProgress = {
-    orderId,
-    attempt: 0,
-    unsent: 0,
-    alerted: null,
-    by: null,
-    reason: 'stop_loss',
-    trigger,
-    quantity,
-    notional,
-    costBasis,
-  }
-  return { id, status: 'closing', terms, holding, mark, exit }
+  return { id, status: 'closing', terms, holding, mark, exit: { ...exit, quantity, notional, costBasis } }
 }
 
 const exitFailed = (portfolio: Portfolio, payload: PayloadOf<'execution.order_failed.v1'>): Portfolio => {
@@ -256,11 +243,8 @@ const sold = (
 ): ClosingPosition => {
   const { holding, exit } = position
   return valued({
-    id: position.id,
-    status: 'closing',
-    terms: position.terms,
+    ...position,
     holding: { ...holding, fees: plus(holding.fees, usdFrom(payload.fee_usd)) },
-    mark: position.mark,
     exit: { ...exit, ...withFill(exit, payload) },
   })
 }

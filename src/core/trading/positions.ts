@@ -23,6 +23,7 @@ import {
   type Usd,
 } from '../shared/money.ts'
 import { r9 } from '../shared/numbers.ts'
+import { omsEvent } from './oms-event.ts'
 
 export type ExitReason = (typeof EXIT_REASONS)[number]
 export type Trigger = NonNullable<PayloadOf<'execution.position_closed.v1'>['trigger']>
@@ -173,14 +174,8 @@ export const ruleOf = (position: PositionFields | undefined): string | null =>
 /** Of a strategy it is its name and the time, see `proposeTrade`; of the brain the id of an event. */
 export const ruleIn = (convictionId: string): string | null => {
   const end = convictionId.indexOf(':')
-  if (end === -1) return null
-  // The same text each time: two texts with the same letters are compared letter by letter.
-  if (end !== newestRule.length || !convictionId.startsWith(newestRule))
-    newestRule = convictionId.slice(0, end)
-  return newestRule
+  return end === -1 ? null : convictionId.slice(0, end)
 }
-
-let newestRule = ''
 
 /** The order that opened it; null for adopted positions. */
 export const entryOrderOf = ({ terms: { origin } }: PositionFields): OrderId | null =>
@@ -200,20 +195,6 @@ export const leftOf = (position: OpenPosition, amount: Usd): Usd =>
 /** Of one on its way out the whole: its exit has not ended. */
 export const shownQuantity = (position: Position): Quantity =>
   isOpen(position) && position.status !== 'closing' ? quantityLeft(position) : position.holding.quantity
-
-/** A new position, valued at the price of that time. */
-export const newPosition = (id: PositionId, terms: Terms, holding: Holding, price: Price): HeldPosition => {
-  const mark = {
-    price,
-    atMs: Date.parse(terms.openedAt),
-    unrealized: NO_USD,
-    exposure: NO_USD,
-    margin: NO_USD,
-    maxAdverseExcursion: 0,
-    maxFavorableExcursion: 0,
-  }
-  return valued({ id, status: 'open', terms, holding, mark, blockedExit: null })
-}
 
 /** A price as a position sees it. The range of a bar counts only for positions that were open through all of it. */
 export interface PriceRange {
@@ -248,35 +229,23 @@ export const markedAt = <Of extends OpenPosition>(
 /** Worth what its mark says, of what is left of it: to be called after every change of mark, holding or exit. */
 export const valued = <Of extends OpenPosition>(position: Of): Of => withMark(position, position.mark)
 
-/** Member by member: copies of positions of several kinds take many times as long, and every trade makes some. */
 const withMark = <Of extends OpenPosition>(
   position: Of,
   seen: Pick<Mark, 'price' | 'atMs' | 'maxAdverseExcursion' | 'maxFavorableExcursion'>,
 ): Of => {
-  const { id, terms, holding } = position
+  const { terms, holding } = position
   const sold = soldOf(position)
   const exposure = notionalOf(seen.price, minus(holding.quantity, sold.quantity))
   const gain = minus(plus(sold.notional, exposure), holding.notional)
   const mark: Mark = {
-    price: seen.price,
-    atMs: seen.atMs,
+    ...position.mark,
+    ...seen,
     unrealized: signed(terms.direction, gain),
     exposure,
     margin: marginOf(holding.notional, terms.leverage),
-    maxAdverseExcursion: seen.maxAdverseExcursion,
-    maxFavorableExcursion: seen.maxFavorableExcursion,
   }
-  const after: OpenPosition =
-    position.status === 'closing'
-      ? { id, status: 'closing', terms, holding, mark, exit: position.exit }
-      : heldOf(position, mark)
-  return after as Of
+  return { ...position, mark }
 }
-
-const heldOf = ({ id, status, terms, holding, blockedExit, sold }: HeldPosition, mark: Mark): HeldPosition =>
-  sold === undefined
-    ? { id, status, terms, holding, mark, blockedExit }
-    : { id, status, terms, holding, mark, blockedExit, sold }
 
 const NOTHING_SOLD: Sold = { quantity: NO_QUANTITY, notional: NO_USD, costBasis: NO_COST_BASIS }
 
@@ -297,10 +266,8 @@ export const updateOf = (
     readonly reason: string
     readonly markPrice?: Price | null
   },
-): NewEvent => ({
-  type: 'execution.position_updated.v1',
-  source: 'oms',
-  payload: {
+): NewEvent =>
+  omsEvent('execution.position_updated.v1', {
     position_id: position.id,
     status,
     stop_loss: priceNumberOrNull(position.holding.stopLoss),
@@ -309,5 +276,4 @@ export const updateOf = (
     quantity: quantityNumber(shownQuantity(position)),
     loss_at_stop_usd: usdNumber(position.holding.lossAtStop),
     mark_price: priceNumberOrNull(markPrice),
-  },
-})
+  })

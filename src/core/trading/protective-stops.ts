@@ -12,6 +12,7 @@ import type { TradingFacts, TradingState } from './evolve.ts'
 import { newClientOrderId } from './client-order-id.ts'
 import { byId, cancelEvents, isEntry, isProtectiveStop, PAPER, type OpenOrder } from './orders.ts'
 import { isOpen, quantityLeft, type HeldPosition, type OpenPosition } from './positions.ts'
+import { omsEvent } from './oms-event.ts'
 
 /*
  * A position at a venue has a stop that rests there, so that it ends at its stop even if the engine is gone. The engine
@@ -128,31 +129,27 @@ const orderedEvent = (
   const quantity = quantityLeft(position)
   const count = (holding.stop?.count ?? 0) + 1
   const id = orderId(derivedId('stop', `${positionId}#${count}`, sha256Hex))
-  return {
-    type: 'execution.order_submitted.v1',
-    source: 'oms',
-    payload: {
-      order_id: id,
-      position_id: positionId,
-      intent_id: null,
-      venue: terms.platform,
-      type: 'stop_market',
-      side: terms.direction === 'long' ? 'sell' : 'buy',
-      symbol: terms.asset,
-      size_notional: usdNumber(notionalOf(level, quantity)),
-      reduce_only: true,
-      idempotency_key: newClientOrderId(id, leaderToken),
-      quantity: quantityNumber(quantity),
-      limit_price: null,
-      trigger_price: priceNumber(level),
-      reference_price: priceNumber(level),
-      reference_ts: now,
-      trigger: null,
-      limits: {},
-      exit_reason: null,
-      valid_until: null,
-    },
-  }
+  return omsEvent('execution.order_submitted.v1', {
+    order_id: id,
+    position_id: positionId,
+    intent_id: null,
+    venue: terms.platform,
+    type: 'stop_market',
+    side: terms.direction === 'long' ? 'sell' : 'buy',
+    symbol: terms.asset,
+    size_notional: usdNumber(notionalOf(level, quantity)),
+    reduce_only: true,
+    idempotency_key: newClientOrderId(id, leaderToken),
+    quantity: quantityNumber(quantity),
+    limit_price: null,
+    trigger_price: priceNumber(level),
+    reference_price: priceNumber(level),
+    reference_ts: now,
+    trigger: null,
+    limits: {},
+    exit_reason: null,
+    valid_until: null,
+  })
 }
 
 /** Reducing orders of positions that are not open any more: they must not touch the next position in the symbol. */

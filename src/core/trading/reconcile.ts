@@ -20,6 +20,7 @@ import {
 import { isOpen } from './positions.ts'
 import { executionAlert, exitFailedAlert } from './execution-alerts.ts'
 import { ended, failedEvent, REASON_LENGTH_MAX, reconciledEvent } from './venue-orders.ts'
+import { omsEvent } from './oms-event.ts'
 
 /** Whether the venue has the order is not known any more. */
 export const markOrderUnknown = (
@@ -88,7 +89,6 @@ export const recordLookupUnsupported = ({ trading: { orders } }: TradingFacts, i
       symbol,
       orderId: id,
       positionId,
-      repeat: 0,
     }),
   )
 }
@@ -153,11 +153,8 @@ const isStillWanted = (facts: TradingFacts, order: OpenOrder, context: DecisionC
   )
 }
 
-const unknownEvent = ({ id, symbol }: Order, reason: string): NewEvent => ({
-  type: 'execution.order_unknown.v1',
-  source: 'oms',
-  payload: { order_id: id, symbol, reason: reason.slice(0, REASON_LENGTH_MAX) },
-})
+const unknownEvent = ({ id, symbol }: Order, reason: string): NewEvent =>
+  omsEvent('execution.order_unknown.v1', { order_id: id, symbol, reason: reason.slice(0, REASON_LENGTH_MAX) })
 
 /** What was filled stays filled. */
 const notFoundEvent = (order: Order): NewEvent =>

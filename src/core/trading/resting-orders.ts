@@ -13,12 +13,11 @@ import {
   type Quantity,
 } from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
-import { PAPER } from './orders.ts'
+import { PAPER, byId, canceledEvent, intentOf, quantityOpen, type OpenOrder } from './orders.ts'
 import { openedEvent } from './entries.ts'
 import type { TradingFacts } from './evolve.ts'
 import { closedEvents } from './exits.ts'
 import { filledEvent, levelsOf, paperFill, type Fill } from './fills.ts'
-import { byId, canceledEvent, intentOf, quantityOpen, type OpenOrder } from './orders.ts'
 import { isOpen, updateOf } from './positions.ts'
 
 export interface TradedBar {

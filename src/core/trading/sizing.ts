@@ -1,4 +1,5 @@
 import type { Timestamp } from '../shared/brand.ts'
+import type { Configuration } from '../config/schema.ts'
 import type { Sha256Hex } from '../log/hash-chain.ts'
 import type { KillSwitchLevel } from '../shared/level.ts'
 import {
@@ -16,9 +17,10 @@ import {
   type Usd,
 } from '../shared/money.ts'
 import { r9 } from '../shared/numbers.ts'
+import type { AccountStatus } from './account.ts'
 import type { Intent } from './intents.ts'
 import { perUsdOf, type PerUsd } from './fills.ts'
-import { kellyEstimate, type ClosedTrade, type KellyEstimate, type KellyRules } from './kelly.ts'
+import { kellyEstimate, type ClosedTrade, type KellyEstimate } from './kelly.ts'
 import { type Destination, cutQuantity, entryLimit, planningCosts, sizingPrice } from './destination.ts'
 
 export interface EntryFacts {
@@ -26,7 +28,7 @@ export interface EntryFacts {
   readonly level: KillSwitchLevel
   /** Null without a recent price: it is never guessed. */
   readonly mark: { readonly price: Price; readonly ts: Timestamp } | null
-  readonly account: Account
+  readonly account: AccountStatus
   readonly reserved: Reserved
   /** Newest last. */
   readonly closes: readonly ClosedTrade[]
@@ -86,18 +88,7 @@ export const planned = (
   return { mid, side, limits, learned, notional, quantity, limitPrice }
 }
 
-/** What an entry may still use. Amounts of all open positions together. */
-export interface Account {
-  readonly equity: Usd
-  readonly lossAtStop: Usd
-  readonly exposure: Usd
-  readonly margin: Usd
-  /** Since 00:00 UTC and since the peak, as parts of equity then. */
-  readonly dayLoss: number
-  readonly drawdown: number
-}
-
-/** What entries that are not filled yet may still add to that. */
+/** What entries that are not filled yet may still add to the account. */
 export interface Reserved {
   readonly lossAtStop: Usd
   readonly exposure: Usd
@@ -141,7 +132,7 @@ const learnedSize = (
 
 const sizeLimits = (
   request: SizeRequest,
-  account: Account,
+  account: AccountStatus,
   {
     reserved,
     learned,
@@ -191,26 +182,4 @@ const usdLeft = (free: number, perUsd: number): Usd => {
 const portion = (equity: Usd, share: number): Usd => (equity <= 0n ? NO_USD : shareOf(equity, r9(share)))
 
 /** The sections of the configuration that entries read. */
-export interface EntryRules {
-  readonly execution: {
-    readonly mode: 'paper' | 'live'
-    readonly confirmation_threshold_usd: number
-    readonly dcg_symbols: readonly string[]
-    readonly max_entry_drift_pct: number
-    readonly min_notional_usd: number
-    readonly max_positions_per_symbol: number
-    readonly paper_partial_fills: boolean
-    readonly paper_slippage_bps: number
-    readonly paper_fee_bps: number
-  }
-  readonly risk: {
-    readonly max_leverage: number
-    readonly max_position_pct: number
-    readonly max_portfolio_heat_pct: number
-    readonly daily_loss_limit_pct: number
-    readonly max_drawdown_pct: number
-    readonly heat_open_fraction: number
-    readonly kelly: KellyRules
-  }
-  readonly kill_switch: { readonly l2_portfolio_heat_pct: number }
-}
+export type EntryRules = Pick<Configuration, 'execution' | 'risk' | 'kill_switch'>

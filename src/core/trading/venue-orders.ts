@@ -34,6 +34,7 @@ import {
 } from './orders.ts'
 import { entryOrderOf, isOpen } from './positions.ts'
 import { entryProgress } from './resting-orders.ts'
+import { omsEvent } from './oms-event.ts'
 
 /** A trade at the venue, under its id there. */
 export interface VenueFill {
@@ -73,11 +74,12 @@ export const recordReport = (
     builder.append(reconciledEvent(order, found))
   }
   if (order.venueOrderId === null) {
-    builder.append({
-      type: 'execution.order_acknowledged.v1',
-      source: 'oms',
-      payload: { order_id: order.id, venue_order_id: report.venueOrderId },
-    })
+    builder.append(
+      omsEvent('execution.order_acknowledged.v1', {
+        order_id: order.id,
+        venue_order_id: report.venueOrderId,
+      }),
+    )
   }
   for (const fill of newFills(order, report)) {
     builder.append(...stopTriggeredEvents(builder.facts, order, fill))
@@ -96,11 +98,8 @@ export const recordRejection = (
   id: OrderId,
   reason: string,
   context: DecisionContext,
-): Decision => {
-  const order = facts.trading.orders.open.get(id)
-  if (order === undefined || order.status !== 'submitting') return accept()
-  return accept(...ended(facts, order, rejectedEvent(order, reason.slice(0, REASON_LENGTH_MAX)), context))
-}
+): Decision =>
+  endAttempt(facts, id, context, (order) => rejectedEvent(order, reason.slice(0, REASON_LENGTH_MAX)))
 
 export interface NotSent {
   readonly orderId: OrderId
@@ -115,12 +114,10 @@ export const recordNotSent = (
   { orderId: id, reason, retryAfterMs }: NotSent,
   context: DecisionContext,
 ): Decision => {
-  const order = facts.trading.orders.open.get(id)
-  if (order === undefined || order.status !== 'submitting') return accept()
   const details = { reason: reason.slice(0, REASON_LENGTH_MAX) }
   const retryAt =
     retryAfterMs === null ? null : timestampAt(Date.parse(context.now) + Math.ceil(retryAfterMs))
-  return accept(...ended(facts, order, failedEvent(order, NOT_SENT, details, retryAt), context))
+  return endAttempt(facts, id, context, (order) => failedEvent(order, NOT_SENT, details, retryAt))
 }
 
 /** It was decided not to send the order. */
@@ -129,10 +126,18 @@ export const recordUnsent = (
   id: OrderId,
   reason: string,
   context: DecisionContext,
+): Decision => endAttempt(facts, id, context, (order) => canceledEvent(order, order.cancelReason ?? reason))
+
+/** Of an order that is being sent; what became of any other is known already. */
+const endAttempt = (
+  facts: TradingFacts,
+  id: OrderId,
+  context: DecisionContext,
+  endOf: (order: OpenOrder) => NewEvent,
 ): Decision => {
   const order = facts.trading.orders.open.get(id)
   if (order === undefined || order.status !== 'submitting') return accept()
-  return accept(...ended(facts, order, canceledEvent(order, order.cancelReason ?? reason), context))
+  return accept(...ended(facts, order, endOf(order), context))
 }
 
 /** Events that follow from one another inside one decision: each is decided on the state after the ones before it. */
@@ -229,13 +234,7 @@ const stopTriggeredEvents = (
   if (purpose.kind !== 'protective_stop' || position === undefined) return []
   if (!isOpen(position) || position.status === 'closing') return []
   const trigger = { kind: 'venue', price: priceNumber(purpose.triggerPrice), ts: timestampAt(atMs) } as const
-  return [
-    {
-      type: 'execution.venue_stop_triggered.v1',
-      source: 'oms',
-      payload: { order_id: id, position_id: positionId, trigger },
-    },
-  ]
+  return [omsEvent('execution.venue_stop_triggered.v1', { order_id: id, position_id: positionId, trigger })]
 }
 
 /** Not before every trade that the report counts is recorded. */
@@ -293,11 +292,7 @@ const NO_FILL: Fill = { price: 0n as Price, quantity: NO_QUANTITY, notional: NO_
 export const reconciledEvent = (
   { id }: Order,
   result: Omit<PayloadOf<'execution.order_reconciled.v1'>, 'order_id'>,
-): NewEvent => ({
-  type: 'execution.order_reconciled.v1',
-  source: 'oms',
-  payload: { order_id: id, ...result },
-})
+): NewEvent => omsEvent('execution.order_reconciled.v1', { order_id: id, ...result })
 
 const rejectedEvent = (order: Order, reason: string): NewEvent =>
   failedEvent(order, 'venue_rejected', { venue_reason: reason })
@@ -307,10 +302,8 @@ export const failedEvent = (
   reason: string,
   details: JsonObject,
   retryAt: Timestamp | null = null,
-): NewEvent => ({
-  type: 'execution.order_failed.v1',
-  source: 'oms',
-  payload: {
+): NewEvent =>
+  omsEvent('execution.order_failed.v1', {
     order_id: order.id,
     intent_id: intentOf(order),
     position_id: order.positionId,
@@ -318,5 +311,4 @@ export const failedEvent = (
     reasons: [reason],
     details: { position_id: order.positionId, ...details },
     ...(retryAt === null ? {} : { retry_at: retryAt }),
-  },
-})
+  })

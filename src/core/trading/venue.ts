@@ -19,6 +19,7 @@ import { isSandbox } from '../shared/sandbox.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import { DAY_MS, dayOf } from '../shared/time.ts'
 import type { FeedBlocker, PriceBlocker, Quoted } from './live-prices.ts'
+import { omsEvent } from './oms-event.ts'
 
 /** How fine a venue takes orders, and the smallest. Null where it does not say. */
 export interface Steps {
@@ -173,9 +174,7 @@ export const recordVenueCheck = (state: Venue, check: VenueCheck): Decision => {
     resting_stops: check.restingStops ?? false,
     symbols: check.symbols.flatMap(({ symbol, steps }) => (steps === null ? [] : symbolRules(symbol, steps))),
   }
-  return isRecorded(state, payload)
-    ? accept()
-    : accept({ type: 'execution.venue_checked.v1', source: 'oms', payload })
+  return isRecorded(state, payload) ? accept() : accept(omsEvent('execution.venue_checked.v1', payload))
 }
 
 export interface LiveConfirmation {
@@ -208,11 +207,8 @@ export const confirmLive = (
   })
 }
 
-export const reduceOnlyEvent = (active: boolean, reason: string, operator: string | null): NewEvent => ({
-  type: 'execution.reduce_only.v1',
-  source: 'oms',
-  payload: { active, reason, set_by: operator },
-})
+export const reduceOnlyEvent = (active: boolean, reason: string, operator: string | null): NewEvent =>
+  omsEvent('execution.reduce_only.v1', { active, reason, set_by: operator })
 
 const symbolRules = (
   symbol: string,

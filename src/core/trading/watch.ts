@@ -1,4 +1,5 @@
 import { timestampAt, hasPassed, isFromFuture } from '../shared/time.ts'
+import type { Configuration } from '../config/schema.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import type { Timestamp, CanonicalSymbol } from '../shared/brand.ts'
 import { accept, type Decision } from '../shared/decision.ts'
@@ -10,7 +11,7 @@ import { priceTrustOf } from '../signals/prices.ts'
 import type { TradingFacts } from './evolve.ts'
 import { exitAlert, exitEvents, type Exit } from './exits.ts'
 import { unroutedAlerts } from './unrouted.ts'
-import { trailedStop, type PaperCosts } from './fills.ts'
+import { trailedStop } from './fills.ts'
 import { openPositionsOf, positionsOf, type Portfolio } from './book.ts'
 import {
   isAdopted,
@@ -145,30 +146,15 @@ const isImplausible = (position: OpenPosition, price: Price, context: DecisionCo
 const isMarkOld = ({ mark }: OpenPosition, { now, configuration: { market } }: DecisionContext): boolean =>
   mark.atMs < Date.parse(now) - market.max_mark_age_seconds * 1000 || isFromFuture(mark.atMs, Date.parse(now))
 
-interface MonitorRules {
+interface MonitorRules extends Pick<Configuration, 'execution' | 'alerts'> {
   readonly now: Timestamp
   readonly level: KillSwitchLevel
-  readonly timeStopHours: number
-  readonly timeStopLossPct: number
-  readonly maxHoldingHours: number
-  readonly degradeAt: number
-  readonly alertRepeatSeconds: number
-  readonly costs: PaperCosts
 }
 
 const monitorRules = (
   { trading: { killSwitch } }: TradingFacts,
   { now, configuration: { execution, alerts } }: DecisionContext,
-): MonitorRules => ({
-  now,
-  level: killSwitch.level,
-  timeStopHours: execution.time_stop_hours,
-  timeStopLossPct: execution.time_stop_loss_pct,
-  maxHoldingHours: execution.max_holding_hours,
-  degradeAt: execution.degrade_at,
-  alertRepeatSeconds: alerts.repeat_seconds,
-  costs: execution,
-})
+): MonitorRules => ({ now, level: killSwitch.level, execution, alerts })
 
 /** What a price means for a position. */
 type Finding =
@@ -219,7 +205,7 @@ const trailedBy = (position: HeldPosition, seen: PriceSeen, rules: MonitorRules)
   const extreme = direction === 'long' ? seen.high : seen.low
   const best = wasOpenAllAlong(position, seen, rules.now) ? extreme : seen.close
   const held = { quantity: quantityLeft(position), notional: leftOf(position, position.holding.notional) }
-  return trailedStop({ direction, trailingPct, stop, ...held }, best, rules.costs)
+  return trailedStop({ direction, trailingPct, stop, ...held }, best, rules.execution)
 }
 
 /** No price for too long: the position is treated as degrading. */
@@ -268,10 +254,13 @@ const reached = (
   return isBeyond(beyond === 'below' ? seen.low : seen.high) ? level : null
 }
 
-const isOverdue = (position: HeldPosition, seen: PriceSeen, rules: MonitorRules): boolean => {
+const isOverdue = (position: HeldPosition, seen: PriceSeen, { execution }: MonitorRules): boolean => {
   const ageHours = (Date.parse(seen.ts) - Date.parse(position.terms.openedAt)) / HOUR_MS
-  if (ageHours >= rules.maxHoldingHours) return true
-  return ageHours >= rules.timeStopHours && returnAt(position, lastPrice(seen)) <= -rules.timeStopLossPct
+  if (ageHours >= execution.max_holding_hours) return true
+  return (
+    ageHours >= execution.time_stop_hours &&
+    returnAt(position, lastPrice(seen)) <= -execution.time_stop_loss_pct
+  )
 }
 
 const HOUR_MS = 3_600_000
@@ -291,7 +280,7 @@ const blockedFinding = (
   rules: MonitorRules,
 ): Finding => {
   const { blockedExit: before } = position
-  const isDue = before === null || hasPassed(rules.alertRepeatSeconds * 1000, before.at, rules.now)
+  const isDue = before === null || hasPassed(rules.alerts.repeat_seconds * 1000, before.at, rules.now)
   if (!isDue) return NOTHING
   const reason = exit?.reason ?? (before?.reason === 'target' ? 'take_profit' : 'stop_loss')
   const event = exitAlert(
@@ -308,13 +297,13 @@ const blockedFinding = (
 const statusAt = (
   position: HeldPosition,
   price: Price,
-  { degradeAt }: MonitorRules,
+  { execution }: MonitorRules,
 ): HeldPosition['status'] => {
   const { status, holding } = position
   if (status === 'open') return holding.isEntryDone ? 'monitoring' : 'open'
   if (holding.stopLoss === null) return 'monitoring'
   const distance = -returnAt(position, holding.stopLoss)
-  return -returnAt(position, price) >= degradeAt * distance ? 'degrading' : 'monitoring'
+  return -returnAt(position, price) >= execution.degrade_at * distance ? 'degrading' : 'monitoring'
 }
 
 const lastPrice = (seen: PriceSeen): Price => (seen.kind === 'bar' ? seen.close : seen.price)

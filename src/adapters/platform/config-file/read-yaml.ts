@@ -1,7 +1,8 @@
 import { open } from 'node:fs/promises'
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml'
 import type { Layer } from '../../../core/config/layers.ts'
-import { isObject, type KeyPath } from '../../../core/config/values.ts'
+import { isJsonObject } from '../../../core/shared/json-object.ts'
+import { type KeyPath } from '../../../core/config/values.ts'
 
 export type YamlFile =
   | { readonly status: 'absent' }
@@ -53,7 +54,7 @@ const parseLayer = (text: string, name: string): Layer | { readonly problems: re
     // The library refuses to expand aliases that would multiply without end.
     return { problems: [`${name}: ${(error as Error).message}`] }
   }
-  if (!isObject(values))
+  if (!isJsonObject(values))
     return { problems: [`${name}: must hold keys and values, not a single value or a list`] }
   return { values, whereIs: (path) => whereIs(document, lines, name, path) }
 }

@@ -1,7 +1,8 @@
 import { mkdir, realpath, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type Document, isAlias, isCollection, isMap, parse, parseDocument, stringify, visit } from 'yaml'
-import { isObject, type KeyPath, leavesOf, sameValue, valueAt } from '../../../core/config/values.ts'
+import { isJsonObject } from '../../../core/shared/json-object.ts'
+import { type KeyPath, leavesOf, sameValue, valueAt } from '../../../core/config/values.ts'
 import type { Json, JsonObject } from '../../../core/shared/json.ts'
 import { ConfigurationFileError } from '../../../ports/config-file.ts'
 import { createWhole, orNull, readTextFile, syncFolderOf, withDraft } from '../../files.ts'
@@ -23,7 +24,7 @@ const freshText = (values: JsonObject): string =>
 
 const hasValues = (text: string, values: JsonObject): boolean => {
   const read: unknown = parse(text)
-  return isObject(read) && sameValue(read, values)
+  return isJsonObject(read) && sameValue(read, values)
 }
 
 /** Null when an edit in place could break the file. */
@@ -31,7 +32,7 @@ const editedText = (document: Document, values: JsonObject): string | null => {
   if (hasAliases(document)) return null
   if (document.contents === null || !isMap(document.contents)) document.contents = document.createNode({})
   const current: unknown = document.toJS()
-  if (!isObject(current)) return null
+  if (!isJsonObject(current)) return null
   for (const { path, value } of leavesOf(values)) {
     if (!sameValue(valueAt(current, path), value)) set(document, path, value)
   }
