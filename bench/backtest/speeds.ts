@@ -128,7 +128,7 @@ export const run = (
     fromMs: null,
     toMs: null,
     resetsDaily: false,
-    isThorough,
+    ...(isThorough ? { onEvents: () => undefined } : {}),
     onError: (message) => {
       throw new Error(message)
     },

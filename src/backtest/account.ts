@@ -6,45 +6,14 @@ import { equityOf } from '../core/trading/account.ts'
 import { usdNumber } from '../core/shared/money.ts'
 import { r9 } from '../core/shared/numbers.ts'
 import { DataHash } from './data-hash.ts'
-import { EquityTracker, type TrackedEquity } from './equity-tracker.ts'
-import { MarketLineTracker, type FillCosts, type MarketLine } from './market-line.ts'
-import { CurveHistory, PriceHistory, type Candle, type EquityPoint, type PricePath } from './price-history.ts'
+import { EquityTracker } from './equity-tracker.ts'
+import { MarketLineTracker, type FillCosts } from './market-line.ts'
+import { CurveHistory, PriceHistory } from './price-history.ts'
 import { meanOf } from './statistics.ts'
 import { TradeReasons, type TradeReason } from './trade-reasons.ts'
 
 /** What happened to the account during a run. */
-export interface AccountHistory extends TrackedEquity {
-  /** In the order in which they ended. */
-  readonly trades: readonly ClosedTrade[]
-  readonly maxDrawdown: number
-  /** Traded volume divided by the mean daily equity. */
-  readonly turnover: number
-  readonly tradedUsd: number
-  readonly fees: number
-  /** Positive: paid. */
-  readonly funding: number
-  /** Reasons why something was not traded, with their counts. */
-  readonly heldBack: Readonly<Record<string, number>>
-  /** Trades that were proposed, by the brain or by a rule. */
-  readonly proposed: number
-  readonly killSwitch: KillSwitchHistory
-  readonly exposure: ExposureHistory
-  readonly marketLine: MarketLine
-  /** See `DataHash`. */
-  readonly dataHash: string
-  readonly curve: readonly EquityPoint[]
-  readonly candles: Readonly<Record<string, readonly Candle[]>>
-  readonly prices: ReadonlyMap<string, PricePath>
-}
-
-/** Over all closes; with the names of the report. */
-export interface ExposureHistory {
-  /** Share of the closes at which something was held. */
-  readonly time_share: number
-  /** Value of the positions over equity: mean and largest. */
-  readonly mean: number
-  readonly max: number
-}
+export type AccountHistory = ReturnType<AccountTracker['history']>
 
 /** With the names of the report: how often the kill switch blocked all entries, and when and why it first did. */
 export interface KillSwitchHistory {
@@ -150,26 +119,35 @@ export class AccountTracker {
     this.#exposureMax = Math.max(this.#exposureMax, exposure)
   }
 
-  history(): AccountHistory {
+  history() {
     const tracked = this.#equity.tracked()
     const meanEquity = meanOf(tracked.days)
     return {
       ...tracked,
-      trades: this.#trades,
+      /** In the order in which they ended. */
+      trades: this.#trades as readonly ClosedTrade[],
       maxDrawdown: tracked.drawdown.depth,
+      /** Traded volume divided by the mean daily equity. */
       turnover: meanEquity > 0 ? this.#traded / meanEquity : 0,
       tradedUsd: this.#traded,
       fees: this.#fees,
+      /** Positive: paid. */
       funding: this.#funding,
+      /** Reasons why something was not traded, with their counts. */
       heldBack: Object.fromEntries([...this.#heldBack].toSorted(([, one], [, other]) => other - one)),
+      /** Trades that were proposed, by the brain or by a rule. */
       proposed: this.#proposed,
       killSwitch: this.#killSwitch,
+      /** Over all closes; with the names of the report. */
       exposure: {
+        /** Share of the closes at which something was held. */
         time_share: this.#closes === 0 ? 0 : this.#closesHeld / this.#closes,
+        /** Value of the positions over equity: mean and largest. */
         mean: this.#closes === 0 ? 0 : this.#exposureSum / this.#closes,
         max: this.#exposureMax,
       },
       marketLine: this.#market.line(),
+      /** See `DataHash`. */
       dataHash: this.#hash.digest(),
       curve: this.#curve.points(),
       candles: this.#prices.candles(),
@@ -242,15 +220,7 @@ const tradeOf = (
   closed: PayloadOf<'execution.position_closed.v1'>,
   closedAt: string,
 ): ClosedTrade => ({
-  symbol: opening.symbol,
-  direction: opening.direction,
-  opened_at: opening.opened_at,
-  entry_price: opening.entry_price,
-  quantity: opening.quantity,
-  size_usd: opening.size_usd,
-  equity_share: opening.equity_share,
-  regime: opening.regime,
-  why: opening.why,
+  ...opening,
   closed_at: closedAt,
   exit_price: closed.exit_price,
   gross_usd: closed.gross_pnl,

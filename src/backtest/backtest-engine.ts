@@ -24,11 +24,10 @@ import { quietCycle } from './quiet-cycle.ts'
 import { isLaterWindow, NOTHING, QuietRuns, quietView, reportOf } from './quiet-producers.ts'
 import { QuietBars, type BarGroup } from './quiet-bars.ts'
 import { LateSignals } from './late-signals.ts'
-import { afterSettling } from './quiet-settlement.ts'
 import type { Prices } from './prices.ts'
 import { tradedAtOnce, type TradedAtOnce } from './trades-at-once.ts'
 import { RecentKeys } from './recent-keys.ts'
-import { afterSignals, unfolded, withSignals } from './quiet-signals.ts'
+import { afterSettling, afterSignals, unfolded, withSignals } from './quiet-signals.ts'
 
 export interface BacktestEngineDependencies {
   readonly configuration: () => Configuration
@@ -53,7 +52,6 @@ export class BacktestEngine implements Executor {
   #nowMs = 0
   #prices: Prices | null = null
   #ids = 0
-  #now: Timestamp | null = null
   readonly #quiet: QuietBars
   readonly #runs = new QuietRuns()
   readonly #late = new LateSignals()
@@ -241,7 +239,7 @@ export class BacktestEngine implements Executor {
   }
 
   /** The same ids in the same order in each run. */
-  newId(): string {
+  readonly newId = (): string => {
     this.#ids += 1
     return `00000000-0000-7000-8000-${this.#idsTaken.toString(16).padStart(12, '0')}`
   }
@@ -253,10 +251,7 @@ export class BacktestEngine implements Executor {
 
   /** Moves the time on, never back. Without prices, those of the last bars count. */
   moveTo(ms: number, prices: Prices | null = null): void {
-    if (ms > this.#nowMs) {
-      this.#nowMs = ms
-      this.#now = null
-    }
+    if (ms > this.#nowMs) this.#nowMs = ms
     this.#prices = prices
   }
 
@@ -275,16 +270,13 @@ export class BacktestEngine implements Executor {
   }
 
   get #timestamp(): Timestamp {
-    this.#now ??= timestampAt(this.#nowMs)
-    return this.#now
+    return timestampAt(this.#nowMs)
   }
-
-  readonly #newId = (): string => this.newId()
 
   #context(traceId: string | null = null): DecisionContext {
     return {
       now: this.#timestamp,
-      newId: this.#newId,
+      newId: this.newId,
       traceId,
       configuration: this.#dependencies.configuration(),
       version: this.#dependencies.version,

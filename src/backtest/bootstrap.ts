@@ -3,25 +3,13 @@ import { annualGrowthOf, drawdownOf, quantileOf, sharpeOf, totalReturnOf } from 
 export type Interval = readonly [low: number, high: number]
 
 /** What the same days in another order, with others of them repeated, would have shown in 95 of 100 cases. */
-export interface ConfidenceIntervals {
-  readonly level: number
-  readonly resamples: number
-  /** Mean length of the blocks. */
-  readonly block_days: number
-  readonly cagr: Interval
-  readonly sharpe: Interval
-  readonly max_drawdown: Interval
-}
+export type ConfidenceIntervals = ReturnType<typeof confidenceIntervalsOf>
 
 /**
  * The stationary bootstrap of Politis and Romano (1994): blocks of days that follow one another, of random length, so
  * that what holds on from day to day stays in the resampled series. `days` is the length of the run in days.
  */
-export const confidenceIntervalsOf = (
-  returns: readonly number[],
-  days: number,
-  uniform: () => number,
-): ConfidenceIntervals => {
+export const confidenceIntervalsOf = (returns: readonly number[], days: number, uniform: () => number) => {
   const blockDays = blockLengthOf(returns.length)
   const cagr: number[] = []
   const sharpe: number[] = []
@@ -36,6 +24,7 @@ export const confidenceIntervalsOf = (
   return {
     level: LEVEL,
     resamples: RESAMPLES,
+    /** Mean length of the blocks. */
     block_days: blockDays,
     cagr: intervalOf(cagr),
     sharpe: intervalOf(sharpe),

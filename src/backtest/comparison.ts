@@ -1,20 +1,8 @@
 import type { BacktestReport } from './report.ts'
 import { HOLD } from '../core/strategies/built-in.ts'
 
-/** One line of a comparison, with the names of the wire. */
-export interface Compared {
-  readonly strategy: string
-  readonly total_return: number
-  readonly cagr: number | null
-  readonly sharpe: number | null
-  readonly max_drawdown: number | null
-  readonly trades: number | null
-  /** Share of the random runs that did worse. */
-  readonly beats_random: number | null
-}
-
-/** Each strategy, the market line, and what entries at random times would have brought. */
-export const comparisonOf = (reports: readonly BacktestReport[]): readonly Compared[] => {
+/** With the names of the wire: each strategy, the market line, and what entries at random times would have brought. */
+export const comparisonOf = (reports: readonly BacktestReport[]) => {
   const strategies = reports.map((report) => ({
     strategy: report.strategy,
     total_return: report.total_return,
@@ -22,6 +10,7 @@ export const comparisonOf = (reports: readonly BacktestReport[]): readonly Compa
     sharpe: report.figures.sharpe,
     max_drawdown: report.max_drawdown,
     trades: report.trades,
+    /** Share of the random runs that did worse. */
     beats_random: report.random_entries?.percentile ?? null,
   }))
   const [first] = reports

@@ -3,69 +3,33 @@ import { timestampAt } from '../core/shared/time.ts'
 import type { Trade, TradeBook } from './trade-book.ts'
 
 /** Why the live result differs from the replayed one. */
-const DIVERGENCE_REASONS = [
-  'approval',
-  'configuration',
-  'costs',
-  'delay',
-  'earlier_difference',
-  'kill_switch',
-  'limits',
-  'missed',
-  'operator',
-  'partial_fill',
-  'price_checks',
-  'size',
-  'slippage',
-  'strategy',
-  'unexplained',
-] as const
+export type DivergenceReason =
+  | 'approval'
+  | 'configuration'
+  | 'costs'
+  | 'delay'
+  | 'earlier_difference'
+  | 'kill_switch'
+  | 'limits'
+  | 'missed'
+  | 'operator'
+  | 'partial_fill'
+  | 'price_checks'
+  | 'size'
+  | 'slippage'
+  | 'strategy'
+  | 'unexplained'
 
-export type DivergenceReason = (typeof DIVERGENCE_REASONS)[number]
+export type DivergenceReport = ReturnType<typeof divergenceOf>
 
-interface TradeView {
-  readonly direction: 'long' | 'short'
-  readonly opened_at: string
-  readonly entry_price: number
-  readonly quantity: number
-  readonly closed_at: string | null
-  readonly exit_price: number
-  readonly exit_reason: string | null
-  readonly pnl_usd: number
-}
-
-export interface DivergenceRow {
-  readonly time: string
-  readonly symbol: string
-  /** Null where there was no such trade. */
-  readonly live: TradeView | null
-  readonly replayed: TradeView | null
-  /** Live less replayed. */
-  readonly difference_usd: number
-  /** What of it has which reason; the sum is the difference. */
-  readonly reasons: Readonly<Partial<Record<DivergenceReason, number>>>
-}
-
-export interface DivergenceReport {
-  readonly from: string | null
-  readonly to: string | null
-  readonly settings: 'recorded' | 'current'
-  readonly live_trades: number
-  readonly replayed_trades: number
-  readonly live_pnl_usd: number
-  readonly replayed_pnl_usd: number
-  readonly difference_usd: number
-  /** They add up to the difference: what no row explains is `unexplained`. */
-  readonly by_reason: Readonly<Partial<Record<DivergenceReason, number>>>
-  readonly rows: readonly DivergenceRow[]
-}
+export type DivergenceRow = ReturnType<typeof rowOf>
 
 interface Compared {
   readonly live: TradeBook
   readonly replayed: TradeBook
   /** How far apart the same decision may be: a cycle and the bar after it. */
   readonly toleranceMs: number
-  readonly settings: DivergenceReport['settings']
+  readonly settings: 'recorded' | 'current'
   readonly fromMs: number | null
   readonly toMs: number | null
   /** Only trades that were opened in it, each to its end; absent for all of them. */
@@ -79,7 +43,7 @@ export interface TimeRange {
 }
 
 /** Lines up what was traded with what the same inputs lead to in a replay. */
-export const divergenceOf = (compared: Compared): DivergenceReport => {
+export const divergenceOf = (compared: Compared) => {
   const { live, replayed, toleranceMs, range } = compared
   // Lined up first: what stands at an end of the range keeps its partner beyond it.
   const pairs = pairsOf(live.trades, replayed.trades, toleranceMs).filter((pair) => isIn(range, pair))
@@ -109,6 +73,7 @@ export const divergenceOf = (compared: Compared): DivergenceReport => {
     live_pnl_usd: r9(livePnl),
     replayed_pnl_usd: r9(replayedPnl),
     difference_usd: r9(difference),
+    /** They add up to the difference: what no row explains is `unexplained`. */
     by_reason: amountsOf([...byReason].toSorted(([one], [other]) => (one < other ? -1 : 1))),
     rows,
   }
@@ -128,12 +93,14 @@ const isIn = (range: TimeRange | undefined, [live, replayed]: Pair): boolean => 
 }
 
 /** The part of the replayed time that is compared. */
-const coveredOf = ({ fromMs, toMs, range }: Compared): Pick<DivergenceReport, 'from' | 'to'> => ({
+const coveredOf = ({ fromMs, toMs, range }: Compared) => ({
   from: fromMs === null ? null : timestampAt(Math.max(fromMs, range?.fromMs ?? fromMs)),
   to: toMs === null ? null : timestampAt(Math.min(toMs, range?.toMs ?? toMs)),
 })
 
-const amountsOf = (amounts: readonly (readonly [DivergenceReason, number])[]) =>
+const amountsOf = (
+  amounts: readonly (readonly [DivergenceReason, number])[],
+): Readonly<Partial<Record<DivergenceReason, number>>> =>
   Object.fromEntries(amounts.map(([reason, amount]) => [reason, r9(amount)]))
 
 type Pair = readonly [Trade | null, Trade | null]
@@ -168,7 +135,7 @@ const pairsOf = (
 const isAlike = (one: Trade, other: Trade): boolean =>
   one.rule === other.rule && one.symbol === other.symbol && one.direction === other.direction
 
-const rowOf = (live: Trade | null, replayed: Trade | null, compared: Compared): DivergenceRow => {
+const rowOf = (live: Trade | null, replayed: Trade | null, compared: Compared) => {
   const parts = partsOf(live, replayed, compared)
   const reasons = new Map<DivergenceReason, number>()
   for (const [reason, amount] of parts)
@@ -177,9 +144,12 @@ const rowOf = (live: Trade | null, replayed: Trade | null, compared: Compared): 
   return {
     time: timestampAt(openedMs),
     symbol,
+    /** Null where there was no such trade. */
     live: live === null ? null : viewOf(live),
     replayed: replayed === null ? null : viewOf(replayed),
+    /** Live less replayed. */
     difference_usd: r9((live?.pnl ?? 0) - (replayed?.pnl ?? 0)),
+    /** What of it has which reason; the sum is the difference. */
     reasons: amountsOf([...reasons]),
   }
 }
@@ -289,7 +259,7 @@ const isHeld = ({ trades }: TradeBook, symbol: string, atMs: number): boolean =>
       (trade.closedMs === null || trade.closedMs >= atMs),
   )
 
-const viewOf = (trade: Trade): TradeView => ({
+const viewOf = (trade: Trade) => ({
   direction: trade.direction,
   opened_at: timestampAt(trade.openedMs),
   entry_price: r9(trade.entryPrice),

@@ -1,7 +1,6 @@
 import type { Configuration } from '../core/config/schema.ts'
 import { symbolQueue, horizonQueue } from '../core/reputation/calls.ts'
 import { waitingIn, type DueQueues } from '../core/reputation/due-queues.ts'
-import type { Timestamp } from '../core/shared/brand.ts'
 import { intervalMsOf } from '../core/shared/cron.ts'
 import { HORIZONS, msOf } from '../core/shared/time.ts'
 import { builtinOf, type Producers } from '../core/signals/producers.ts'
@@ -22,7 +21,6 @@ export class DueTimes {
   #registered: Producers['registered'] | null = null
   #staleMs = 0
   readonly #intervals = new Map<string, number | null>()
-  readonly #ran = new Map<string, { readonly at: Timestamp; readonly ms: number }>()
 
   constructor(configuration: () => Configuration, lastRunMs: LastRunMs) {
     this.#configuration = configuration
@@ -84,19 +82,10 @@ export class DueTimes {
       }
       if (intervalMs === null) return
       const isCounted = health === 'ok' || health === 'degraded'
-      const ranMs = isCounted ? (this.#lastRunMs(name) ?? this.#msOfRun(name, lastRunAt)) : nowMs
+      const ranMs = isCounted ? (this.#lastRunMs(name) ?? msOf(lastRunAt)) : nowMs
       first = Math.min(first, ranMs + intervals * intervalMs)
     })
     return first
-  }
-
-  /** Most producers have not run again since it was last looked at. */
-  #msOfRun(name: string, at: Timestamp): number {
-    const known = this.#ran.get(name)
-    if (known?.at === at) return known.ms
-    const ms = Date.parse(at)
-    this.#ran.set(name, { at, ms })
-    return ms
   }
 }
 

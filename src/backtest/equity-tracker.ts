@@ -1,26 +1,6 @@
 import { DAY_MS } from '../core/shared/time.ts'
-import type { EquityCurve } from './statistics.ts'
 
-/** The deepest fall of a curve; times are null where it never fell. */
-export interface Drawdown {
-  readonly depth: number
-  readonly peakMs: number | null
-  readonly troughMs: number | null
-  /** Null: not by the end. */
-  readonly recoveredMs: number | null
-  /** From that peak until it was reached again, or to the end. */
-  readonly lengthMs: number
-  /** The longest time below a peak, of any fall. */
-  readonly longestMs: number
-}
-
-export interface TrackedEquity extends EquityCurve {
-  /** The UTC days of the values, as days since 1970. */
-  readonly dayNumbers: readonly number[]
-  /** Those of them that had bars. */
-  readonly daysWithBars: number
-  readonly drawdown: Drawdown
-}
+export type TrackedEquity = ReturnType<EquityTracker['tracked']>
 
 /** Follows a value bar by bar: what it was at the end of each day, and how far it fell. */
 export class EquityTracker {
@@ -35,7 +15,7 @@ export class EquityTracker {
   #dayEndMs = -Infinity
   #daysWithBars = 0
   #depth = 0
-  #deepest: Pick<Drawdown, 'peakMs' | 'troughMs' | 'recoveredMs'> = NO_FALL
+  #deepest: Fall = NO_FALL
   #isBelow = false
   #longestMs = 0
 
@@ -65,21 +45,26 @@ export class EquityTracker {
     else this.#fall(this.#closeMs)
   }
 
-  tracked(): TrackedEquity {
+  tracked() {
     const endMs = this.#closeMs
     const { peakMs, troughMs, recoveredMs } = this.#deepest
     const belowMs = this.#isBelow && this.#peakMs !== null ? endMs - this.#peakMs : 0
     return {
       start: this.#start,
       days: this.#dayNumbers.length === 0 ? [] : [...this.#days, this.#value],
+      /** The UTC days of the values, as days since 1970. */
       dayNumbers: this.#dayNumbers,
+      /** Those of them that had bars. */
       daysWithBars: this.#daysWithBars,
+      /** The deepest fall. */
       drawdown: {
         depth: this.#depth,
         peakMs,
         troughMs,
         recoveredMs,
+        /** From that peak until it was reached again, or to the end. */
         lengthMs: peakMs === null ? 0 : (recoveredMs ?? endMs) - peakMs,
+        /** The longest time below a peak, of any fall. */
         longestMs: Math.max(this.#longestMs, belowMs),
       },
     }
@@ -117,4 +102,11 @@ export class EquityTracker {
   }
 }
 
-const NO_FALL = { peakMs: null, troughMs: null, recoveredMs: null } as const
+/** Times are null where it never fell, or did not recover by the end. */
+interface Fall {
+  readonly peakMs: number | null
+  readonly troughMs: number | null
+  readonly recoveredMs: number | null
+}
+
+const NO_FALL: Fall = { peakMs: null, troughMs: null, recoveredMs: null }

@@ -23,89 +23,50 @@ export const DAYS_MIN = 30
 /** Below this, a figure of trades says nothing and is null. */
 export const TRADES_MIN = 10
 
-/** Figures of a curve, with the names of the report. */
-export interface CurveFigures {
-  readonly cagr: number | null
-  readonly volatility: number | null
-  readonly sharpe: number | null
-  readonly sortino: number | null
-  readonly calmar: number | null
-  readonly skewness: number | null
-  readonly kurtosis: number | null
-  readonly best_day: number | null
-  readonly worst_day: number | null
-  readonly probabilistic_sharpe: number | null
-  readonly deflated_sharpe: number | null
-  readonly confidence: ConfidenceIntervals | null
-}
-
-/** `elapsedMs` is the time from the first open to the last close. */
+/** Figures of a curve, with the names of the report. `elapsedMs` is the time from the first open to the last close. */
 export const curveFiguresOf = (
   curve: TrackedEquity,
   elapsedMs: number,
   trials: Trials,
   uniform: () => number,
-): CurveFigures => {
+) => {
   const returns = dailyReturnsOf(curve)
-  if (curve.daysWithBars < DAYS_MIN) return NO_FIGURES
+  const isEnough = curve.daysWithBars >= DAYS_MIN
+  const figure = (value: number | null): number | null => (isEnough && value !== null ? r9(value) : null)
   const days = elapsedMs / DAY_MS
   const cagr = annualGrowthOf(totalReturnOf(curve), days)
   const { depth } = curve.drawdown
   const { skewness, kurtosis } = shapeOf(returns)
   const moved = returns.some((value) => value !== 0)
   return {
-    cagr: r9(cagr),
-    volatility: r9(volatilityOf(returns)),
-    sharpe: moved ? r9(sharpeOf(returns)) : null,
-    sortino: rounded(sortinoOf(returns)),
-    calmar: depth === 0 ? null : r9(cagr / depth),
-    skewness: r9(skewness),
-    kurtosis: r9(kurtosis),
-    best_day: r9(Math.max(...returns)),
-    worst_day: r9(Math.min(...returns)),
-    probabilistic_sharpe: rounded(probabilisticSharpeOf(returns)),
-    deflated_sharpe: rounded(deflatedSharpeOf(returns, trials)),
-    confidence: moved ? roundedIntervals(confidenceIntervalsOf(returns, days, uniform)) : null,
+    cagr: figure(cagr),
+    volatility: figure(volatilityOf(returns)),
+    sharpe: figure(moved ? sharpeOf(returns) : null),
+    sortino: figure(sortinoOf(returns)),
+    calmar: figure(depth === 0 ? null : cagr / depth),
+    skewness: figure(skewness),
+    kurtosis: figure(kurtosis),
+    best_day: figure(Math.max(...returns)),
+    worst_day: figure(Math.min(...returns)),
+    probabilistic_sharpe: figure(probabilisticSharpeOf(returns)),
+    deflated_sharpe: figure(deflatedSharpeOf(returns, trials)),
+    confidence: isEnough && moved ? roundedIntervals(confidenceIntervalsOf(returns, days, uniform)) : null,
   }
 }
 
-const NO_FIGURES: CurveFigures = {
-  cagr: null,
-  volatility: null,
-  sharpe: null,
-  sortino: null,
-  calmar: null,
-  skewness: null,
-  kurtosis: null,
-  best_day: null,
-  worst_day: null,
-  probabilistic_sharpe: null,
-  deflated_sharpe: null,
-  confidence: null,
-}
-
 /** Figures of closed trades, with the names of the report. */
-export interface TradeFigures {
-  /** What winners won over what losers lost. */
-  readonly profit_factor: number | null
-  /** Mean net profit. */
-  readonly expectancy_usd: number | null
-  /** Mean net profit over size. */
-  readonly expectancy_return: number | null
-  readonly mean_win_usd: number | null
-  readonly mean_loss_usd: number | null
-  readonly mean_held_hours: number | null
-}
-
-export const tradeFiguresOf = (trades: readonly ClosedTrade[]): TradeFigures => {
+export const tradeFiguresOf = (trades: readonly ClosedTrade[]) => {
   const wins = trades.flatMap(({ net_usd }) => (net_usd > 0 ? [net_usd] : []))
   const losses = trades.flatMap(({ net_usd }) => (net_usd < 0 ? [net_usd] : []))
   const isEnough = trades.length >= TRADES_MIN
   const mean = (values: readonly number[]): number | null =>
     isEnough && values.length > 0 ? r9(meanOf(values)) : null
   return {
+    /** What winners won over what losers lost. */
     profit_factor: isEnough && losses.length > 0 ? r9(sumOf(wins) / -sumOf(losses)) : null,
+    /** Mean net profit. */
     expectancy_usd: mean(trades.map(({ net_usd }) => net_usd)),
+    /** Mean net profit over size. */
     expectancy_return: mean(trades.map(({ net_return }) => net_return)),
     mean_win_usd: mean(wins),
     mean_loss_usd: mean(losses),
@@ -114,21 +75,10 @@ export const tradeFiguresOf = (trades: readonly ClosedTrade[]): TradeFigures => 
 }
 
 /** What the trades of one kind came to. */
-export interface TradeGroup {
-  readonly name: string
-  readonly trades: number
-  readonly hit_rate: number
-  readonly net_usd: number
-  readonly fees_usd: number
-  readonly funding_usd: number
-  readonly mean_return: number
-}
+export type TradeGroup = ReturnType<typeof groupedBy>[number]
 
 /** The largest group first. */
-export const groupedBy = (
-  trades: readonly ClosedTrade[],
-  nameOf: (trade: ClosedTrade) => string,
-): readonly TradeGroup[] =>
+export const groupedBy = (trades: readonly ClosedTrade[], nameOf: (trade: ClosedTrade) => string) =>
   [...grouped(trades, nameOf)]
     .map(([name, group]) => ({
       name,
@@ -156,13 +106,7 @@ const grouped = (
 }
 
 /** Returns by calendar month, of the run and of the market line. */
-export interface MonthlyReturn {
-  readonly month: string
-  readonly return: number
-  readonly hold_return: number
-}
-
-export const monthlyReturnsOf = (curve: TrackedEquity, hold: TrackedEquity): readonly MonthlyReturn[] => {
+export const monthlyReturnsOf = (curve: TrackedEquity, hold: TrackedEquity) => {
   const lastOf = new Map<string, number>()
   for (const [index, day] of curve.dayNumbers.entries()) lastOf.set(dateOf(day).slice(0, 7), index)
   let before = { equity: curve.start, hold: hold.start }
@@ -184,8 +128,6 @@ export const heldMsOf = ({ opened_at, closed_at }: ClosedTrade): number =>
 export const dateOf = (dayNumber: number): string => new Date(dayNumber * DAY_MS).toISOString().slice(0, 10)
 
 const HOUR_MS = 3_600_000
-
-const rounded = (value: number | null): number | null => (value === null ? null : r9(value))
 
 const roundedIntervals = (given: ConfidenceIntervals): ConfidenceIntervals => ({
   ...given,

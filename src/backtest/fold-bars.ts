@@ -1,9 +1,15 @@
 import type { FeedBar, StoredBar } from '../core/market/bar.ts'
-import { ANALYSIS_BARS_MAX, type AnalysisBar, type Market, type SymbolMarket } from '../core/market/evolve.ts'
+import {
+  ANALYSIS_BARS_MAX,
+  decayed,
+  withFearGreed,
+  type AnalysisBar,
+  type Market,
+  type SymbolMarket,
+} from '../core/market/evolve.ts'
 import { timestampOf } from '../core/shared/brand.ts'
 import { priceFrom, priceNumber, priceNumberOrNull } from '../core/shared/money.ts'
 import type { Quote } from '../core/shared/quote.ts'
-import { dayOf } from '../core/shared/time.ts'
 
 /** Bars of one symbol that follow each other within a day, none of which needs a decision. */
 export interface BarRun {
@@ -26,7 +32,7 @@ export const afterBars = (known: SymbolMarket, run: BarRun, rules: Market['rules
       last: storedLast(last, backfill),
       mark: backfill ? known.mark : close,
       closes: hourBefore(known, run, close),
-      fearGreedByDay: withFearGreed(known.fearGreedByDay, bars),
+      fearGreedByDay: fearGreedAfter(known.fearGreedByDay, bars),
     },
     unreadAfter(known, run, rules),
   ) as unknown as SymbolMarket
@@ -203,17 +209,14 @@ const closedMs = (bars: readonly FeedBar[], openMs: readonly number[], index: nu
 
 const HOUR_TOLERANCE = 1.5
 
-const FEAR_GREED_DAYS = 8
-
-const withFearGreed = (
+/** All of the bars are of one day. */
+const fearGreedAfter = (
   days: SymbolMarket['fearGreedByDay'],
   bars: readonly FeedBar[],
 ): SymbolMarket['fearGreedByDay'] => {
   const newest = bars.findLast(({ fear_greed }) => fear_greed !== null)
-  if (newest === undefined || newest.fear_greed === null) return days
-  const day = dayOf(timestampOf(newest.close_ts))
-  const earlier = days.at(-1)?.day === day ? days.slice(0, -1) : days
-  return [...earlier.slice(1 - FEAR_GREED_DAYS), { day, value: newest.fear_greed }]
+  if (newest === undefined) return days
+  return withFearGreed(days, { close_ts: timestampOf(newest.close_ts), fear_greed: newest.fear_greed })
 }
 
 interface Forming {
@@ -278,9 +281,6 @@ const analysed = (
     variance,
   }
 }
-
-const decayed = (variance: number | null, change: number, decay: number): number =>
-  variance === null ? change * change : decay * variance + (1 - decay) * change * change
 
 const UNIT_SCALE = 100_000_000
 

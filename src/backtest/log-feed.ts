@@ -1,7 +1,9 @@
 import { isSound, type PayloadOf } from '../core/events/catalogue.ts'
-import { stampedFrom, type LogRecord, type Stamped } from '../core/log/event.ts'
+import { stampedFrom, type Stamped } from '../core/log/event.ts'
+import { payloadOf } from '../core/log/payload.ts'
 import type { FeedBar } from '../core/market/bar.ts'
 import { canonicalSymbol } from '../core/shared/symbol.ts'
+import { readPages } from '../engine/read-pages.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { FeedListener, FeedStart, FeedStatus, MarketFeed } from '../ports/market-feed.ts'
 import type { Producer } from '../ports/producer.ts'
@@ -96,9 +98,7 @@ export class LogFeed implements EventFeed {
     let between: Stamped[] = []
     /** Whether the cycle of these bars has run: what follows came too late for it. */
     let isDecided = false
-    for await (const record of this.#records()) {
-      const event = inputOf(record)
-      if (event === null) continue
+    for await (const event of inputsOf(this.#log)) {
       if (event.type === 'brain.cycle.v1') {
         if (group === null || isDecided || !isCycleOf(group, event)) continue
         isDecided = true
@@ -134,17 +134,6 @@ export class LogFeed implements EventFeed {
   #isRecordedAt({ bars: [first] }: BarGroup, { recordedAt }: Stamped): boolean {
     return first !== undefined && Date.parse(recordedAt) <= Date.parse(first.close_ts) + this.#afterMs
   }
-
-  async *#records(): AsyncGenerator<LogRecord> {
-    let after = 0
-    for (;;) {
-      const page = await this.#log.read({ after, types: INPUTS, order: 'asc', limit: PAGE_EVENTS })
-      yield* page
-      const last = page.at(-1)
-      if (last === undefined || page.length < PAGE_EVENTS) return
-      after = last.seq
-    }
-  }
 }
 
 /** Inputs of the engine, without its decisions; cycles only for their place between them. */
@@ -173,13 +162,12 @@ const barOf = ({ payload }: Stamped): FeedBar => {
   return bar
 }
 
-/** Null for a damaged record: verification reports it. */
-const inputOf = (record: LogRecord): Stamped | null => {
-  try {
-    const event = stampedFrom(record)
-    return isSound(event) ? event : null
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
+/** Without damaged records: verification reports them. */
+async function* inputsOf(log: Pick<EventLog, 'read'>): AsyncGenerator<Stamped> {
+  for await (const page of readPages(log, { after: 0, types: INPUTS, order: 'asc', limit: PAGE_EVENTS })) {
+    for (const record of page) {
+      const event = payloadOf(record) === null ? null : stampedFrom(record)
+      if (event !== null && isSound(event)) yield event
+    }
   }
 }

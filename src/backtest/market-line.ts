@@ -1,5 +1,5 @@
 import type { FeedBar } from '../core/market/bar.ts'
-import { EquityTracker, type TrackedEquity } from './equity-tracker.ts'
+import { EquityTracker } from './equity-tracker.ts'
 
 /** What a fill costs, in basis points. */
 export interface FillCosts {
@@ -8,14 +8,7 @@ export interface FillCosts {
 }
 
 /** Buying the whole market once and keeping it. */
-export interface MarketLine extends TrackedEquity {
-  /** Bought, in the order of their first bars. */
-  readonly symbols: readonly string[]
-  readonly feesUsd: number
-  readonly slippageUsd: number
-  /** Without costs: what all of it was bought for. */
-  readonly boughtUsd: number
-}
+export type MarketLine = ReturnType<MarketLineTracker['line']>
 
 interface Holding {
   readonly quantity: number
@@ -71,12 +64,14 @@ export class MarketLineTracker {
     this.#equity.close(value, openMs, closeMs)
   }
 
-  line(): MarketLine {
+  line() {
     return {
       ...this.#equity.tracked(),
+      /** Bought, in the order of their first bars. */
       symbols: [...this.#holdings.keys()],
       feesUsd: this.#fees,
       slippageUsd: this.#slippage,
+      /** Without costs: what all of it was bought for. */
       boughtUsd: this.#bought,
     }
   }

@@ -112,7 +112,7 @@ describe('a producer of the user in a backtest of the brain', () => {
   it('comes to the same where quiet bars are passed over, and in every run', async () => {
     const files = () => filesOf({ crowd: rising, second: rising })
     const quick = await runWith(files())
-    const thorough = await runWith(files(), { isThorough: true })
+    const thorough = await runWith(files(), { onEvents: () => undefined })
     expect(quick.result).toEqual(thorough.result)
     expect(quick.result.ownProducers.map(({ runs }) => runs)).toEqual([81, 81])
     expect((await recordedWith(files())).events).toEqual((await recordedWith(files())).events)

@@ -11,23 +11,18 @@ export interface PricePath {
   readonly stepBars: number
 }
 
-/** Keeps at most so many values: when they are full, every second one goes and new ones come half as often. */
+/** Keeps at most `OPENS_MAX` values: when they are full, every second one goes and new ones come half as often. */
 class ThinnedSeries {
-  readonly #countMax: number
   #values: number[] = []
   #step = 1
   #skipped = 0
-
-  constructor(countMax: number) {
-    this.#countMax = countMax
-  }
 
   add(value: number): void {
     if (this.#skipped > 0) {
       this.#skipped -= 1
       return
     }
-    if (this.#values.length === this.#countMax) {
+    if (this.#values.length === OPENS_MAX) {
       this.#values = this.#values.filter((_, index) => index % 2 === 0)
       this.#step *= 2
     }
@@ -40,80 +35,81 @@ class ThinnedSeries {
   }
 }
 
-/** Candles of a whole run: when there are too many, two become one and new ones are made of twice as many bars. */
-class CandleSeries {
-  #candles: MutableCandle[] = []
-  #last: MutableCandle | null = null
-  #barsPerCandle = 1
+/** At most so many points for a whole run: when they are full, two become one and new ones are made of twice as many bars. */
+class JoinedSeries<Point> {
+  readonly #join: (point: Point, next: Point) => void
+  #points: Point[] = []
+  #last: Point | null = null
+  #barsPerPoint = 1
   #barsInLast = 0
 
-  add(openMs: number, { open, high, low, close }: FeedBar): void {
-    const last = this.#last
-    if (last !== null && this.#barsInLast < this.#barsPerCandle) {
-      if (high > last[2]) last[2] = high
-      if (low < last[3]) last[3] = low
-      last[4] = close
+  /** `join` takes the point that follows into one. */
+  constructor(join: (point: Point, next: Point) => void) {
+    this.#join = join
+  }
+
+  add(point: Point): void {
+    if (this.#last !== null && this.#barsInLast < this.#barsPerPoint) {
+      this.#join(this.#last, point)
       this.#barsInLast += 1
       return
     }
-    if (this.#candles.length === CANDLES_MAX) {
-      this.#candles = halved(this.#candles, merged)
-      this.#barsPerCandle *= 2
+    if (this.#points.length === POINTS_MAX) {
+      this.#halve()
+      this.#barsPerPoint *= 2
     }
-    this.#last = [openMs, open, high, low, close]
-    this.#candles.push(this.#last)
+    this.#last = point
+    this.#points.push(point)
     this.#barsInLast = 1
   }
 
-  candles(): readonly Candle[] {
-    return this.#candles
+  points(): readonly Point[] {
+    return this.#points
   }
-}
 
-type MutableCandle = [openMs: number, open: number, high: number, low: number, close: number]
-
-const merged = (one: MutableCandle, other: MutableCandle): MutableCandle => [
-  one[0],
-  one[1],
-  Math.max(one[2], other[2]),
-  Math.min(one[3], other[3]),
-  other[4],
-]
-
-/** Each two neighbours as one. */
-const halved = <Item>(items: readonly Item[], join: (one: Item, other: Item) => Item): Item[] => {
-  const joint: Item[] = []
-  for (let index = 0; index + 1 < items.length; index += 2) {
-    const [one, other] = [items[index], items[index + 1]]
-    if (one !== undefined && other !== undefined) joint.push(join(one, other))
+  #halve(): void {
+    const all = this.#points
+    this.#points = all.filter((_, index) => index % 2 === 0)
+    for (const [index, point] of this.#points.entries()) this.#join(point, all[2 * index + 1] as Point)
   }
-  return joint
 }
 
 /** Even, so that all pairs are complete. */
-const CANDLES_MAX = 600
+const POINTS_MAX = 600
+
+type MutableCandle = [openMs: number, open: number, high: number, low: number, close: number]
+
+const joinCandle = (candle: MutableCandle, next: MutableCandle): void => {
+  candle[2] = Math.max(candle[2], next[2])
+  candle[3] = Math.min(candle[3], next[3])
+  candle[4] = next[4]
+}
+
 /** A year of minutes; 4 MB of memory per symbol. */
 const OPENS_MAX = 2 ** 19
 
 /** Prices of the traded bars, in bounded memory: candles to draw, and opens at which one might have traded. */
 export class PriceHistory {
-  readonly #symbols = new Map<string, { readonly candles: CandleSeries; readonly opens: ThinnedSeries }>()
+  readonly #symbols = new Map<
+    string,
+    { readonly candles: JoinedSeries<MutableCandle>; readonly opens: ThinnedSeries }
+  >()
 
   add(openMs: number, bars: readonly FeedBar[]): void {
     for (const bar of bars) {
       let series = this.#symbols.get(bar.symbol)
       if (series === undefined) {
-        series = { candles: new CandleSeries(), opens: new ThinnedSeries(OPENS_MAX) }
+        series = { candles: new JoinedSeries(joinCandle), opens: new ThinnedSeries() }
         this.#symbols.set(bar.symbol, series)
       }
-      series.candles.add(openMs, bar)
+      series.candles.add([openMs, bar.open, bar.high, bar.low, bar.close])
       series.opens.add(bar.open)
     }
   }
 
   candles(): Readonly<Record<string, readonly Candle[]>> {
     return Object.fromEntries(
-      [...this.#symbols].map(([symbol, { candles }]) => [canonicalSymbol(symbol), candles.candles()]),
+      [...this.#symbols].map(([symbol, { candles }]) => [canonicalSymbol(symbol), candles.points()]),
     )
   }
 
@@ -125,44 +121,24 @@ export class PriceHistory {
 /** Time, equity, the market line, and the deepest fall from the peak since the point before. */
 export type EquityPoint = readonly [closeMs: number, equity: number, hold: number, drawdown: number]
 
-/** Points of a curve, thinned like candles: of each stretch its end, and its deepest fall. */
+/** Points of a curve, joined like candles: of each stretch its end, and its deepest fall. */
 export class CurveHistory {
-  #points: MutablePoint[] = []
-  #last: MutablePoint | null = null
-  #barsPerPoint = 1
-  #barsInLast = 0
+  readonly #series = new JoinedSeries(joinPoint)
 
   add(closeMs: number, equity: number, hold: number, drawdown: number): void {
-    const last = this.#last
-    if (last !== null && this.#barsInLast < this.#barsPerPoint) {
-      last[0] = closeMs
-      last[1] = equity
-      last[2] = hold
-      if (drawdown > last[3]) last[3] = drawdown
-      this.#barsInLast += 1
-      return
-    }
-    if (this.#points.length === POINTS_MAX) {
-      this.#points = halved(this.#points, joined)
-      this.#barsPerPoint *= 2
-    }
-    this.#last = [closeMs, equity, hold, drawdown]
-    this.#points.push(this.#last)
-    this.#barsInLast = 1
+    this.#series.add([closeMs, equity, hold, drawdown])
   }
 
   points(): readonly EquityPoint[] {
-    return this.#points
+    return this.#series.points()
   }
 }
 
 type MutablePoint = [closeMs: number, equity: number, hold: number, drawdown: number]
 
-const joined = (one: MutablePoint, other: MutablePoint): MutablePoint => [
-  other[0],
-  other[1],
-  other[2],
-  Math.max(one[3], other[3]),
-]
-
-const POINTS_MAX = 600
+const joinPoint = (point: MutablePoint, next: MutablePoint): void => {
+  point[0] = next[0]
+  point[1] = next[1]
+  point[2] = next[2]
+  point[3] = Math.max(point[3], next[3])
+}

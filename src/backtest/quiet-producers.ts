@@ -131,18 +131,16 @@ export const quietView = (
 export interface PriceView extends Pick<SymbolView, 'return1h' | 'variance' | 'analysisBars'> {
   readonly close: number
   /** The newest bar. */
-  readonly last: LastReadings
+  readonly last: Pick<
+    FeedBar,
+    | 'funding_annualized'
+    | 'basis_annualized'
+    | 'open_interest_usd'
+    | 'bid_depth_usd'
+    | 'ask_depth_usd'
+    | 'fear_greed'
+  >
 }
-
-type LastReadings = Pick<
-  FeedBar,
-  | 'funding_annualized'
-  | 'basis_annualized'
-  | 'open_interest_usd'
-  | 'bid_depth_usd'
-  | 'ask_depth_usd'
-  | 'fear_greed'
->
 
 /** A symbol whose newest bar is known before it is folded; it is when a producer asks for what is older. */
 class QuietSymbolView implements SymbolView {
@@ -150,8 +148,13 @@ class QuietSymbolView implements SymbolView {
   readonly return1h: number | null
   readonly variance: number | null
   readonly analysisBars: SymbolView['analysisBars']
+  readonly fundingAnnualized: number | null
+  readonly basisAnnualized: number | null
+  readonly openInterestUsd: number | null
+  readonly bidDepthUsd: number | null
+  readonly askDepthUsd: number | null
+  readonly fearGreed: number | null
   readonly #close: number
-  readonly #last: LastReadings
   readonly #folded: () => Market
   #whole: SymbolView | null = null
 
@@ -161,37 +164,18 @@ class QuietSymbolView implements SymbolView {
     this.return1h = return1h
     this.variance = variance
     this.analysisBars = analysisBars
+    this.fundingAnnualized = last.funding_annualized
+    this.basisAnnualized = last.basis_annualized
+    this.openInterestUsd = last.open_interest_usd
+    this.bidDepthUsd = last.bid_depth_usd
+    this.askDepthUsd = last.ask_depth_usd
+    this.fearGreed = last.fear_greed
     this.#close = close
-    this.#last = last
     this.#folded = folded
   }
 
   get close(): SymbolView['close'] {
     return priceFrom(this.#close)
-  }
-
-  get fundingAnnualized(): number | null {
-    return this.#last.funding_annualized
-  }
-
-  get basisAnnualized(): number | null {
-    return this.#last.basis_annualized
-  }
-
-  get openInterestUsd(): number | null {
-    return this.#last.open_interest_usd
-  }
-
-  get bidDepthUsd(): number | null {
-    return this.#last.bid_depth_usd
-  }
-
-  get askDepthUsd(): number | null {
-    return this.#last.ask_depth_usd
-  }
-
-  get fearGreed(): number | null {
-    return this.#last.fear_greed
   }
 
   get return24h(): number | null {

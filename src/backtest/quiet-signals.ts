@@ -1,13 +1,19 @@
+import { decide } from '../core/decide.ts'
 import { asKnown, type KnownEvent, type NewEvent } from '../core/events/catalogue.ts'
 import { callsOfSignals } from '../core/reputation/open-call.ts'
 import { evolveReputation, type ReputationFacts, type ReputationState } from '../core/reputation/evolve.ts'
+import type { FeedBar } from '../core/market/bar.ts'
 import { stamp } from '../core/run.ts'
+import { assert } from '../core/shared/assert.ts'
+import { timestampOf } from '../core/shared/brand.ts'
 import type { DecisionContext } from '../core/shared/decision-context.ts'
+import { priceFrom } from '../core/shared/money.ts'
+import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { priceWs } from '../core/signal-types/price-ws.ts'
 import { decideSignals } from '../core/signals/decide.ts'
 import { evolveSignals, type SignalsState } from '../core/signals/evolve.ts'
 import type { ProducerReport } from '../core/signals/producer-runs.ts'
-import type { State } from '../core/state.ts'
+import { evolve, type State } from '../core/state.ts'
 
 /** As the deciders see it, but the market is folded only if one of them asks for it. */
 export const unfolded = (state: () => State, market: () => State['market']): ReputationFacts => ({
@@ -85,3 +91,19 @@ const isFoldedHere = ({ type }: NewEvent): boolean =>
   type === 'attribution.recorded.v1' ||
   type === 'producer.run.v1' ||
   (type.startsWith('signal.') && type !== priceWs.type)
+
+/** The calls that quiet bars decide change what authors are worth, and nothing else follows from them. */
+export const afterSettling = (before: State, bars: readonly FeedBar[], context: DecisionContext): State => {
+  let state = before
+  for (const { symbol, close, close_ts } of bars) {
+    const bar = {
+      symbol: canonicalSymbol(symbol),
+      close: priceFrom(close),
+      closeTs: timestampOf(close_ts),
+    }
+    const decision = decide(state, { kind: 'settle-bar', bar }, context)
+    assert(decision.status === 'accepted', 'calls that a bar decides are settled')
+    for (const event of decision.events) state = evolve(state, stamp(event, state.seq + 1, context))
+  }
+  return state
+}

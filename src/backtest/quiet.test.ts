@@ -90,7 +90,7 @@ const runOf = async (
 
 const comparedRuns = async (given: Case, feedOf: () => MarketFeed, quietMin = 100) => {
   const fast = await runOf(feedOf(), given, {})
-  const slow = await runOf(feedOf(), given, { isThorough: true })
+  const slow = await runOf(feedOf(), given, { onEvents: () => undefined })
   expect(slow.quiet).toBe(0)
   expect([fast.result, fast.errors]).toEqual([slow.result, slow.errors])
   // The whole memory, but for what only readers of the service look at: the curve of equity, and some of what has ended.

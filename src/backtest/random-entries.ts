@@ -4,20 +4,6 @@ import type { FillCosts } from './market-line.ts'
 import type { PricePath } from './price-history.ts'
 import { meanOf, quantileOf } from './statistics.ts'
 
-/** The trades of a run, entered at random times instead. */
-export interface RandomEntries {
-  readonly runs: number
-  readonly mean_return: number
-  /** 90 of 100 runs lie between these two. */
-  readonly low_return: number
-  readonly median_return: number
-  readonly high_return: number
-  /** Of the run itself, from its closed trades alone. */
-  readonly strategy_return: number
-  /** Share of the random runs that did worse. */
-  readonly percentile: number
-}
-
 /** What counts of a trade. */
 export interface RepeatedTrade {
   readonly symbol: string
@@ -40,7 +26,7 @@ export const randomEntriesOf = (
   paths: ReadonlyMap<string, PricePath>,
   costs: FillCosts,
   uniform: () => number,
-): RandomEntries | null => {
+) => {
   const repeatable = trades.filter(
     ({ symbol, size_usd }) => size_usd > 0 && (paths.get(symbol)?.opens.length ?? 0) > 1,
   )
@@ -60,10 +46,13 @@ export const randomEntriesOf = (
   return {
     runs: RUNS,
     mean_return: r9(meanOf(sorted)),
+    /** 90 of 100 runs lie between this one and the high one. */
     low_return: r9(quantileOf(sorted, 0.05)),
     median_return: r9(quantileOf(sorted, 0.5)),
     high_return: r9(quantileOf(sorted, 0.95)),
+    /** Of the run itself, from its closed trades alone. */
     strategy_return: r9(strategyReturn),
+    /** Share of the random runs that did worse. */
     percentile: r9((worse + equal / 2) / RUNS),
   }
 }

@@ -1,7 +1,7 @@
 import { r9 } from '../core/shared/numbers.ts'
 import { DAY_MS } from '../core/shared/time.ts'
 import type { AccountHistory } from './account.ts'
-import type { Drawdown } from './equity-tracker.ts'
+import type { TrackedEquity } from './equity-tracker.ts'
 import {
   curveFiguresOf,
   DAYS_MIN,
@@ -12,7 +12,7 @@ import {
   tradeFiguresOf,
 } from './figures.ts'
 import type { FillCosts, MarketLine } from './market-line.ts'
-import { randomEntriesOf, type RandomEntries } from './random-entries.ts'
+import { randomEntriesOf } from './random-entries.ts'
 import {
   annualGrowthOf,
   sharpeOf,
@@ -178,7 +178,7 @@ const randomView = (
   { resolutionSeconds }: BacktestResult,
   { costs }: BacktestSubject,
   uniformOf: UniformOf,
-): RandomEntries | null => {
+) => {
   if (resolutionSeconds === null) return null
   const repeated = account.trades.map((trade) => ({
     ...trade,
@@ -187,7 +187,7 @@ const randomView = (
   return randomEntriesOf(repeated, account.prices, costs, uniformOf('random-entries'))
 }
 
-const drawdownView = ({ peakMs, troughMs, recoveredMs, lengthMs, longestMs }: Drawdown) => ({
+const drawdownView = ({ peakMs, troughMs, recoveredMs, lengthMs, longestMs }: TrackedEquity['drawdown']) => ({
   peak_at: timeOf(peakMs),
   trough_at: timeOf(troughMs),
   recovered_at: timeOf(recoveredMs),

@@ -33,8 +33,6 @@ export interface BacktestDependencies {
   readonly onTime?: (nowMs: number, bars: number) => void
   /** With all events, also those of bars at which nothing happens: every bar then takes the long way. */
   readonly onEvents?: (events: readonly Stamped[]) => void
-  /** Takes the long way with every bar, to compare. */
-  readonly isThorough?: boolean
 }
 
 export interface BacktestResult {

@@ -72,7 +72,7 @@ class Run {
   constructor(dependencies: BacktestDependencies) {
     this.#dependencies = dependencies
     this.#settings = dependencies.settings
-    this.#mayBeQuiet = dependencies.onEvents === undefined && dependencies.isThorough !== true
+    this.#mayBeQuiet = dependencies.onEvents === undefined
     const configuration = (): Configuration => this.#settings
     const onError = (what: string, error?: unknown): void => this.#report(what, error)
     this.#engine = new BacktestEngine({

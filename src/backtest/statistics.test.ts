@@ -1,13 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { confidenceIntervalsOf, resampled } from './bootstrap.ts'
-import { normalCdf, normalQuantile } from './normal.ts'
 import { seeded } from './seeded.fixture.ts'
 import {
   annualGrowthOf,
   dailyReturnsOf,
   deflatedSharpeOf,
   drawdownOf,
+  normalCdf,
+  normalQuantile,
   probabilisticSharpeOf,
   quantileOf,
   shapeOf,

@@ -1,11 +1,4 @@
-import { normalCdf, normalQuantile } from './normal.ts'
-
-/** Key figures of a run. */
-export interface Statistics {
-  readonly totalReturn: number
-  readonly sharpe: number
-  readonly pValue: number
-}
+import { assert } from '../core/shared/assert.ts'
 
 export interface EquityCurve {
   readonly start: number
@@ -13,8 +6,8 @@ export interface EquityCurve {
   readonly days: readonly number[]
 }
 
-/** `uniform` draws the signs: from 0, below 1. */
-export const statisticsOf = (curve: EquityCurve, uniform: () => number): Statistics => {
+/** Key figures of a run. `uniform` draws the signs: from 0, below 1. */
+export const statisticsOf = (curve: EquityCurve, uniform: () => number) => {
   const returns = dailyReturnsOf(curve)
   return {
     totalReturn: totalReturnOf(curve),
@@ -36,7 +29,7 @@ export const sharpeOf = (returns: readonly number[]): number =>
   dailySharpeOf(returns) * Math.sqrt(DAYS_PER_YEAR)
 
 /** Not annualised; 0 without variance. */
-export const dailySharpeOf = (returns: readonly number[]): number => {
+const dailySharpeOf = (returns: readonly number[]): number => {
   const deviation = deviationOf(returns)
   return deviation === 0 ? 0 : meanOf(returns) / deviation
 }
@@ -54,30 +47,42 @@ export const volatilityOf = (returns: readonly number[]): number =>
 export const annualGrowthOf = (totalReturn: number, days: number): number =>
   totalReturn <= -1 ? -1 : (1 + totalReturn) ** (DAYS_PER_YEAR / days) - 1
 
-/** The third and fourth standardised moments; 0 and 3 for a normal distribution, and without variance. */
-export const shapeOf = (
-  returns: readonly number[],
-): { readonly skewness: number; readonly kurtosis: number } => {
+/** What the probabilistic Sharpe ratio needs of daily returns. */
+export interface ReturnShape {
+  readonly days: number
+  /** Not annualised. */
+  readonly sharpe: number
+  /** The third and fourth standardised moments; 0 and 3 for a normal distribution, and without variance. */
+  readonly skewness: number
+  readonly kurtosis: number
+}
+
+export const shapeOf = (returns: readonly number[]): ReturnShape => {
   const mean = meanOf(returns)
   const deviation = deviationOf(returns)
-  if (deviation === 0) return { skewness: 0, kurtosis: 3 }
   const standardised = (power: number): number =>
     meanOf(returns.map((value) => ((value - mean) / deviation) ** power))
-  return { skewness: standardised(3), kurtosis: standardised(4) }
+  const shape =
+    deviation === 0 ? { skewness: 0, kurtosis: 3 } : { skewness: standardised(3), kurtosis: standardised(4) }
+  return { days: returns.length, sharpe: dailySharpeOf(returns), ...shape }
 }
 
 /**
  * The probability that the true Sharpe ratio is above `benchmark` (of a day), given length and shape of the returns:
- * Bailey and López de Prado, The Sharpe Ratio Efficient Frontier (2012). Null where the returns have no variance.
+ * Bailey and López de Prado, The Sharpe Ratio Efficient Frontier (2012). Null where there is too little to say so.
  */
-export const probabilisticSharpeOf = (returns: readonly number[], benchmark = 0): number | null => {
-  const sharpe = dailySharpeOf(returns)
-  if (deviationOf(returns) === 0) return null
-  const { skewness, kurtosis } = shapeOf(returns)
+export const sharpeProbability = (
+  { days, sharpe, skewness, kurtosis }: ReturnShape,
+  benchmark: number,
+): number | null => {
   const variance = 1 - skewness * sharpe + ((kurtosis - 1) / 4) * sharpe * sharpe
-  if (variance <= 0) return null
-  return normalCdf(((sharpe - benchmark) * Math.sqrt(returns.length - 1)) / Math.sqrt(variance))
+  if (days < 2 || !(variance > 0)) return null
+  return normalCdf(((sharpe - benchmark) * Math.sqrt(days - 1)) / Math.sqrt(variance))
 }
+
+/** Null also where the returns have no variance. */
+export const probabilisticSharpeOf = (returns: readonly number[], benchmark = 0): number | null =>
+  deviationOf(returns) === 0 ? null : sharpeProbability(shapeOf(returns), benchmark)
 
 /** Tried variants of a strategy, of which this run is one. */
 export interface Trials {
@@ -94,8 +99,8 @@ export interface Trials {
 export const deflatedSharpeOf = (returns: readonly number[], { count, variance }: Trials): number | null =>
   probabilisticSharpeOf(returns, bestOfTrials(count, variance ?? 1 / Math.max(1, returns.length - 1)))
 
-/** The expected largest of so many normal values. */
-const bestOfTrials = (count: number, variance: number): number => {
+/** The expected largest of so many normal values: the best Sharpe ratio of as many trials without an edge. */
+export const bestOfTrials = (count: number, variance: number): number => {
   if (count <= 1) return 0
   const largest =
     (1 - EULER_GAMMA) * normalQuantile(1 - 1 / count) + EULER_GAMMA * normalQuantile(1 - 1 / (count * Math.E))
@@ -150,4 +155,51 @@ export const drawdownOf = ({ start, days }: EquityCurve): number => {
     if (peak > 0) deepest = Math.max(deepest, 1 - equity / peak)
   }
   return deepest
+}
+
+/** The probability that a standard normal value is at most this one; 15 digits, fewer far out in the tails. */
+export const normalCdf = (value: number): number => {
+  const scaled = Math.abs(value) / Math.SQRT2
+  const tail = scaled < SERIES_MAX ? (1 - errorFunction(scaled)) / 2 : tailFraction(scaled) / 2
+  return value < 0 ? tail : 1 - tail
+}
+
+/** The value that a standard normal one is below with this probability. */
+export const normalQuantile = (probability: number): number => {
+  assert(probability > 0 && probability < 1, `${probability} must lie between 0 and 1`)
+  // Symmetric, and exact near 0: differences from 1 lose digits.
+  if (probability > 0.5) return -normalQuantile(1 - probability)
+  let low = -QUANTILE_MAX
+  let high = 0
+  for (let step = 0; step < BISECTIONS; step += 1) {
+    const middle = (low + high) / 2
+    if (normalCdf(middle) < probability) low = middle
+    else high = middle
+  }
+  return (low + high) / 2
+}
+
+const SERIES_MAX = 3
+const SERIES_TERMS = 60
+const FRACTION_TERMS = 60
+/** The probability beyond it is smaller than any double that is not 0. */
+const QUANTILE_MAX = 39
+const BISECTIONS = 80
+
+/** 2/√π e^(-x²) (x + 2x³/3 + 4x⁵/15 + …): all terms have one sign, so that nothing is cancelled. */
+const errorFunction = (value: number): number => {
+  let term = value
+  let sum = value
+  for (let index = 1; index <= SERIES_TERMS; index += 1) {
+    term *= (2 * value * value) / (2 * index + 1)
+    sum += term
+  }
+  return (2 / Math.sqrt(Math.PI)) * Math.exp(-value * value) * sum
+}
+
+/** The complement of the error function as a continued fraction, from its far end. */
+const tailFraction = (value: number): number => {
+  let fraction = value
+  for (let index = FRACTION_TERMS; index > 0; index -= 1) fraction = value + index / 2 / fraction
+  return Math.exp(-value * value) / (fraction * Math.sqrt(Math.PI))
 }

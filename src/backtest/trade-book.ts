@@ -1,4 +1,4 @@
-import { asKnown } from '../core/events/catalogue.ts'
+import { asKnown, type PayloadOf } from '../core/events/catalogue.ts'
 import type { Stamped } from '../core/log/event.ts'
 import { canonicalJson } from '../core/log/canonical-json.ts'
 import type { Json } from '../core/shared/json.ts'
@@ -163,14 +163,7 @@ export class TradeBook {
     return before !== null && before !== this.#settings
   }
 
-  #fill(fill: {
-    readonly order_id: string
-    readonly position_id: string
-    readonly fill_size: number
-    readonly notional_usd: number
-    readonly fee_usd: number
-    readonly fill_no: number
-  }): void {
+  #fill(fill: PayloadOf<'execution.order_filled.v1'>): void {
     const holding = this.#open.get(fill.position_id)
     // The first fill of an entry comes before the position that it opens.
     if (holding === undefined) return

@@ -6,28 +6,12 @@ type Intent = PayloadOf<'execution.trade_intent.v1'>
 type Order = PayloadOf<'execution.order_submitted.v1'>
 
 /** Why a trade was opened, with the names of the report. */
-export interface TradeReason {
-  /** `brain`, or the name of the strategy. */
-  readonly by: string
-  readonly rationale: string
-  readonly conviction: number
-  /** Of equity, as it was asked for. */
-  readonly size_pct: number
-  readonly stop_loss_pct: number | null
-  readonly take_profit_pct: number | null
-  /** What bounded the size, each in USD. */
-  readonly limits: Order['limits']
-  readonly sizing: NonNullable<Order['sizing']> | null
-  /** What spoke for it and against it; null for a strategy, which has only its reason. */
-  readonly case: Pick<Conviction, 'pcs_score' | 'cts_score' | 'confidence' | 'coverage'> | null
-  /** Signals, the strongest first. */
-  readonly inputs: readonly Omit<Conviction['inputs'][number], 'signal_id'>[]
-  readonly inputs_left_out: number
-}
+export type TradeReason = ReturnType<typeof reasonOf>
 
 /** Of more trades than this the first are explained: a run keeps no more for each of millions. */
 export const EXPLAINED_MAX = 1000
 const INPUTS_MAX = 8
+const NO_LIMITS: Order['limits'] = {}
 
 /** Remembers of each symbol what it may be opened for next. */
 export class TradeReasons {
@@ -78,26 +62,31 @@ const reasonOf = (
   { by, payload: intent }: { readonly by: string; readonly payload: Intent },
   order: Order | undefined,
   conviction: Conviction | null,
-): TradeReason => {
+) => {
   const inputs = (conviction?.inputs ?? []).toSorted(
     (one, other) => Math.abs(other.contribution) - Math.abs(one.contribution),
   )
   return {
+    /** `brain`, or the name of the strategy. */
     by,
     rationale: intent.rationale,
     conviction: intent.conviction_score,
+    /** Of equity, as it was asked for. */
     size_pct: intent.size_pct,
     stop_loss_pct: intent.stop_loss_pct,
     take_profit_pct: intent.take_profit_pct,
-    limits: order?.limits ?? {},
+    /** What bounded the size, each in USD. */
+    limits: order?.limits ?? NO_LIMITS,
     sizing: order?.sizing ?? null,
+    /** What spoke for it and against it; null for a strategy, which has only its reason. */
     case: conviction === null ? null : caseOf(conviction),
+    /** Signals, the strongest first. */
     inputs: inputs.slice(0, INPUTS_MAX).map(({ signal_id: _id, ...input }) => input),
     inputs_left_out: Math.max(0, inputs.length - INPUTS_MAX),
   }
 }
 
-const caseOf = ({ pcs_score, cts_score, confidence, coverage }: Conviction): TradeReason['case'] => ({
+const caseOf = ({ pcs_score, cts_score, confidence, coverage }: Conviction) => ({
   pcs_score,
   cts_score,
   confidence,

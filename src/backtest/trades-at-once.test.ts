@@ -105,7 +105,7 @@ const comparedProposals = async ({ changes = {}, more = {} }: Case = {}) => {
     fromMs: null,
     toMs: null,
     resetsDaily: true,
-    isThorough: true,
+    onEvents: () => undefined,
     onError: (message) => {
       throw new Error(message)
     },

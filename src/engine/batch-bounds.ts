@@ -1,14 +1,20 @@
+import type { LogRecord } from '../core/log/event.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import { readPages } from './read-pages.ts'
 
-/** The last event of the batch that this one is in: signatures are those of whole batches. */
+/** From this event on to the end of the batch that it is in: signatures are those of whole batches. */
+export async function* restOfBatch(log: Pick<EventLog, 'read'>, seq: number): AsyncGenerator<LogRecord> {
+  for await (const page of readPages(log, { after: seq - 1, order: 'asc', limit: BATCH_PAGE })) {
+    for (const record of page) {
+      yield record
+      if (record.batchSignature !== null) return
+    }
+  }
+}
+
 export const endOfBatch = async (log: Pick<EventLog, 'read'>, seq: number): Promise<number> => {
   let last = seq
-  for await (const page of readPages(log, { after: seq - 1, order: 'asc', limit: BATCH_PAGE })) {
-    const end = page.find(({ batchSignature }) => batchSignature !== null)
-    if (end !== undefined) return end.seq
-    last = page.at(-1)?.seq ?? last
-  }
+  for await (const record of restOfBatch(log, seq)) last = record.seq
   return last
 }
 

@@ -18,8 +18,15 @@ import {
   type EngineLimits,
 } from './command-queue.ts'
 import { believedLog } from './believed-log.ts'
-import { answerAll, batchSizeOf, tokenOf, type Batch, type Waiting } from './batch.ts'
-import { CommitLine, type Stored } from './commit-line.ts'
+import {
+  answerAll,
+  batchSizeOf,
+  CommitLine,
+  tokenOf,
+  type Batch,
+  type Stored,
+  type Waiting,
+} from './commit-line.ts'
 import type { EngineDependencies } from './engine-dependencies.ts'
 import { timesOf } from './decision-times.ts'
 import { EventBus } from './event-bus.ts'
@@ -299,17 +306,11 @@ export class Engine implements Executor {
     const { seq } = await this.storedLog.head()
     if (seq === this.#durable.head.seq) return
     const { trust = null, onUnsigned } = this.#dependencies
-    const memory = await catchUp(this.storedLog, this.#durable, {
-      trust,
-      onUnsigned,
-      onPage: (page) => this.#take(page),
-    })
-    this.#ahead = memory
-  }
-
-  #take(page: Page): void {
-    this.#advance(page.memory)
-    this.eventBus.publish(page)
+    const onPage = (page: Page): void => {
+      this.#advance(page.memory)
+      this.eventBus.publish(page)
+    }
+    this.#ahead = await catchUp(this.storedLog, this.#durable, { trust, onUnsigned, onPage })
   }
 
   #advance(memory: Memory): void {

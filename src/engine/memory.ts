@@ -115,6 +115,18 @@ export const snapshotOf = (memory: Memory, signer: SnapshotSigner): Snapshot => 
 /** Takes a small part of a millisecond. */
 const SLICE_CHARACTERS = 4000
 
+/** The state as text. An empty part of it marks other work, such as sorting, and ends a slice. */
+export function* encodedSlices(state: State): Generator<string> {
+  let slice = ''
+  for (const part of encodedParts(state)) {
+    slice += part
+    if (part !== '' && slice.length < SLICE_CHARACTERS) continue
+    yield slice
+    slice = ''
+  }
+  yield slice
+}
+
 /** Builds a snapshot in small steps; the last one returns it. */
 export function* snapshotSteps(
   { state, head }: Memory,
@@ -122,19 +134,11 @@ export function* snapshotSteps(
 ): Generator<undefined, Snapshot> {
   const hash = createHash('sha256')
   const slices: string[] = []
-  let slice = ''
-  for (const part of encodedParts(state)) {
-    slice += part
-    // An empty part marks other work, such as sorting.
-    if (part === '') yield
-    if (slice.length < SLICE_CHARACTERS) continue
+  for (const slice of encodedSlices(state)) {
+    if (slices.length > 0) yield
     hash.update(slice)
     slices.push(slice)
-    slice = ''
-    yield
   }
-  hash.update(slice)
-  slices.push(slice)
   const snapshot = {
     seq: head.seq,
     chainHash: head.hash,

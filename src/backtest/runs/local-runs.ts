@@ -246,13 +246,7 @@ class CancelledError extends Error {
 }
 
 const byAge = (one: Run, other: Run): number =>
-  one.created_at === other.created_at
-    ? one.id < other.id
-      ? -1
-      : 1
-    : one.created_at < other.created_at
-      ? -1
-      : 1
+  one.created_at + one.id < other.created_at + other.id ? -1 : 1
 
 const errorOf = (error: unknown): NonNullable<Run['error']> =>
   error instanceof TaskFailedError

@@ -55,19 +55,20 @@ const DAYS_MIN = 30
 
 /** The figures of a report, or of what a sweep chose. */
 export const figuresOf = (result: RunResult): RunFigures | null => {
-  if ('equity_usd_by_day' in result) {
-    const { total_return, sharpe, max_drawdown, p_value, trades, days } = result
-    return { total_return, sharpe, max_drawdown, p_value, trades, days }
-  }
-  if (result.out_of_sample !== null) {
-    const { total_return, sharpe, p_value, trades, days } = result.out_of_sample
-    return { total_return, sharpe, max_drawdown: null, p_value, trades, days }
-  }
+  if ('equity_usd_by_day' in result) return picked(result)
+  if (result.out_of_sample !== null) return picked({ ...result.out_of_sample, max_drawdown: null })
   const [best] = result.results
-  if (best === undefined) return null
-  const { total_return, sharpe, max_drawdown, p_value, trades, days } = best
-  return { total_return, sharpe, max_drawdown, p_value, trades, days }
+  return best === undefined ? null : picked(best)
 }
+
+const picked = ({ total_return, sharpe, max_drawdown, p_value, trades, days }: RunFigures): RunFigures => ({
+  total_return,
+  sharpe,
+  max_drawdown,
+  p_value,
+  trades,
+  days,
+})
 
 export const verdictOfResult = (result: RunResult): Verdict =>
   'equity_usd_by_day' in result

@@ -1,14 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  deflatedSharpe,
-  falseDiscoveryRates,
-  inverseNormal,
-  shapeOf,
-  normalShare,
-  returnsOf,
-  sharpened,
-} from './correction.ts'
+import { dailyReturnsOf, normalCdf, normalQuantile, shapeOf } from '../statistics.ts'
+import { deflatedSharpe, falseDiscoveryRates, sharpened } from './correction.ts'
 
 describe('false discovery rates', () => {
   it('are those of the example of Benjamini and Hochberg (1995)', () => {
@@ -52,8 +45,8 @@ describe('the normal distribution', () => {
     [-1.959964, 0.025],
     [3, 0.998650102],
   ])('has below %d the share %d', (z, share) => {
-    expect(normalShare(z)).toBeCloseTo(share, 6)
-    expect(inverseNormal(share)).toBeCloseTo(z, 4)
+    expect(normalCdf(z)).toBeCloseTo(share, 6)
+    expect(normalQuantile(share)).toBeCloseTo(z, 4)
   })
 })
 
@@ -88,7 +81,7 @@ describe('a p-value', () => {
 
 describe('shape', () => {
   it('are those of the returns', () => {
-    expect(returnsOf(100, [110, 99, 99])).toStrictEqual([
+    expect(dailyReturnsOf({ start: 100, days: [110, 99, 99] })).toStrictEqual([
       expect.closeTo(0.1, 12),
       expect.closeTo(-0.1, 12),
       0,

@@ -1,36 +1,11 @@
 import type { Parameters } from '../strategies.ts'
-import { heatMapOf, type HeatMap } from './heat-map.ts'
+import { heatMapOf } from './heat-map.ts'
 import type { ParameterValues } from './space.ts'
-import type { CorrectedResult, Metric, OutOfSample, Split, SweepOutcome, SweepPlan } from './sweep.ts'
+import type { CorrectedResult, OutOfSample, Split, SweepOutcome, SweepPlan } from './sweep.ts'
 import type { BacktestTask } from './task.ts'
 
 /** The result of a sweep: command line, HTTP and dashboard show the same. */
-export interface SweepDocument {
-  readonly strategy: string
-  readonly method: 'grid' | 'random' | 'halving'
-  readonly split: { readonly kind: 'walk_forward' | 'folds'; readonly tests: number } | null
-  readonly metric: Metric
-  readonly false_discovery_rate: number
-  /** Parameter sets that were tried. */
-  readonly trials: number
-  /** Those that the strategy does not take, with what it says of the first; null without any. */
-  readonly sets_left_out: LeftOut | null
-  readonly runs: number
-  /** Those in which the kill switch stopped entries. */
-  readonly stopped_runs: number
-  /** In one plain sentence, also where nothing was found. */
-  readonly verdict: string
-  readonly edge_found: boolean
-  readonly survivors: number
-  readonly results: readonly CorrectedResult[]
-  readonly out_of_sample: OutOfSample | null
-  readonly heat_map: HeatMap | null
-}
-
-interface LeftOut {
-  readonly count: number
-  readonly reason: string
-}
+export type SweepDocument = ReturnType<typeof documentOf>
 
 export interface DocumentRequest {
   readonly base: BacktestTask
@@ -39,7 +14,8 @@ export interface DocumentRequest {
   readonly isRandom: boolean
   readonly runs: number
   readonly stoppedRuns: number
-  readonly leftOut: LeftOut | null
+  /** Sets that the strategy does not take, with what it says of the first; null without any. */
+  readonly leftOut: { readonly count: number; readonly reason: string } | null
   /** The two parameters of the heat map; null for the first two with several values. */
   readonly heat: readonly [string, string] | null
 }
@@ -47,7 +23,7 @@ export interface DocumentRequest {
 export const documentOf = (
   { base, space, plan, isRandom, runs, stoppedRuns, leftOut, heat }: DocumentRequest,
   { results, outOfSample }: SweepOutcome,
-): SweepDocument => {
+) => {
   const survivors = results.filter(({ survives }) => survives).length
   const verdict =
     outOfSample === null ? verdictOf(results, plan, survivors) : verdictOutside(outOfSample, plan)
@@ -57,10 +33,13 @@ export const documentOf = (
     split: splitOf(plan.split),
     metric: plan.metric,
     false_discovery_rate: plan.falseDiscoveryRate,
+    /** Parameter sets that were tried. */
     trials: plan.combinations.length,
     sets_left_out: leftOut,
     runs,
+    /** Those in which the kill switch stopped entries. */
     stopped_runs: stoppedRuns,
+    /** In one plain sentence, also where nothing was found. */
     verdict:
       stoppedRuns === 0
         ? verdict
@@ -73,12 +52,12 @@ export const documentOf = (
   }
 }
 
-const methodOf = ({ kind }: Split, isRandom: boolean): SweepDocument['method'] => {
+const methodOf = ({ kind }: Split, isRandom: boolean): 'grid' | 'random' | 'halving' => {
   if (kind === 'halving') return 'halving'
   return isRandom ? 'random' : 'grid'
 }
 
-const splitOf = (split: Split): SweepDocument['split'] => {
+const splitOf = (split: Split) => {
   if (split.kind === 'walk_forward') return { kind: split.kind, tests: split.steps.length }
   return split.kind === 'folds' ? { kind: split.kind, tests: split.blocks.length } : null
 }

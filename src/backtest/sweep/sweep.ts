@@ -35,25 +35,10 @@ export type CorrectedResult = Omit<TrialResult, 'returns'> & {
 }
 
 /** One window or fold: what was chosen without it, and how that did in it. */
-export interface TestedChoice {
-  readonly from: string | null
-  readonly to: string | null
-  readonly parameters: Parameters
-  /** What it was chosen for. */
-  readonly trained: number
-  readonly tested: Pick<TrialResult, 'days' | 'trades' | 'total_return' | 'sharpe'>
-}
+export type TestedChoice = ReturnType<typeof choiceOf>
 
 /** The tests of all windows or folds put together. Nothing in them was seen by the choice. */
-export interface OutOfSample {
-  readonly choices: readonly TestedChoice[]
-  readonly days: number
-  readonly trades: number
-  readonly total_return: number
-  readonly sharpe: number
-  readonly p_value: number
-  readonly survives: boolean
-}
+export type OutOfSample = ReturnType<typeof together>
 
 export interface SweepOutcome {
   /** Best first; those of one parameter set tried on all of the time, or on the last rung. */
@@ -171,10 +156,11 @@ const fold = async (
   return { results: [], outOfSample: together(choices, tested, plan, uniform) }
 }
 
-const choiceOf = (parameters: Parameters, trained: number, result: TrialResult): TestedChoice => ({
+const choiceOf = (parameters: Parameters, trained: number, result: TrialResult) => ({
   from: result.from,
   to: result.to,
   parameters,
+  /** What it was chosen for. */
   trained: r9(trained),
   tested: {
     days: result.days,
@@ -189,7 +175,7 @@ const together = (
   tested: readonly TrialResult[],
   { falseDiscoveryRate }: SweepPlan,
   uniform: () => number,
-): OutOfSample => {
+) => {
   const returns = tested.flatMap((result) => result.returns ?? [])
   const pValue = pValueOf(returns, uniform)
   return {

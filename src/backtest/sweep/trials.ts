@@ -1,7 +1,8 @@
 import { canonicalJson } from '../../core/log/canonical-json.ts'
 import { r9 } from '../../core/shared/numbers.ts'
 import type { Parameters } from '../strategies.ts'
-import { shapeOf, returnsOf, sharpened } from './correction.ts'
+import { dailyReturnsOf, shapeOf } from '../statistics.ts'
+import { sharpened } from './correction.ts'
 import type { Window } from './splits.ts'
 import type { BacktestTask, TaskReport, TaskRunner } from './task.ts'
 
@@ -130,7 +131,7 @@ export class Trials {
 }
 
 const resultOf = (parameters: Parameters, report: TaskReport, keepsReturns: boolean): TrialResult => {
-  const returns = returnsOf(report.start_equity_usd, report.equity_usd_by_day)
+  const returns = dailyReturnsOf({ start: report.start_equity_usd, days: report.equity_usd_by_day })
   const { sharpe, skewness, kurtosis } = shapeOf(returns)
   return {
     parameters,

@@ -134,9 +134,9 @@ const lastHour = (closes: readonly Quote[], atMs: number): readonly Quote[] =>
     ),
   )
 
-const withFearGreed = (
+export const withFearGreed = (
   days: SymbolMarket['fearGreedByDay'],
-  { close_ts, fear_greed }: StoredBar,
+  { close_ts, fear_greed }: Pick<StoredBar, 'close_ts' | 'fear_greed'>,
 ): SymbolMarket['fearGreedByDay'] => {
   if (fear_greed === null) return days
   const day = dayOf(close_ts)
@@ -218,7 +218,8 @@ const closed = ({ bars, forming, variance }: Analysis, { varianceDecay }: Analys
   }
 }
 
-const decayed = (variance: number | null, change: number, decay: number): number =>
+/** The variance after another change. */
+export const decayed = (variance: number | null, change: number, decay: number): number =>
   variance === null ? change * change : decay * variance + (1 - decay) * change * change
 
 const begun = (bar: StoredBar, openMs: number): AnalysisBar => ({

@@ -13,28 +13,7 @@ export interface Finding {
   readonly differences: readonly Difference[]
 }
 
-export interface KindCount {
-  readonly kind: string
-  readonly same: number
-  readonly different: number
-  readonly not_rerun: number
-}
-
-export interface AuditReport {
-  readonly ok: boolean
-  readonly first_seq: number
-  readonly last_seq: number
-  /** Events that are decisions. */
-  readonly decisions: number
-  /** Events that came from outside: nothing was decided in them. */
-  readonly inputs: number
-  readonly kinds: readonly KindCount[]
-  /** Why decisions could not be made again, and how many. */
-  readonly not_rerun: Readonly<Record<string, number>>
-  readonly different: number
-  /** The first ones. */
-  readonly findings: readonly Finding[]
-}
+export type AuditReport = ReturnType<FindingList['report']>
 
 const FINDINGS_MAX = 100
 
@@ -73,9 +52,9 @@ export class FindingList {
     this.#find({ ...event, seq: place.seq }, 'missing', [])
   }
 
-  report(first: number, last: number): AuditReport {
+  report(first: number, last: number) {
     const kinds = [...this.#counts]
-      .map(([kind, counts]): KindCount => ({ kind, ...counts }))
+      .map(([kind, counts]) => ({ kind, ...counts }))
       .toSorted((one, other) => (one.kind < other.kind ? -1 : 1))
     const total = (verdict: Verdict): number => kinds.reduce((sum, counts) => sum + counts[verdict], 0)
     const different = total('different')
@@ -83,12 +62,16 @@ export class FindingList {
       ok: different === 0,
       first_seq: first,
       last_seq: last,
+      /** Events that are decisions. */
       decisions: total('same') + different + total('not_rerun'),
+      /** Events that came from outside: nothing was decided in them. */
       inputs: this.#inputs,
       kinds,
+      /** Why decisions could not be made again, and how many. */
       not_rerun: Object.fromEntries(this.#reasons),
       different,
-      findings: this.#findings,
+      /** The first ones. */
+      findings: this.#findings as readonly Finding[],
     }
   }
 

@@ -2,9 +2,9 @@ import type { SignedCheckpoint } from '../../core/log/checkpoint.ts'
 import { domainOf, type Head, headOf, type LogRecord } from '../../core/log/event.ts'
 import { BatchCutter, type Stretch } from '../../core/log/batch.ts'
 import { evolveKeys, keyEventIn, keyOfBatch, type Keys } from '../../core/operations/keys.ts'
-import type { Findings } from './findings.ts'
+import { faultAt, type Findings } from './findings.ts'
 import { yieldToEventLoop } from '../../ports/yield-to-event-loop.ts'
-import { canonicalFaultOf, columnFaultOf, faultAt, SLICE_EVENTS, withTexts } from './record-check.ts'
+import { canonicalFaultOf, columnFaultOf, SLICE_EVENTS, withTexts } from './record-check.ts'
 import { keyIn } from './signer-keys.ts'
 import { keyOf, type Trust } from './trust.ts'
 import { createTreeCheck, type SignatureClaim } from './tree-check.ts'
@@ -26,11 +26,7 @@ export interface AuditOptions {
   readonly keys: Keys
 }
 
-export interface Audit {
-  /** The next events, in order. */
-  add(page: readonly LogRecord[]): Promise<void>
-  end(): Promise<AuditEnd>
-}
+export type Audit = ReturnType<typeof createAudit>
 
 export interface AuditEnd {
   readonly checked: number
@@ -46,7 +42,7 @@ export interface AuditEnd {
 }
 
 /** Looks at every event: its columns, its text, its signature and its place in the checkpoints. Holds one page. */
-export const createAudit = (options: AuditOptions): Audit => {
+export const createAudit = (options: AuditOptions) => {
   const { findings, trust, isPart, wholeLog } = options
   const cutter = new BatchCutter()
   let { keys } = options
@@ -129,7 +125,8 @@ export const createAudit = (options: AuditOptions): Audit => {
   }
 
   return {
-    add: async (page) => {
+    /** The next events, in order. */
+    add: async (page: readonly LogRecord[]): Promise<void> => {
       const claims: SignatureClaim[] = []
       for (let from = 0; from < page.length; from += SLICE_EVENTS) {
         for (const record of page.slice(from, from + SLICE_EVENTS)) claims.push(...look(withTexts(record)))
@@ -141,7 +138,7 @@ export const createAudit = (options: AuditOptions): Audit => {
       // Its failure is thrown where it is waited for; until then it must not count as unhandled.
       inWork.catch(() => undefined)
     },
-    end: async () => {
+    end: async (): Promise<AuditEnd> => {
       await inWork
       await settle(cutter.end().flatMap(claimsOf))
       return { checked, last, proven: tree.proven(), unknownSigners, domains, keys }

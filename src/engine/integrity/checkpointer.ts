@@ -15,7 +15,7 @@ import type { Signatures } from '../../ports/signatures.ts'
 import type { Signer } from '../../ports/signer.ts'
 import { isoNow } from '../iso-now.ts'
 import { storedFrontier } from '../proofs/stored-tree.ts'
-import type { Fault } from './findings.ts'
+import { faultAt, type Fault } from './findings.ts'
 import { eventAt, newestFaultOf } from './newest-checkpoint.ts'
 import { sha256 } from '../sha256.ts'
 import { introducedAt } from './signer-keys.ts'
@@ -176,10 +176,5 @@ const sizeOf = (newest: SignedCheckpoint | null): number => newest?.frontier.siz
 
 const IDLE: CheckpointStep = { status: 'idle' }
 
-const otherTree = ({ frontier: { size } }: SignedCheckpoint): Fault => ({
-  reason: 'checkpoint',
-  seq: size,
-  id: null,
-  shownAt: size,
-  detail: `the events up to ${size} are not those of the checkpoint at ${size}`,
-})
+const otherTree = ({ frontier: { size } }: SignedCheckpoint): Fault =>
+  faultAt({ seq: size }, 'checkpoint', `the events up to ${size} are not those of the checkpoint at ${size}`)

@@ -1,4 +1,4 @@
-import type { ChainFaultKind } from '../../ports/event-log.ts'
+import type { ChainFault, ChainFaultKind } from '../../ports/event-log.ts'
 
 /** Why a log is not what it was: the chain's own faults, and what only texts, keys and checkpoints show. */
 export type IntegrityReason =
@@ -32,24 +32,38 @@ export interface Checks {
 
 export type CheckResult = 'pass' | 'fail'
 
-/** What a verification has found so far: the first fault, and which kinds of check failed. */
-export interface Findings {
-  add(fault: Fault): void
-  first(): Fault | null
-  checks(): Checks
-}
+/** Shown at the event itself. */
+export const faultAt = (
+  { seq, id = null }: { readonly seq: number; readonly id?: string | null },
+  reason: IntegrityReason,
+  detail: string,
+): Fault => ({ reason, seq, id, shownAt: seq, detail })
 
-export const createFindings = (): Findings => {
+export const faultFrom = ({ kind, detail, ...event }: ChainFault): Fault => faultAt(event, kind, detail)
+
+/** Of what is kept beside the events. What is wrong with an event says more. */
+export const faultBeside = (reason: IntegrityReason, detail: string): Fault => ({
+  reason,
+  seq: null,
+  id: null,
+  shownAt: Number.MAX_SAFE_INTEGER,
+  detail,
+})
+
+/** What a verification has found so far: the first fault, and which kinds of check failed. */
+export type Findings = ReturnType<typeof createFindings>
+
+export const createFindings = () => {
   let first: Fault | null = null
   const failed = new Set<keyof Checks>()
   const resultOf = (check: keyof Checks): CheckResult => (failed.has(check) ? 'fail' : 'pass')
   return {
-    add: (fault) => {
+    add: (fault: Fault): void => {
       failed.add(CHECK_OF[fault.reason])
       if (first === null || comesBefore(fault, first)) first = fault
     },
-    first: () => first,
-    checks: () => ({
+    first: (): Fault | null => first,
+    checks: (): Checks => ({
       hash_chain: resultOf('hash_chain'),
       sequence: resultOf('sequence'),
       signatures: resultOf('signatures'),
@@ -59,6 +73,10 @@ export const createFindings = (): Findings => {
   }
 }
 
+/**
+ * The strongest first: of several faults in one event the one that explains the others, as a changed text also breaks its
+ * signature.
+ */
 const CHECK_OF: Readonly<Record<IntegrityReason, keyof Checks>> = {
   sequence: 'sequence',
   link: 'hash_chain',
@@ -74,21 +92,7 @@ const CHECK_OF: Readonly<Record<IntegrityReason, keyof Checks>> = {
   projections: 'projections',
 }
 
-/** Of several faults in one event the one that explains the others: a changed text also breaks its signature. */
-const STRENGTH: readonly IntegrityReason[] = [
-  'sequence',
-  'link',
-  'hash',
-  'field',
-  'order',
-  'canonical',
-  'signature',
-  'checkpoint',
-  'truncated',
-  'snapshot',
-  'tree',
-  'projections',
-]
+const STRENGTH = Object.keys(CHECK_OF)
 
 const comesBefore = (fault: Fault, other: Fault): boolean => {
   if (fault.shownAt !== other.shownAt) return fault.shownAt < other.shownAt

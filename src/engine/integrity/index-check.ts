@@ -1,9 +1,9 @@
 import { domainOf, type Head, type LogRecord } from '../../core/log/event.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { readPages } from '../read-pages.ts'
-import type { Fault, Findings } from './findings.ts'
+import { faultAt, type Fault, type Findings } from './findings.ts'
 import { yieldToEventLoop } from '../../ports/yield-to-event-loop.ts'
-import { faultAt, withTexts } from './record-check.ts'
+import { withTexts } from './record-check.ts'
 
 /**
  * Whether every event is found by its domain. The log can be whole and still be read wrongly: what a store files an

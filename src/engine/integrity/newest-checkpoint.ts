@@ -2,7 +2,7 @@ import { noteFaultOf, type SignedCheckpoint } from '../../core/log/checkpoint.ts
 import type { Head, LogRecord } from '../../core/log/event.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Signatures } from '../../ports/signatures.ts'
-import type { Fault } from './findings.ts'
+import { faultAt, type Fault } from './findings.ts'
 import { sha256 } from '../sha256.ts'
 import { findKeys } from './signer-keys.ts'
 import { noteFaultAt, originOf, signatureClaim } from './tree-check.ts'
@@ -21,7 +21,7 @@ export const newestFaultOf = async (
   const first = await eventAt(log, 1)
   if (first !== null && originOf(first) !== newest.origin) {
     const detail = `the checkpoint at ${size} is of another log: it began with another event`
-    return { reason: 'checkpoint', seq: 1, id: first.id, shownAt: 1, detail }
+    return faultAt({ seq: 1, id: first.id }, 'checkpoint', detail)
   }
   const forged = await forgeryOf(log, newest, signatures)
   if (size > head.seq) {
@@ -32,16 +32,11 @@ export const newestFaultOf = async (
   const record = await eventAt(log, size)
   if (record?.hash === newest.head) return null
   const detail = `event ${size} is not the one of the checkpoint at ${size}`
-  return { reason: 'checkpoint', seq: size, id: record?.id ?? null, shownAt: size, detail }
+  return faultAt({ seq: size, id: record?.id ?? null }, 'checkpoint', detail)
 }
 
-const truncation = (head: Head, newest: SignedCheckpoint): Fault => ({
-  reason: 'truncated',
-  seq: head.seq + 1,
-  id: null,
-  shownAt: head.seq + 1,
-  detail: `the log ends at ${head.seq}, but on ${newest.time} it had ${newest.frontier.size} events`,
-})
+const truncation = ({ seq }: Head, { time, frontier: { size } }: SignedCheckpoint): Fault =>
+  faultAt({ seq: seq + 1 }, 'truncated', `the log ends at ${seq}, but on ${time} it had ${size} events`)
 
 const forgeryOf = async (
   log: EventLog,

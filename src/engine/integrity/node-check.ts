@@ -6,21 +6,15 @@ import { perfectRoot, TILE_WIDTH, type TreeNode } from '../../core/log/tree.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { yieldToEventLoop } from '../../ports/yield-to-event-loop.ts'
 import { storedFrontier } from '../proofs/stored-tree.ts'
-import type { Fault, Findings } from './findings.ts'
+import { faultBeside, type Fault, type Findings } from './findings.ts'
 import { SLICE_EVENTS } from './record-check.ts'
 import { sha256 } from '../sha256.ts'
 
-/** Follows the log from its first event. */
-export interface NodeCheck {
-  /** The next events, in order. */
-  add(page: readonly LogRecord[]): Promise<void>
-}
-
 /**
  * Compares every stored node of the tree over event hashes with the one that the events give. The nodes are outside of
- * hash and signature: a wrong one spoils the proofs of the events below it.
+ * hash and signature: a wrong one spoils the proofs of the events below it. Follows the log from its first event.
  */
-export const createNodeCheck = (log: Pick<EventLog, 'treeNodes'>, findings: Findings): NodeCheck => {
+export const createNodeCheck = (log: Pick<EventLog, 'treeNodes'>, findings: Findings) => {
   /** Of each level the nodes since its newest whole tile, and how many tiles are whole. */
   const levels: { nodes: Uint8Array[]; tiles: number }[] = []
 
@@ -39,7 +33,8 @@ export const createNodeCheck = (log: Pick<EventLog, 'treeNodes'>, findings: Find
   }
 
   return {
-    add: async (page) => {
+    /** The next events, in order. */
+    add: async (page: readonly LogRecord[]): Promise<void> => {
       for (const [index, { hash }] of page.entries()) {
         await push(0, eventLeaf(hash, sha256))
         if (index % SLICE_EVENTS === SLICE_EVENTS - 1) await yieldToEventLoop()
@@ -57,9 +52,7 @@ export const checkNodesAt = async (
   if (eventRoot === null) return
   const frontier = await storedFrontier(log, size)
   if (frontier !== null && sameBytes(rootOf(frontier, sha256), eventRoot)) return
-  const detail = `the stored tree does not give the root that was signed at ${size}`
-  // What is wrong with an event says more.
-  findings.add({ reason: 'tree', seq: null, id: null, shownAt: Number.MAX_SAFE_INTEGER, detail })
+  findings.add(faultBeside('tree', `the stored tree does not give the root that was signed at ${size}`))
 }
 
 /** The events themselves are not accused: only proofs are made from the nodes. */

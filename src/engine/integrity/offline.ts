@@ -3,11 +3,10 @@ import type { StoredCheckpoints } from '../../ports/checkpoints.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Signatures } from '../../ports/signatures.ts'
 import { createAudit, type Audit, type AuditEnd } from './audit.ts'
-import { parseExportLine } from './export-line.ts'
-import { openCopy } from './backup-file.ts'
+import { openCopy, parseExportLine } from './backup-file.ts'
 import { NO_KEYS, type Keys } from '../../core/operations/keys.ts'
 import type { SignedCheckpoint } from '../../core/log/checkpoint.ts'
-import { createFindings, type Findings } from './findings.ts'
+import { createFindings, faultAt, type Findings } from './findings.ts'
 import { reportOf, type IntegrityReport } from './report.ts'
 
 export interface OfflineOptions {
@@ -84,9 +83,8 @@ export const examineCopy = async (
   // What was not read to its end is not judged by its end.
   const wasRead = onPage === undefined || findings.first() === null
   if (!partial && wasRead && newest !== undefined && newest.frontier.size > end.last.seq) {
-    const seq = end.last.seq + 1
     const detail = `the export ends at ${end.last.seq}, but the log had ${newest.frontier.size} events on ${newest.time}`
-    findings.add({ reason: 'truncated', seq, id: null, shownAt: seq, detail })
+    findings.add(faultAt({ seq: end.last.seq + 1 }, 'truncated', detail))
   }
   const examined = reportOf(findings, {
     mode: 'offline',

@@ -1,9 +1,9 @@
 import { canonicalJson, NotCanonicalError } from '../../core/log/canonical-json.ts'
 import type { Head, LogRecord } from '../../core/log/event.ts'
 import type { Json } from '../../core/shared/json.ts'
-import { chainFaultOf, type ChainFault } from '../../ports/event-log.ts'
+import { chainFaultOf } from '../../ports/event-log.ts'
 import { sha256Hex } from '../sha256.ts'
-import type { Fault, IntegrityReason } from './findings.ts'
+import { faultAt, faultFrom, type Fault } from './findings.ts'
 
 /** Events checked between two yields to the event loop: about a millisecond of work. */
 export const SLICE_EVENTS = 50
@@ -28,14 +28,6 @@ export const withTexts = (record: LogRecord): LogRecord =>
         ...Object.fromEntries(REQUIRED.map((name) => [name, (record[name] as string | null) ?? ''])),
       }
 
-export const faultFrom = ({ kind, seq, id, detail }: ChainFault): Fault => ({
-  reason: kind,
-  seq,
-  id,
-  shownAt: seq,
-  detail,
-})
-
 /** The payload must be the one text that its value has; otherwise two texts could stand for one event. */
 export const canonicalFaultOf = (record: LogRecord): Fault | null => {
   let value: Json
@@ -51,12 +43,6 @@ export const canonicalFaultOf = (record: LogRecord): Fault | null => {
     ? null
     : faultAt(record, 'canonical', `the payload of event ${record.seq} is not canonical JSON`)
 }
-
-export const faultAt = (
-  record: Pick<LogRecord, 'seq' | 'id'>,
-  reason: IntegrityReason,
-  detail: string,
-): Fault => ({ reason, seq: record.seq, id: record.id, shownAt: record.seq, detail })
 
 const REQUIRED = ['id', 'type', 'ts', 'schemaVersion', 'payload', 'prevHash', 'hash', 'recordedAt'] as const
 

@@ -5,7 +5,7 @@ import type { Head, LogRecord } from '../../core/log/event.ts'
 import { payloadOf } from '../../core/log/payload.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { readPages } from '../read-pages.ts'
-import type { Fault } from './findings.ts'
+import { faultBeside, type Fault } from './findings.ts'
 
 /** How often the newest checkpoint is recorded in the log while a process runs; each start records it as well. */
 export const RECORD_EVERY_MS = 3_600_000
@@ -25,13 +25,10 @@ export const missingCheckpointFault = async (
   // The first checkpoint follows the first batch: a crash in between leaves none.
   if (recorded.size === 0 && (await isFirstBatch(log, head))) return null
   const kept = newest === undefined ? 'there is none' : `the newest one is at ${size}`
-  return {
-    reason: 'checkpoint',
-    seq: null,
-    id: null,
-    shownAt: Number.MAX_SAFE_INTEGER,
-    detail: `the log records a checkpoint at ${recorded.size}, but ${kept}: the file was deleted, replaced, or left behind when store.checkpoint_file was changed`,
-  }
+  return faultBeside(
+    'checkpoint',
+    `the log records a checkpoint at ${recorded.size}, but ${kept}: the file was deleted, replaced, or left behind when store.checkpoint_file was changed`,
+  )
 }
 
 /** Null where the log records none, or where an operator accepted its loss. */

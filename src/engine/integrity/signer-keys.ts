@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import type { LogRecord } from '../../core/log/event.ts'
 import { payloadOf } from '../../core/log/payload.ts'
+import { isNamedByKey } from '../../core/operations/keys.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { readPages } from '../read-pages.ts'
 
@@ -16,11 +16,9 @@ export interface SignerKey {
 /** The key that this event introduces, if it does: the first event of every process carries its key. */
 export const keyIn = (record: Pick<LogRecord, 'type' | 'payload'>): SignerKey | null => {
   if (record.type !== STARTED) return null
-  const started = startedPayload.safeParse(payloadOf(record))
-  if (!started.success) return null
-  const { node_id: nodeId, public_key: publicKey } = started.data
-  // A node id ends with the start of its key, so no other key can be introduced under a name that is taken.
-  return nodeId.endsWith(`-${publicKey.slice(0, KEY_DIGITS_IN_NODE_ID)}`) ? { nodeId, publicKey } : null
+  const { node_id: nodeId, public_key: publicKey } = payloadOf(record) ?? {}
+  if (typeof nodeId !== 'string' || typeof publicKey !== 'string') return null
+  return isNamedByKey(nodeId, publicKey) ? { nodeId, publicKey } : null
 }
 
 /** The keys of these nodes, as far as the log knows them. Newest introductions first: those are asked for most. */
@@ -62,7 +60,4 @@ async function* introductionsIn(
 
 const STARTED = 'system.started.v1'
 const STARTED_DOMAIN = 'system.started'
-const KEY_DIGITS_IN_NODE_ID = 16
 const PAGE_SIZE = 100
-
-const startedPayload = z.object({ node_id: z.string(), public_key: z.string().regex(/^[0-9a-f]{64}$/) })

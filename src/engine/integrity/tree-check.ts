@@ -13,16 +13,9 @@ export interface SignatureClaim {
   readonly fault: Fault
 }
 
-export interface TreeFindings {
+interface TreeFindings {
   readonly faults: readonly Fault[]
   readonly claims: readonly SignatureClaim[]
-}
-
-export interface TreeCheck {
-  /** Takes the next event; returns faults seen and signatures still to be checked. */
-  add(record: LogRecord): TreeFindings
-  /** Size of the largest checkpoint that the log agrees with. */
-  proven(): number
 }
 
 /** Which log this is: the hash of its first event, which holds the first key, is shared by no other. */
@@ -44,7 +37,7 @@ export const createTreeCheck = (
   notes: readonly SignedCheckpoint[],
   keys: SignerKeys,
   { wholeLog }: { readonly wholeLog: boolean },
-): TreeCheck => {
+) => {
   let waiting = [...notes]
   let frontier: Frontier = EMPTY_FRONTIER
   let leaves: Uint8Array[] = []
@@ -84,7 +77,8 @@ export const createTreeCheck = (
   }
 
   return {
-    add: (record) => {
+    /** Takes the next event; returns faults seen and signatures still to be checked. */
+    add: (record: LogRecord): TreeFindings => {
       if (waiting.length === 0) return NOTHING
       if (record.seq === 1) origin = originOf(record)
       firstUnproven ??= { seq: record.seq, id: record.id }
@@ -98,6 +92,7 @@ export const createTreeCheck = (
         claims: judged.flatMap(({ claims }) => claims),
       }
     },
+    /** Size of the largest checkpoint that the log agrees with. */
     proven: () => proven,
   }
 }

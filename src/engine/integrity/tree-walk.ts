@@ -1,24 +1,15 @@
 import { EMPTY_HEAD, headOf, type Head, type LogRecord } from '../../core/log/event.ts'
 import { EMPTY_FRONTIER, eventLeaf, extendFrontier, type Frontier } from '../../core/log/merkle.ts'
 import { missingFault, type EventLog } from '../../ports/event-log.ts'
-import type { Fault } from './findings.ts'
+import { faultFrom, type Fault } from './findings.ts'
 import { yieldToEventLoop } from '../../ports/yield-to-event-loop.ts'
-import { columnFaultOf, faultFrom, SLICE_EVENTS } from './record-check.ts'
+import { columnFaultOf, SLICE_EVENTS } from './record-check.ts'
 import { sha256 } from '../sha256.ts'
 import { findKeys, keyIn } from './signer-keys.ts'
 import { leafOfRecord } from './tree-check.ts'
 
 /** Two trees that grow along the log, from its beginning or from frontiers that were checked. */
-export interface TreeWalk {
-  /** Of the tree over whole records. */
-  frontier(): Frontier
-  /** Of the tree over event hashes, which proofs lead to. */
-  eventFrontier(): Frontier
-  /** Chain hash of the newest event in the tree. */
-  head(): string
-  /** Takes in the events up to this seq, unless one of them does not follow the one before it. */
-  forward(upTo: number): Promise<Fault | null>
-}
+export type TreeWalk = ReturnType<typeof createTreeWalk>
 
 export interface TreeWalkStart {
   readonly frontier: Frontier
@@ -29,7 +20,7 @@ export interface TreeWalkStart {
 
 const AT_FIRST: TreeWalkStart = { frontier: EMPTY_FRONTIER, eventFrontier: EMPTY_FRONTIER, head: '' }
 
-export const createTreeWalk = (log: EventLog, start: TreeWalkStart = AT_FIRST): TreeWalk => {
+export const createTreeWalk = (log: EventLog, start: TreeWalkStart = AT_FIRST) => {
   const keys = new Map<string, string>()
   let { frontier, eventFrontier } = start
   let last: Head = { ...EMPTY_HEAD, seq: frontier.size, hash: start.head }
@@ -65,10 +56,14 @@ export const createTreeWalk = (log: EventLog, start: TreeWalkStart = AT_FIRST): 
   }
 
   return {
+    /** Of the tree over whole records. */
     frontier: () => frontier,
+    /** Of the tree over event hashes, which proofs lead to. */
     eventFrontier: () => eventFrontier,
+    /** Chain hash of the newest event in the tree. */
     head: () => last.hash,
-    forward: async (upTo) => {
+    /** Takes in the events up to this seq, unless one of them does not follow the one before it. */
+    forward: async (upTo: number): Promise<Fault | null> => {
       for await (const page of log.scan({ after: last.seq, upTo })) {
         for (let from = 0; from < page.length; from += SLICE_EVENTS) {
           const fault = await takeIn(page.slice(from, from + SLICE_EVENTS))

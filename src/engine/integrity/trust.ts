@@ -11,7 +11,7 @@ import {
 import { chainFaultOf, type EventLog, type Snapshot } from '../../ports/event-log.ts'
 import type { Signatures } from '../../ports/signatures.ts'
 import { yieldToEventLoop } from '../../ports/yield-to-event-loop.ts'
-import { readPages } from '../read-pages.ts'
+import { restOfBatch } from '../batch-bounds.ts'
 import { sha256Hex } from '../sha256.ts'
 import type { SignerKey } from './signer-keys.ts'
 
@@ -113,7 +113,8 @@ export const keysUpTo = async (log: Pick<EventLog, 'read'>, seq: number, trust: 
     for (const record of page) {
       after = record.seq
       const event = keyEventIn(record)
-      if (event !== null && (await isCovered(log, record, keys, trust))) keys = evolveKeys(keys, event)
+      if (event !== null && (await isSignedIn(await batchAround(log, after), after, keys, trust)))
+        keys = evolveKeys(keys, event)
       // The rest of the page may be starts without end.
       if (keys.isClosed && types.includes(STARTED)) break
     }
@@ -136,17 +137,10 @@ export const isSignedInPlace = async (
   return isSignedIn(batch, seq, await keysUpTo(log, (batch[0]?.seq ?? seq) - 1, trust), trust)
 }
 
-/** Whether the batch that holds this event is signed by a key that counted before it. */
-const isCovered = async (
-  log: Pick<EventLog, 'read'>,
-  { seq }: LogRecord,
-  keys: Keys,
-  trust: Trust,
-): Promise<boolean> => isSignedIn(await batchAround(log, seq), seq, keys, trust)
-
 const batchAround = async (log: Pick<EventLog, 'read'>, seq: number): Promise<readonly LogRecord[]> => {
   // A batch ends with its signature; it begins as many events before that as it says.
-  const behind = await recordsUntilSigned(log, seq)
+  const behind: LogRecord[] = []
+  for await (const record of restOfBatch(log, seq)) behind.push(record)
   const count = Number(behind.at(-1)?.batchSignature?.split(':')[0] ?? 0)
   const missing = count - behind.length
   const before =
@@ -156,6 +150,7 @@ const batchAround = async (log: Pick<EventLog, 'read'>, seq: number): Promise<re
   return [...before, ...behind]
 }
 
+/** Whether this batch, which holds the event, is signed by a key that counted before it. */
 const isSignedIn = async (
   batch: readonly LogRecord[],
   seq: number,
@@ -168,20 +163,6 @@ const isSignedIn = async (
   for await (const { unsigned } of check.checked(batch, { isLast: true, keys: () => keys }))
     if (unsigned.has(seq)) return false
   return true
-}
-
-const recordsUntilSigned = async (
-  log: Pick<EventLog, 'read'>,
-  seq: number,
-): Promise<readonly LogRecord[]> => {
-  const found: LogRecord[] = []
-  for await (const page of readPages(log, { after: seq - 1, order: 'asc', limit: PAGE_SIZE })) {
-    for (const record of page) {
-      found.push(record)
-      if (record.batchSignature !== null) return found
-    }
-  }
-  return found
 }
 
 const recordsOf = (stretch: Stretch): readonly LogRecord[] =>

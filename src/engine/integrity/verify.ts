@@ -1,20 +1,21 @@
+import { createHash } from 'node:crypto'
 import { EMPTY_HEAD, headOf, type Head } from '../../core/log/event.ts'
 import type { CheckpointStore, StoredCheckpoints } from '../../ports/checkpoints.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { missingFault, type EventLog, type RecordedHead } from '../../ports/event-log.ts'
 import { startOfBatch } from '../batch-bounds.ts'
 import { createAudit, type AuditEnd } from './audit.ts'
-import { createFindings, type Findings } from './findings.ts'
+import { createFindings, faultAt, faultBeside, faultFrom, type Findings } from './findings.ts'
 import { checkIndex } from './index-check.ts'
 import { eventAt, newestFaultOf } from './newest-checkpoint.ts'
 import { checkNodesAt, createNodeCheck } from './node-check.ts'
-import { faultAt, faultFrom } from './record-check.ts'
 import { reportOf, type IntegrityReport } from './report.ts'
 import { missingCheckpointFault } from './recorded-checkpoint.ts'
-import { checkState } from './state-check.ts'
 import { keysUpTo, snapshotFaultOf, type Trust } from './trust.ts'
 import { NO_KEYS } from '../../core/operations/keys.ts'
-import { STATE_VERSION } from '../../core/state.ts'
+import { STATE_VERSION, type State } from '../../core/state.ts'
+import { yieldToEventLoop } from '../../ports/yield-to-event-loop.ts'
+import { catchUp, EMPTY_MEMORY, encodedSlices } from '../memory.ts'
 
 export interface VerifyOptions {
   readonly mode: 'fast' | 'full'
@@ -118,6 +119,51 @@ const verifyAll = async (
   return end
 }
 
+/**
+ * Folds the log again from its first event and compares the state with the stored snapshot, from which the next start
+ * goes on. In small steps: a service does this while it works.
+ */
+const checkState = async (
+  log: EventLog,
+  trust: Trust,
+  head: Head,
+  findings: Findings,
+  onProgress: (folded: number) => void,
+): Promise<void> => {
+  const snapshot = await log.loadSnapshot(STATE_VERSION)
+  const logIsIntact = findings.first() === null
+  const onPage = ({ memory }: { readonly memory: { readonly head: Head } }): void =>
+    onProgress(memory.head.seq)
+  try {
+    let memory = EMPTY_MEMORY
+    // A snapshot that was saved since the verification began stands behind its end.
+    if (snapshot !== null && snapshot.seq <= head.seq) {
+      memory = await catchUp(log, memory, { trust, upTo: snapshot.seq, onPage })
+      if ((await hashInSteps(memory.state)) !== snapshot.stateHash)
+        findings.add(
+          faultBeside(
+            'projections',
+            `the snapshot at ${snapshot.seq} does not follow from the events before it`,
+          ),
+        )
+    }
+    await catchUp(log, memory, { trust, upTo: head.seq, onPage })
+  } catch (error) {
+    // A changed event may not even fold; on an intact log the same error is a bug of ours.
+    if (logIsIntact) throw error
+    findings.add(faultBeside('projections', 'the events do not fold to a state'))
+  }
+}
+
+const hashInSteps = async (state: State): Promise<string> => {
+  const hash = createHash('sha256')
+  for (const slice of encodedSlices(state)) {
+    hash.update(slice)
+    await yieldToEventLoop()
+  }
+  return hash.digest('hex')
+}
+
 const verifyNewest = async (
   log: EventLog,
   head: Head,
@@ -164,9 +210,8 @@ const checkEnds = async (
   if (below !== undefined)
     findings.add(faultAt(below, 'sequence', `event ${below.seq} stands before the first one`))
   if (eventCount <= head.seq || below !== undefined) return
-  const seq = head.seq + 1
   const detail = `the log ends at ${head.seq}, but ${eventCount} events were counted`
-  findings.add({ reason: 'truncated', seq, id: null, shownAt: seq, detail })
+  findings.add(faultAt({ seq: head.seq + 1 }, 'truncated', detail))
 }
 
 /** The walk must end where the store says that the log ends. */
@@ -174,7 +219,7 @@ const checkLast = (last: Head, head: Head, findings: Findings): void => {
   if (last.seq < head.seq) findings.add(faultFrom(missingFault(last.seq + 1)))
   else if (last.hash !== head.hash) {
     const detail = `the store says that the log ends with another event ${head.seq}`
-    findings.add({ reason: 'link', seq: head.seq, id: null, shownAt: head.seq, detail })
+    findings.add(faultAt({ seq: head.seq }, 'link', detail))
   }
 }
 
@@ -187,7 +232,7 @@ const checkFirst = async (log: EventLog, { firstHash }: Trust, findings: Finding
     first === undefined
       ? 'the log is empty, but this node has written to it'
       : 'the log does not begin with the event that this node has pinned: it was exchanged'
-  findings.add({ reason: 'truncated', seq: 1, id: null, shownAt: 1, detail })
+  findings.add(faultAt({ seq: 1 }, 'truncated', detail))
 }
 
 /** What was acknowledged must be there, also where no checkpoint came after it. */
@@ -199,19 +244,18 @@ const checkRecordedHead = async (
 ): Promise<void> => {
   if (recorded === null) return
   if (recorded.seq > head.seq) {
-    const seq = head.seq + 1
     const lost = recorded.seq - head.seq
     const missing = lost === 1 ? '1 event is lost' : `${lost} events are lost`
     const detail =
       `the log ends at ${head.seq}, but ${recorded.seq} events were acknowledged: ${missing}, as when the journal of the ` +
       `database is deleted or damaged; ${ACCEPT_LOSS}`
-    return findings.add({ reason: 'truncated', seq, id: null, shownAt: seq, detail })
+    return findings.add(faultAt({ seq: head.seq + 1 }, 'truncated', detail))
   }
   const record = await eventAt(log, recorded.seq)
   if (record?.hash === recorded.hash) return
   const { seq } = recorded
   const detail = `event ${seq} is not the one that was acknowledged: the log had lost its end; ${ACCEPT_LOSS}`
-  findings.add({ reason: 'truncated', seq, id: record?.id ?? null, shownAt: seq, detail })
+  findings.add(faultAt({ seq, id: record?.id ?? null }, 'truncated', detail))
 }
 
 const ACCEPT_LOSS =
@@ -221,8 +265,7 @@ const ACCEPT_LOSS =
 const checkSnapshot = async (log: EventLog, trust: Trust, findings: Findings): Promise<void> => {
   const snapshot = await log.loadSnapshot(STATE_VERSION)
   const detail = snapshot === null ? null : await snapshotFaultOf(log, snapshot, trust)
-  if (detail !== null)
-    findings.add({ reason: 'snapshot', seq: null, id: null, shownAt: Number.MAX_SAFE_INTEGER, detail })
+  if (detail !== null) findings.add(faultBeside('snapshot', detail))
 }
 
 /** The event before the window, whose hash the first event of the window must name. */
@@ -237,8 +280,7 @@ const headAt = async (log: EventLog, seq: number, findings: Findings): Promise<H
 const checkUnreadable = ({ notes, unreadable }: StoredCheckpoints, findings: Findings): void => {
   // One piece may be the very first checkpoint, cut off by a crash.
   if (notes.length > 0 || unreadable < 2) return
-  const detail = 'there are checkpoints, but none of them can be read'
-  findings.add({ reason: 'checkpoint', seq: null, id: null, shownAt: Number.MAX_SAFE_INTEGER, detail })
+  findings.add(faultBeside('checkpoint', 'there are checkpoints, but none of them can be read'))
 }
 
 const remarksOn = ({ notes, unreadable }: StoredCheckpoints, head: Head): readonly string[] => {

@@ -3,7 +3,7 @@ import type { FeedBar } from '../../core/market/bar.ts'
 import { marketView } from '../../core/market/readings.ts'
 import { firesBetween } from '../../core/shared/cron.ts'
 import { timestampAt } from '../../core/shared/time.ts'
-import type { OwnProducer, ProducerRun } from '../../ports/producer.ts'
+import type { OwnProducer } from '../../ports/producer.ts'
 import type { Arrivals, Awaited } from './arrivals.ts'
 import { OwnTask, type OwnTaskDependencies, type Registration } from './own-task.ts'
 
@@ -152,23 +152,13 @@ class ProducerTask {
   }
 
   async #run(startedMs: number): Promise<void> {
-    const { engine, configuration } = this.#dependencies
+    const { engine, configuration, producerRunner } = this.#dependencies
     const producer = await this.#task.open()
     const view = marketView(engine.state.market, configuration().universe.symbols, startedMs)
     const run = await producer.run(view)
-    if (!this.#task.isClosed) await this.#record(run, startedMs)
-  }
-
-  async #record(run: ProducerRun, startedMs: number): Promise<void> {
+    const { schedule } = this.#task.registration
     const ts = timestampAt(this.#ranUpToMs)
-    await this.#dependencies.producerRunner.record({
-      name: this.name,
-      schedule: this.#task.registration.schedule,
-      rows: run.status === 'ran' ? run.rows.map((row) => ({ ...row, ts, dedupeKey: null })) : [],
-      end: run.status === 'ran' ? 'usable' : 'unusable',
-      error: run.status === 'ran' ? null : run.reason,
-      rejected: [],
-      durationMs: this.#dependencies.clock.now() - startedMs,
-    })
+    if (!this.#task.isClosed)
+      await producerRunner.recordRun({ name: this.name, schedule, run, ts, startedMs })
   }
 }

@@ -118,7 +118,7 @@ export class OwnTask<Opened extends { close(): Promise<void> }> {
   }
 
   async #fail(error: unknown, startedMs: number): Promise<void> {
-    const { clock, producerRunner, onFailure } = this.#dependencies
+    const { producerRunner, onFailure } = this.#dependencies
     const { name } = this.#options
     onFailure(name, error)
     const { schedule } = this.registration
@@ -126,16 +126,10 @@ export class OwnTask<Opened extends { close(): Promise<void> }> {
     // One that cannot even be opened is not known yet. Under the name of another author nothing is recorded.
     this.#isRefused = !(await this.#isRegistered())
     if (this.#isRefused) return
-    await producerRunner.record({
-      name,
-      schedule,
-      rows: [],
-      end: 'error',
-      // Half a character cannot be stored: then no failure would count.
-      error: (error instanceof Error ? error.message : String(error)).slice(0, 1000).toWellFormed(),
-      rejected: [],
-      durationMs: clock.now() - startedMs,
-    })
+    // Half a character cannot be stored: then no failure would count.
+    const reason = (error instanceof Error ? error.message : String(error)).slice(0, 1000).toWellFormed()
+    const run = { status: 'failed', reason } as const
+    await producerRunner.recordRun({ name, schedule, run, ts: timestampAt(startedMs), startedMs })
   }
 
   async #isRegistered(): Promise<boolean> {

@@ -22,75 +22,83 @@ export interface ProducerOutput {
   readonly name: string
   readonly registeredAt?: ProducerReport['registeredAt']
   readonly schedule: string
-  /** A row without a time of its own gets the current time. */
+  /** A row without a time of its own gets the current time, and one without a key that of its interval. */
   readonly rows: readonly (ProducedRow & {
-    readonly ts: Timestamp | null
-    readonly dedupeKey: string | null
+    readonly ts?: Timestamp | null
+    readonly dedupeKey?: string | null
   })[]
   readonly end: ProducerReport['end']
   readonly error: string | null
-  readonly rejected: ProducerReport['rejected']
+  readonly rejected?: ProducerReport['rejected']
   readonly durationMs: number
 }
 
 /** Runs producers and records their signals and their health. */
 export class ProducerRunner {
-  readonly #engine: Executor
-  readonly #clock: Clock
-  readonly #onError: ProducerRunnerDependencies['onError']
+  readonly #dependencies: ProducerRunnerDependencies
 
-  constructor({ engine, clock, onError }: ProducerRunnerDependencies) {
-    this.#engine = engine
-    this.#clock = clock
-    this.#onError = onError
+  constructor(dependencies: ProducerRunnerDependencies) {
+    this.#dependencies = dependencies
   }
 
   now(): number {
-    return this.#clock.now()
+    return this.#dependencies.clock.now()
   }
 
   /** Runs a built-in producer on market data, unless it is in quarantine. */
   async runBuiltIn(producer: Producer, view: MarketView): Promise<void> {
     const { name } = producer
     const { schedule } = builtinOf(name) ?? { schedule: null }
-    const nowMs = this.#clock.now()
-    const record = this.#engine.state.signals.producers.runs.get(name)
+    const nowMs = this.now()
+    const record = this.#dependencies.engine.state.signals.producers.runs.get(name)
     if (schedule === null || !mayRun(record, timestampAt(nowMs))) return
-    const result = attempted(producer, view)
-    const ts = timestampAt(view.asOfMs)
-    const rows = result.status === 'ran' ? result.rows : []
+    const run = attempted(producer, view)
+    await this.recordRun({ name, schedule, run, ts: timestampAt(view.asOfMs), startedMs: nowMs })
+  }
+
+  /** Its signals are of the time of the market that it saw. */
+  async recordRun({ name, schedule, run, ts, startedMs }: RecordedRun): Promise<void> {
     await this.record({
       name,
       schedule,
-      rows: rows.map(({ type, payload }) => ({ type, payload, ts, dedupeKey: null })),
-      end: endOf(result),
-      error: reasonOf(result),
-      rejected: [],
-      durationMs: this.#clock.now() - nowMs,
+      rows: run.status === 'ran' ? run.rows.map(({ type, payload }) => ({ type, payload, ts })) : [],
+      end: ENDS[run.status],
+      error: run.status === 'ran' ? null : run.reason,
+      durationMs: this.now() - startedMs,
     })
   }
 
   /** Stores the rows that are new, and how the run went. Resolves to what was stored. */
   async record(output: ProducerOutput): Promise<readonly Stamped[]> {
-    const { name, registeredAt, schedule, rows, end, error, rejected, durationMs } = output
-    const wanted = keyedRows(name, schedule, rows, timestampAt(this.#clock.now()))
+    const { name, registeredAt, schedule, rows, end, error, rejected = [], durationMs } = output
+    const wanted = keyedRows(name, schedule, rows, timestampAt(this.now()))
     try {
       const keys = wanted.flatMap(({ dedupeKey }) => keysToFind(dedupeKey))
-      const known = await this.#engine.log.findByDedupeKeys(keys)
+      const known = await this.#dependencies.engine.log.findByDedupeKeys(keys)
       const isKnown = ({ dedupeKey }: Row): boolean =>
         known.has(dedupeKey) || known.get(formerKey(dedupeKey) ?? dedupeKey)?.source === name
       const fresh = firstOfEach(wanted).filter((row) => !isKnown(row))
       const report = { name, registeredAt, end, rows: fresh, rejected, error, durationMs }
-      const outcome = await this.#engine.execute({ kind: 'run-producer', report })
+      const outcome = await this.#dependencies.engine.execute({ kind: 'run-producer', report })
       return outcome.status === 'done' ? outcome.events : []
     } catch (problem) {
-      this.#onError(`could not store the signals of ${name}`, problem)
+      this.#dependencies.onError(`could not store the signals of ${name}`, problem)
       return []
     }
   }
 }
 
+interface RecordedRun {
+  readonly name: string
+  readonly schedule: string
+  readonly run: Attempt
+  readonly ts: Timestamp
+  readonly startedMs: number
+}
+
 type Attempt = ProducerRun | { readonly status: 'failed'; readonly reason: string }
+
+const ENDS = { ran: 'usable', degraded: 'unusable', failed: 'error' } as const
 
 const attempted = (producer: Producer, view: MarketView): Attempt => {
   try {
@@ -101,18 +109,11 @@ const attempted = (producer: Producer, view: MarketView): Attempt => {
   }
 }
 
-const endOf = (attempt: Attempt): ProducerOutput['end'] => {
-  if (attempt.status === 'failed') return 'error'
-  return attempt.status === 'ran' ? 'usable' : 'unusable'
-}
-
-const reasonOf = (attempt: Attempt): string | null => (attempt.status === 'ran' ? null : attempt.reason)
-
 /** Each with the key by which it is stored once. */
 export const keyedRows = (
   name: string,
   schedule: string,
-  rows: readonly (ProducedRow & Partial<ProducerOutput['rows'][number]>)[],
+  rows: ProducerOutput['rows'],
   now: Timestamp,
 ): readonly Row[] => {
   const intervalMs = intervalMsOf(schedule) ?? 1

@@ -175,15 +175,9 @@ class StrategyTask {
     const events = await producerRunner.record({
       name: this.#name,
       schedule: this.#task.registration.schedule,
-      rows: calls.map((call) => ({
-        type: STRATEGY_TYPE,
-        payload: callPayload(call),
-        ts: null,
-        dedupeKey: null,
-      })),
+      rows: calls.map((call) => ({ type: STRATEGY_TYPE, payload: callPayload(call) })),
       end: 'usable',
       error: null,
-      rejected: [],
       durationMs: clock.now() - startedMs,
     })
     for (const { type, id, payload } of events) {

@@ -19,18 +19,16 @@ const PAUSE_MS = 1000
  * reaches a level becomes a command.
  */
 export class TickMonitor {
-  readonly #engine: Executor
-  readonly #onError: TickMonitorDependencies['onError']
+  readonly #dependencies: TickMonitorDependencies
   readonly #followed = new Map<CanonicalSymbol, Followed>()
   readonly #underWay = new Map<CanonicalSymbol, Promise<void>>()
 
-  constructor({ engine, onError }: TickMonitorDependencies) {
-    this.#engine = engine
-    this.#onError = onError
+  constructor(dependencies: TickMonitorDependencies) {
+    this.#dependencies = dependencies
   }
 
   take(tick: Tick): void {
-    const { state } = this.#engine
+    const { state } = this.#dependencies.engine
     if (state.trading.book.count === 0) return
     const symbol = canonicalSymbol(tick.symbol)
     if (!reachesLevel(state.trading, symbol, priceFrom(tick.price))) {
@@ -67,7 +65,7 @@ export class TickMonitor {
   async #observe(symbol: CanonicalSymbol, { price, atMs }: Tick, confirms: Price | null): Promise<number> {
     try {
       const ts = timestampAt(atMs)
-      const outcome = await this.#engine.execute({
+      const outcome = await this.#dependencies.engine.execute({
         kind: 'observe-tick',
         tick: { symbol, price: priceFrom(price), ts, confirms },
       })
@@ -75,7 +73,7 @@ export class TickMonitor {
       // The price that confirms a jump may come at once.
       return isMoot && confirms !== null ? atMs + PAUSE_MS : 0
     } catch (error) {
-      this.#onError(`could not check a price of ${symbol}`, error)
+      this.#dependencies.onError(`could not check a price of ${symbol}`, error)
       return atMs + PAUSE_MS
     }
   }

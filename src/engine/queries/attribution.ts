@@ -1,5 +1,5 @@
 import type { PayloadOf } from '../../core/events/catalogue.ts'
-import { hasTypePrefix, stampedFrom, type Stamped } from '../../core/log/event.ts'
+import { hasTypePrefix, stampedFrom } from '../../core/log/event.ts'
 import { isPlainText } from '../../core/shared/text.ts'
 import { payloadOf } from '../../core/log/payload.ts'
 import {
@@ -34,14 +34,8 @@ export const attributionOf = async (reader: Reader, signalId: string): Promise<A
   )
 }
 
-export interface SignalOrigin {
-  readonly signal: Stamped
-  readonly attribution: PayloadOf<'attribution.recorded.v1'> | null
-  readonly producerId: string | null
-}
-
 /** The signal with its author; null if no signal has this id. */
-export const originOf = async (log: EventLog, signalId: string): Promise<SignalOrigin | null> => {
+export const originOf = async (log: EventLog, signalId: string) => {
   const record = isPlainText(signalId) ? await log.get(signalId) : null
   if (record === null || !hasTypePrefix(record.type, 'signal')) return null
   // A damaged payload is read as an empty one; verification reports it.

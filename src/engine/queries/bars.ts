@@ -1,7 +1,8 @@
 import { symbolRef } from '../../core/log/refs.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import { viewBar, type BarView } from '../../core/views/market.ts'
-import type { EventLog, LogQuery } from '../../ports/event-log.ts'
+import type { LogQuery } from '../../ports/event-log.ts'
+import { firstSeqWhere } from './first-seq-from.ts'
 import type { Reader } from './trading-records.ts'
 
 export const BARS_MAX = 1000
@@ -22,7 +23,10 @@ export const storedBars = async (
 ): Promise<readonly BarView[] | null> => {
   const which = symbol === undefined ? { types: BAR_TYPES } : await barsOfSymbol(reader, symbol)
   if (which === null) return null
-  const before = to === undefined ? undefined : await firstSeqAt(reader.log, which, to)
+  const before =
+    to === undefined
+      ? undefined
+      : await firstSeqWhere(reader.log, which, (record) => (viewBar(record)?.open_ts ?? to) >= to)
   const records = await reader.log.read({
     ...which,
     ...(before === undefined ? {} : { before }),
@@ -44,25 +48,4 @@ const barsOfSymbol = async (
   const { market } = await reader.fresh()
   const known = market.symbols.get(canonicalSymbol(symbol))
   return known === undefined ? null : { about: symbolRef(known.last.symbol), types: BAR_TYPES }
-}
-
-/**
- * Behind every bar that opens before this time. Bars of a symbol stand in the log in the order of time, so that halving
- * finds the place with a few reads, however long the log is.
- */
-const firstSeqAt = async (
-  log: EventLog,
-  which: Pick<LogQuery, 'about' | 'types'>,
-  time: string,
-): Promise<number> => {
-  let low = 0
-  let high = (await log.head()).seq
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2)
-    const [record] = await log.read({ ...which, after: middle, order: 'asc', limit: 1 })
-    const bar = record === undefined ? null : viewBar(record)
-    if (record === undefined || bar === null || bar.open_ts >= time) high = middle
-    else low = record.seq
-  }
-  return high + 1
 }

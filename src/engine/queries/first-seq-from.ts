@@ -1,14 +1,26 @@
-import type { EventLog } from '../../ports/event-log.ts'
+import type { LogRecord } from '../../core/log/event.ts'
+import type { EventLog, LogQuery } from '../../ports/event-log.ts'
 
 /** The first event that was recorded at this time or later; `head + 1` if there is none. */
-export const firstSeqFrom = async (log: EventLog, ts: string): Promise<number> => {
-  let low = 1
-  let high = (await log.head()).seq + 1
+export const firstSeqFrom = (log: EventLog, ts: string): Promise<number> =>
+  firstSeqWhere(log, {}, ({ recordedAt }) => recordedAt >= ts)
+
+/**
+ * Behind all of these events for which that does not hold yet. They stand in the log in the order of time, so that halving
+ * finds the place with a few reads, however long the log is.
+ */
+export const firstSeqWhere = async (
+  log: EventLog,
+  which: Pick<LogQuery, 'about' | 'types'>,
+  isReached: (record: LogRecord) => boolean,
+): Promise<number> => {
+  let low = 0
+  let high = (await log.head()).seq
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
-    const [record] = await log.read({ after: middle - 1, order: 'asc', limit: 1 })
-    if (record === undefined || record.recordedAt >= ts) high = middle
-    else low = middle + 1
+    const [record] = await log.read({ ...which, after: middle, order: 'asc', limit: 1 })
+    if (record === undefined || isReached(record)) high = middle
+    else low = record.seq
   }
-  return low
+  return high + 1
 }

@@ -1,8 +1,10 @@
 import type { TreasuryState, SettlementReceipt } from '../../core/treasury/evolve.ts'
 import { receiptIdOf, type SettlementRequest, type SettlementStatus } from '../../core/treasury/settle.ts'
+import type { LogRecord } from '../../core/log/event.ts'
 import { viewReceipts, type ReceiptView } from '../../core/views/treasury.ts'
 import { isPlainText } from '../../core/shared/text.ts'
 import type { EventLog } from '../../ports/event-log.ts'
+import { readPages } from '../read-pages.ts'
 import { sha256Hex } from '../sha256.ts'
 import { oldestAbout, soundEvents } from './sound-events.ts'
 
@@ -14,20 +16,15 @@ export const karmaReceipts = async (
   log: EventLog,
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): Promise<ReceiptView[]> => {
-  let bounds: { readonly before?: number } = {}
-  for (let left = offset; left > 0;) {
-    const passed = await log.read({
-      ...bounds,
-      types: [RECEIPT],
-      order: 'desc',
-      limit: Math.min(left, PAGE),
-    })
-    const last = passed.at(-1)
-    if (last === undefined) return []
-    left -= passed.length
-    bounds = { before: last.seq }
+  const found: LogRecord[] = []
+  const query = { types: [RECEIPT], order: 'desc', limit: Math.min(offset + limit, PAGE) } as const
+  let passed = 0
+  for await (const page of readPages(log, query)) {
+    found.push(...page.slice(Math.max(0, offset - passed)))
+    passed += page.length
+    if (found.length >= limit) break
   }
-  const wanted = await log.read({ ...bounds, types: [RECEIPT], order: 'desc', limit })
+  const wanted = found.slice(0, limit)
   return viewReceipts(
     wanted.flatMap((record) => soundEvents(record, 'karma.receipt.v1').map(({ payload }) => payload)),
   )

@@ -98,18 +98,14 @@ export interface SignalQuery {
   readonly offset: number
 }
 
-export interface SignalPage {
-  /** Newest `ts` first, then newest seq. */
-  readonly records: readonly LogRecord[]
-  /** Matching signals on all pages. */
-  readonly total: number
-}
-
-/** Reads the log, so signals that other processes stored are included. */
+/**
+ * Newest `ts` first, then newest seq; `total` counts matching signals on all pages. Reads the log, so signals that other
+ * processes stored are included.
+ */
 export const signalItems = async (
   { log }: Pick<Reader, 'log'>,
   { domain, limit, offset }: SignalQuery,
-): Promise<SignalPage> => {
+): Promise<{ readonly records: readonly LogRecord[]; readonly total: number }> => {
   const hasDomain = domain !== null && domain !== ''
   // A domain is one segment of the type and contains no dot.
   if (hasDomain && domain.includes('.')) return { records: [], total: 0 }
