@@ -83,7 +83,7 @@ const Outcome = ({ verification: { isPending, variables, error, data }, progress
 }
 
 /** All events are verified in these steps, one after the other. */
-const STEPS: readonly VerifyProgress['step'][] = ['hashes', 'signatures', 'state']
+export const STEPS: readonly VerifyProgress['step'][] = ['hashes', 'signatures', 'state']
 
 interface ProgressProps {
   /** Null while it is not known. */
@@ -92,10 +92,7 @@ interface ProgressProps {
 }
 
 const Progress = ({ progress, steps }: ProgressProps) => {
-  const share =
-    progress === null || progress.total === 0
-      ? null
-      : (Math.max(0, steps.indexOf(progress.step)) + progress.checked / progress.total) / steps.length
+  const share = shareOf(progress, steps)
   return (
     <div className="grid gap-1 text-[13px]">
       <div className="flex justify-between gap-2">
@@ -109,6 +106,11 @@ const Progress = ({ progress, steps }: ProgressProps) => {
       />
     </div>
   )
+}
+
+export const shareOf = (progress: VerifyProgress | null, steps: ProgressProps['steps']): number | null => {
+  if (progress === null || progress.total === 0) return null
+  return (steps.indexOf(progress.step) + progress.checked / progress.total) / steps.length
 }
 
 const stepText = (progress: VerifyProgress | null): string =>
