@@ -12,8 +12,8 @@ export type AppendResult =
 
 export interface LogQuery {
   /** Exclusive bounds on seq. */
-  readonly after?: number
-  readonly before?: number
+  readonly after?: number | undefined
+  readonly before?: number | undefined
   /** Type prefixes by whole segments; an event matches any. Absent = all. */
   readonly types?: readonly string[]
   /** Only events about this id (core/log/refs). */

@@ -5,7 +5,7 @@ import {
   type UseInfiniteQueryResult,
 } from '@tanstack/react-query'
 import { api, dataOf, isNotFound, withPayload } from './client.ts'
-import type { EventFilter, EventRecord, Integrity, IntentStatus, Session } from './types.ts'
+import type { EventFilter, EventRecord, Integrity, IntentStatus, Session, VerifyProgress } from './types.ts'
 
 /** The first part of every key. live/live.ts names which events make which resource stale. */
 export type Resource =
@@ -194,10 +194,10 @@ export const useEventPages = (
 }
 
 /** Verification costs the service something, so it runs on request and is not refreshed. */
-export const verifyChain = async (query: {
-  readonly mode: 'fast' | 'full'
-  readonly n?: number
-}): Promise<Integrity> => {
+export const verifyChain = async (
+  query: { readonly mode: 'fast' | 'full'; readonly n?: number },
+  onProgress?: (progress: VerifyProgress | null) => void,
+): Promise<Integrity> => {
   const answer = await dataOf(api.GET('/integrity', { params: { query } }))
   if (!('job' in answer)) return answer
   // It takes longer than a second: the job has the report once it is done.
@@ -206,6 +206,7 @@ export const verifyChain = async (query: {
     await new Promise((resolve) => setTimeout(resolve, VERIFY_POLL_MS))
     const { job } = await dataOf(api.GET('/integrity/progress', { params: { query: { job: id } } }))
     if (job?.report) return job.report
+    onProgress?.(job?.progress ?? null)
     if (job?.status === 'failed')
       throw new Error('The verification could not be finished; see the log of the service')
   }

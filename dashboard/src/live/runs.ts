@@ -45,8 +45,7 @@ const follow = async (client: QueryClient, signal: AbortSignal): Promise<void> =
       // What ended before it is in no message.
       refresh(client)
       for await (const messages of readMessages(response.body, () => undefined))
-        for (const { data } of messages)
-          takeRun(client, (JSON.parse(data) as { readonly run: BacktestRun }).run)
+        for (const data of messages) takeRun(client, (JSON.parse(data) as { readonly run: BacktestRun }).run)
     } catch (error) {
       if (signal.aborted) return
       refresh(client)

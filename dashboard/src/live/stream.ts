@@ -164,7 +164,7 @@ const receive = async (
   }
   try {
     for await (const messages of readMessages(body, onBytes)) {
-      const events = messages.map(({ data }, index) => eventOf(data, last.seq + 1 + index))
+      const events = messages.map((data, index) => eventOf(data, last.seq + 1 + index))
       last = events.at(-1) ?? last
       onEvents(events)
     }
@@ -180,19 +180,14 @@ const eventOf = (data: string, seq: number): EventItem => ({
   seq,
 })
 
-export interface SseMessage {
-  readonly id: string
-  readonly data: string
-}
-
 /**
- * Messages of an event stream as they arrive. Not EventSource: it reports neither why it failed nor that the
+ * The data of the messages of an event stream as they arrive. Not EventSource: it reports neither why it failed nor that the
  * connection went silent. Here every byte, comments included, calls `onBytes`.
  */
 export const readMessages = async function* (
   body: ReadableStream<Uint8Array>,
   onBytes: () => void,
-): AsyncGenerator<readonly SseMessage[]> {
+): AsyncGenerator<readonly string[]> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
   let rest = ''
@@ -212,14 +207,12 @@ export const readMessages = async function* (
   }
 }
 
-const messageOf = (block: string): readonly SseMessage[] => {
-  let id = ''
+const messageOf = (block: string): readonly string[] => {
   let data: string | null = null
   for (const line of block.split('\n')) {
-    if (line.startsWith('id: ')) id = line.slice(4)
     if (line.startsWith('data: ')) data = (data === null ? '' : `${data}\n`) + line.slice(6)
   }
-  return data === null ? [] : [{ id, data }]
+  return data === null ? [] : [data]
 }
 
 /** Waits for a new sign-in in any tab. Asks the dashboard's server, not the API: an invalid token is not sent again. */

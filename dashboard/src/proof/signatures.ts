@@ -1,3 +1,4 @@
+import { readEvents } from '../api/queries.ts'
 import type { EventRecord } from '../api/types.ts'
 
 /** RFC 8785: what is hashed and signed. Equal to the text that the service stored. */
@@ -32,17 +33,19 @@ export const verifyEd25519 = async ({
   return key === null ? null : subtle.verify('Ed25519', key, signature, new TextEncoder().encode(text))
 }
 
-/**
- * Public keys by node, from the start events. A node id ends with the first digits of its key; others are ignored.
- */
-export const keysFrom = (starts: readonly EventRecord[]): ReadonlyMap<string, string> =>
-  new Map(
-    starts.flatMap(({ payload: { node_id: nodeId, public_key: key } }) =>
-      typeof nodeId === 'string' && typeof key === 'string' && nodeId.endsWith(`-${key.slice(0, 16)}`)
-        ? [[nodeId, key] as const]
-        : [],
-    ),
-  )
+/** Every start of the service records its public key. Null for a node without one among the newest and the oldest. */
+export const publicKeyOf = async (nodeId: string): Promise<string | null> => {
+  for (const order of ['desc', 'asc'] as const) {
+    const { items } = await readEvents({ type: 'system.started', order, limit: 500 })
+    const [key] = items.flatMap((start) => keyIn(start, nodeId))
+    if (key !== undefined) return key
+  }
+  return null
+}
+
+/** A node id ends with the first digits of its key; others are ignored. */
+const keyIn = ({ payload: { node_id, public_key: key } }: EventRecord, nodeId: string): readonly string[] =>
+  node_id === nodeId && typeof key === 'string' && nodeId.endsWith(`-${key.slice(0, 16)}`) ? [key] : []
 
 export const bytesOfHex = (hex: string): Bytes =>
   Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))

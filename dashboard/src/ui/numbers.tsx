@@ -59,6 +59,9 @@ export const Percent = ({ value, digits = 2, toned = false }: PercentProps) => (
   </Figure>
 )
 
+/** A gain or a loss as a share. */
+export const Gain = ({ value }: MaybeNumber) => <Percent value={value} toned />
+
 /** Without decimals. */
 export const Share = ({ value }: MaybeNumber) => <Percent value={value} digits={0} />
 

@@ -15,9 +15,7 @@ import {
   type KnownAuthors,
   refOf,
 } from './contribution.ts'
-
-const share = z.number().min(0).max(1)
-const count = z.int().min(0)
+import { count, share } from './members.ts'
 
 export const authorsView = z.object({
   total: count.meta({ description: 'authors who made a call' }),

@@ -18,9 +18,8 @@ import { contributorId, type Timestamp } from '../shared/brand.ts'
 import { clamp } from '../shared/numbers.ts'
 import { DAY_MS, HORIZONS, timestampAt } from '../shared/time.ts'
 import type { State } from '../state.ts'
+import { count, share } from './members.ts'
 
-const share = z.number().min(0).max(1)
-const count = z.int().min(0)
 const grade = z.number().min(-1).max(1)
 
 export const authorRef = z.object({

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { canonicalJson } from '../log/canonical-json.ts'
 import type { LogRecord } from '../log/event.ts'
 import type { JsonObject } from '../shared/json.ts'
-import { eventRecordText, eventRecordView, viewEventRecord } from './log.ts'
+import { viewEventRecord } from './event-record.fixture.ts'
+import { eventRecordText, eventRecordView } from './log.ts'
 
 const record: LogRecord = {
   seq: 7,

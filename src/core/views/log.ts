@@ -3,7 +3,7 @@ import type { LogRecord } from '../log/event.ts'
 import { payloadOf } from '../log/payload.ts'
 import { isJsonObject } from '../shared/json-object.ts'
 import type { JsonObject } from '../shared/json.ts'
-import { picked, shown } from './members.ts'
+import { picked } from './members.ts'
 
 /** A stored payload as it is shown. */
 const storedPayload = z
@@ -42,16 +42,11 @@ export const eventRecordView = z.object({
     .meta({ description: 'present, and false, if no accepted key has signed the event where it stands' }),
 })
 
-export const viewEventRecord = (record: LogRecord): z.infer<typeof eventRecordView> =>
-  showRecord({ ...record, payload: shownPayload(record) })
-
-const showRecord = shown(eventRecordView.omit({ verified: true }))
-
 /** The payload, or the stored text if it is damaged. */
 export const shownPayload = (record: Pick<LogRecord, 'payload'>): JsonObject | string =>
   payloadOf(record) ?? record.payload
 
-/** The same as JSON text. */
+/** A stored event as JSON text. */
 export const eventRecordText = (record: LogRecord, { isUnsigned = false } = {}): string =>
   `{"seq":${record.seq},"id":${quote(record.id)},"type":${quote(record.type)},"ts":${quote(record.ts)}` +
   `,"schema_version":${quote(record.schemaVersion)},"source":${quote(record.source)}` +

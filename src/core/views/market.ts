@@ -9,9 +9,7 @@ import { priceNumber } from '../shared/money.ts'
 import { timestampAt } from '../shared/time.ts'
 import { priceTrustOf } from '../signals/prices.ts'
 import type { State } from '../state.ts'
-
-const numberOrNull = z.number().nullable()
-const textOrNull = z.string().nullable()
+import { numberOrNull, textOrNull } from './members.ts'
 
 export const marketSymbolView = z.object({
   symbol: z.string(),

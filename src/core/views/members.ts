@@ -1,4 +1,10 @@
-import type { z } from 'zod'
+import { z } from 'zod'
+
+/** Kinds of members that many views have. */
+export const numberOrNull = z.number().nullable()
+export const textOrNull = z.string().nullable()
+export const count = z.int().min(0)
+export const share = z.number().min(0).max(1)
 
 type Camel<Name> = Name extends `${infer Head}_${infer Rest}` ? `${Head}${Capitalize<Camel<Rest>>}` : Name
 

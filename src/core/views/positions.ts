@@ -5,10 +5,7 @@ import { isAdopted, isOpen, shownQuantity, type Position, type Positions } from 
 import { priceNumber, priceNumberOrNull, quantityNumber, usdNumber } from '../shared/money.ts'
 import { asKnown } from '../events/catalogue.ts'
 import type { Stamped } from '../log/event.ts'
-import { newestFirst, shown } from './members.ts'
-
-const numberOrNull = z.number().nullable()
-const textOrNull = z.string().nullable()
+import { newestFirst, numberOrNull, shown, textOrNull } from './members.ts'
 
 export const positionView = z.object({
   id: z.string(),

@@ -10,7 +10,7 @@ import { tallyWithin } from '../reputation/outcomes.ts'
 import type { State } from '../state.ts'
 import { authorKey } from '../shared/author-key.ts'
 import { intervalMsOf } from '../shared/cron.ts'
-import { shown } from './members.ts'
+import { shown, textOrNull } from './members.ts'
 
 export const producerView = z.object({
   id: z.string(),
@@ -22,8 +22,6 @@ export const producerView = z.object({
 })
 
 export type ProducerView = z.infer<typeof producerView>
-
-const textOrNull = z.string().nullable()
 
 export const producerStatusView = z.object({
   id: z.string(),

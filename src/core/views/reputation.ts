@@ -12,10 +12,8 @@ import { DAY_MS } from '../shared/time.ts'
 import { signalsWithin, type Trail, trailOf } from '../signals/trails.ts'
 import type { State } from '../state.ts'
 import { r9 } from '../shared/numbers.ts'
-import { shown } from './members.ts'
+import { count, share, shown } from './members.ts'
 
-const count = z.int().min(0)
-const share = z.number().min(0).max(1)
 const factor = z.object({ value: z.number(), weight: z.number(), contribution: z.number() })
 
 export const scoreView = z.object({

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { LogRecord, Stamped } from '../log/event.ts'
 import { contributorView } from './contributors.ts'
 import { eventRecordView, payloadText, shownPayload } from './log.ts'
-import { picked, shown } from './members.ts'
+import { numberOrNull, picked, shown, textOrNull } from './members.ts'
 import { contributorOfKey, scoreOf } from '../signals/signals.ts'
 import { assert } from '../shared/assert.ts'
 import type { Contributors } from '../signals/contributors.ts'
@@ -40,9 +40,6 @@ export const viewSubmission = (events: readonly Stamped[]): z.infer<typeof submi
   assert(typeof contributorId === 'string', 'a submission is attributed')
   return { event_id: signal.id, contributor_id: contributorId }
 }
-
-const numberOrNull = z.number().nullable()
-const textOrNull = z.string().nullable()
 
 const whatThePriceDid = {
   exit_price: numberOrNull,

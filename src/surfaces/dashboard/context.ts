@@ -5,6 +5,7 @@ import type { Logger } from '../../ports/logger.ts'
 import type { ApiConnection } from './api-proxy.ts'
 import type { BuiltPages } from './pages.ts'
 import type { RateLimit } from '../rate-limit.ts'
+import type { ShutdownLimits } from '../shutdown.ts'
 import type { EndedSessions, Sealer } from './sessions.ts'
 
 /** What the dashboard's server needs. It is a client of the API like any other. */
@@ -24,7 +25,7 @@ export interface DashboardDependencies {
   readonly clock: Clock
 }
 
-export interface DashboardLimits {
+export interface DashboardLimits extends ShutdownLimits {
   readonly headersTimeoutMs: number
   readonly requestTimeoutMs: number
   /** Of the sign-in form. */
@@ -32,10 +33,6 @@ export interface DashboardLimits {
   readonly sessionMs: number
   /** Wrong tokens per address and minute. */
   readonly failedSignInsPerMinute: number
-  /** How long a shutdown waits for open responses. */
-  readonly closeTimeoutMs: number
-  /** How long it waits for the rest of a request. */
-  readonly restTimeoutMs: number
   /** How long the API may take to check a token. */
   readonly signInTimeoutMs: number
 }

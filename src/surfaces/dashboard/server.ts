@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { forward, openApiConnection } from './api-proxy.ts'
 import {
   DASHBOARD_LIMITS,
@@ -8,9 +7,9 @@ import {
   type DashboardContext,
 } from './context.ts'
 import { loadPages, sendAsset, sendStandalone, signInPage } from './pages.ts'
-import { halfRequestsOf } from '../half-requests.ts'
 import { countHosts, isOwnHost, isSentByForeignPage } from '../own-host.ts'
 import { RateLimit } from '../rate-limit.ts'
+import { shutdownOf, urlOf } from '../shutdown.ts'
 import { refuse, SECURITY_HEADERS, sendJson, sendText, type RefusalCode } from './responses.ts'
 import { createSealer, EndedSessions, isCrossOrigin, isSameOrigin } from './sessions.ts'
 import { FOREIGN, isInsecure, safePath, signIn, signOut, visitorOf, type Visitor } from './sign-in.ts'
@@ -48,38 +47,28 @@ export const createDashboardServer = (
       })
     },
   )
-  const halfRequests = halfRequestsOf(server)
+  const shutdown = shutdownOf(server, limits)
   return {
     listen: ({ host, port }) =>
       new Promise((resolve, reject) => {
         server.once('error', reject)
         server.listen(port, host, () => {
           server.off('error', reject)
-          resolve({ url: urlOf(server.address() as AddressInfo) })
+          resolve({ url: urlOf(server).url })
         })
       }),
     close: async () => {
-      const closed = new Promise<void>((resolve) => {
-        server.close(() => resolve())
+      await shutdown(() => {
+        const closed = new Promise((resolve) => {
+          server.close(resolve)
+        })
+        for (const stream of streams.keys()) stream.destroy()
+        return closed
       })
-      for (const stream of streams.keys()) stream.destroy()
-      const reap = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS)
-      const cut = setInterval(() => halfRequests.cut(), limits.restTimeoutMs)
-      const force = setTimeout(() => server.closeAllConnections(), limits.closeTimeoutMs)
-      await closed
-      clearInterval(reap)
-      clearInterval(cut)
-      clearTimeout(force)
       api.agent.destroy()
     },
   }
 }
-
-/** Idle keep-alive connections would delay the shutdown. */
-const IDLE_CHECK_MS = 20
-
-const urlOf = ({ address, family, port }: AddressInfo): string =>
-  `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 
 /** The routes of the dashboard's server. */
 const answerRequest = async (

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { asOfView, pastPoint, type PastPoint } from '../../core/shared/as-of.ts'
+import { asOfView, pastPoint } from '../../core/shared/as-of.ts'
 import { viewpointAt, type Viewpoint } from '../../engine/queries/viewpoint.ts'
+import type { ProblemCode } from '../problem-codes.ts'
 import { refused, type RouteResult } from './results.ts'
 import type { Service } from './route.ts'
 
-/** A member of the query of every endpoint that can answer about the past. */
-export const asOfQuery = {
+const asOfQuery = {
   as_of: z
     .preprocess((value) => (value === '' ? undefined : value), pastPoint().optional())
     .optional()
@@ -24,35 +24,46 @@ export const asOfMember = {
   as_of_point: asOfView.optional().meta({ description: 'only with the parameter `as_of`' }),
 }
 
-export const AS_OF_PROBLEMS = ['as_of.busy', 'as_of.out_of_range'] as const
-
-/** A long log takes its time to fold, and one request waits for another. */
-export const isAboutPast = ({
-  query,
-}: {
-  readonly query: { readonly as_of?: PastPoint | undefined }
-}): boolean => query.as_of !== undefined
-
-/** Of a route that has no other problems. */
-export const ABOUT_PAST = { problems: AS_OF_PROBLEMS, mayTakeLong: isAboutPast }
-
-/** Answers from the present, or from the log as it was. */
-export const answeredAsOf = async <Body>(
-  { as_of: point }: { readonly as_of?: PastPoint | undefined },
-  { engine, configuration, clock }: Pick<Service, 'engine' | 'configuration' | 'clock'>,
-  answer: (viewpoint: Viewpoint) => RouteResult<Body> | Promise<RouteResult<Body>>,
-): Promise<RouteResult<Body>> => {
-  const found = await viewpointAt(point, engine, { clock, configuration: configuration.current() })
-  if (found.status === 'busy') return refused('as_of.busy', 'Too many questions about the past are waiting')
-  if (found.status === 'out-of-range')
-    return refused('as_of.out_of_range', `There is no such place in the log: ${found.detail}`)
-  const { asOf } = found.viewpoint
-  const result = await answer(found.viewpoint)
-  if (asOf === null || result.kind !== 'success' || result.form !== 'value') return result
-  const { body } = result
-  return {
-    ...result,
-    body: Array.isArray(body) ? body : { ...body, as_of_point: asOf },
-    headers: { ...result.headers, 'x-as-of-seq': String(asOf.seq), 'x-as-of-time': asOf.time },
-  }
+interface AsOfInput<Shape extends z.ZodRawShape, Params> {
+  readonly params: Params
+  readonly query: z.output<z.ZodObject<Shape & typeof asOfQuery>>
 }
+
+/** The part of a route that answers from the present, or from the log as it was. */
+export const aboutPast = <Body, Shape extends z.ZodRawShape = typeof asOfQuery, Params = unknown>({
+  query,
+  problems = [],
+  answer,
+}: {
+  /** Besides `as_of`. */
+  readonly query?: Shape
+  readonly problems?: readonly ProblemCode[]
+  readonly answer: (
+    viewpoint: Viewpoint,
+    input: AsOfInput<Shape, Params>,
+  ) => RouteResult<Body> | Promise<RouteResult<Body>>
+}) => ({
+  query: z.object({ ...query, ...asOfQuery } as Shape & typeof asOfQuery),
+  problems: [...problems, 'as_of.busy', 'as_of.out_of_range'] as const,
+  // A long log takes its time to fold, and one request waits for another.
+  mayTakeLong: ({ query: { as_of: point } }: AsOfInput<typeof asOfQuery, unknown>) => point !== undefined,
+  handler: async (
+    input: AsOfInput<Shape, Params>,
+    { engine, configuration, clock }: Service,
+  ): Promise<RouteResult<Body>> => {
+    const { as_of: point } = input.query as z.output<z.ZodObject<typeof asOfQuery>>
+    const found = await viewpointAt(point, engine, { clock, configuration: configuration.current() })
+    if (found.status === 'busy') return refused('as_of.busy', 'Too many questions about the past are waiting')
+    if (found.status === 'out-of-range')
+      return refused('as_of.out_of_range', `There is no such place in the log: ${found.detail}`)
+    const { asOf } = found.viewpoint
+    const result = await answer(found.viewpoint, input)
+    if (asOf === null || result.kind !== 'success' || result.form !== 'value') return result
+    const { body } = result
+    return {
+      ...result,
+      body: Array.isArray(body) ? body : { ...body, as_of_point: asOf },
+      headers: { ...result.headers, 'x-as-of-seq': String(asOf.seq), 'x-as-of-time': asOf.time },
+    }
+  },
+})

@@ -136,20 +136,10 @@ interface Digests {
   readonly operator: Buffer | null
 }
 
-const known = new WeakMap<Configuration, Digests>()
-
-/** A configuration never changes; a new one is a new object. */
-const digestsOf = (configuration: Configuration): Digests => {
-  const cached = known.get(configuration)
-  if (cached !== undefined) return cached
-  const { auth_token, operator_token } = configuration.api
-  const digests = {
-    bearer: auth_token === '' ? null : digestOf(Buffer.from(auth_token)),
-    operator: operator_token === '' ? null : digestOf(Buffer.from(operator_token)),
-  }
-  known.set(configuration, digests)
-  return digests
-}
+const digestsOf = ({ api: { auth_token, operator_token } }: Configuration): Digests => ({
+  bearer: auth_token === '' ? null : digestOf(Buffer.from(auth_token)),
+  operator: operator_token === '' ? null : digestOf(Buffer.from(operator_token)),
+})
 
 const digestOf = (token: Buffer): Buffer => hash('sha256', token, 'buffer')
 

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import { hostNameOf, isAddress, urlHost } from '../own-host.ts'
 import { problem } from './problems.ts'
 
@@ -46,29 +47,17 @@ export const isForeignOrigin = (
 
 const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-export type Preflight =
-  | { readonly status: 'none' }
-  | { readonly status: 'allowed'; readonly headers: Headers }
-  | { readonly status: 'denied' }
-
+/** The answer to the preflight of a browser; null for any other request. */
 export const preflight = (
   allowedOrigins: readonly string[],
-  request: {
-    readonly method: string
-    readonly origin: string | undefined
-    readonly wantedMethod: string | undefined
-  },
-): Preflight => {
-  const { method, origin, wantedMethod } = request
+  { method, headers: { origin, 'access-control-request-method': wantedMethod } }: FastifyRequest,
+): Headers | 'denied' | null => {
   const isPreflight = method === 'OPTIONS' && origin !== undefined && wantedMethod !== undefined
-  if (!isPreflight || allowedOrigins.length === 0) return { status: 'none' }
-  if (!allowedOrigins.includes(origin)) return { status: 'denied' }
+  if (!isPreflight || allowedOrigins.length === 0) return null
+  if (!allowedOrigins.includes(origin)) return 'denied'
   return {
-    status: 'allowed',
-    headers: {
-      'access-control-allow-methods': 'GET, POST, PUT, DELETE',
-      'access-control-allow-headers': REQUEST_HEADERS.join(', '),
-      'access-control-max-age': '600',
-    },
+    'access-control-allow-methods': 'GET, POST, PUT, DELETE',
+    'access-control-allow-headers': REQUEST_HEADERS.join(', '),
+    'access-control-max-age': '600',
   }
 }

@@ -29,14 +29,15 @@ export const EXAMINED_MAX = 5000
 const STEP = 500
 
 /** One page of the log, by indexes only. */
-export const readEventPage = (log: EventLog, query: EventPageQuery): Promise<EventPage> => {
+export const readEventPage = async (log: EventLog, query: EventPageQuery): Promise<EventPage> => {
+  const { after, before, type, source, order, limit } = query
   const refs = refsOfQuery(query)
-  const conditions = refs.length + [query.type, query.source].filter((one) => one !== undefined).length
+  const conditions = refs.length + [type, source].filter((one) => one !== undefined).length
   const [about] = refs
-  const index: Index =
-    about === undefined ? (query.type === undefined ? {} : { types: [query.type] }) : { about }
-  const isWhole = conditions === Object.keys(index).length
-  return isWhole ? readIndex(log, query, index) : searchIndex(log, query, index, refs)
+  const index: Index = about === undefined ? (type === undefined ? {} : { types: [type] }) : { about }
+  if (conditions > Object.keys(index).length) return searchIndex(log, query, index, refs)
+  // One more than the limit shows whether there is a next page.
+  return pageOf(await log.read({ after, before, ...index, order, limit: limit + 1 }), limit)
 }
 
 type Index = Pick<LogQuery, 'about' | 'types'>
@@ -49,17 +50,6 @@ const refsOfQuery = ({ about, source, symbol, type }: EventPageQuery): readonly 
   ...(symbol === undefined ? [] : [symbolRef(symbol)]),
 ]
 
-const readIndex = async (log: EventLog, query: EventPageQuery, index: Index): Promise<EventPage> => {
-  const records = await log.read({
-    ...boundsOf(query),
-    ...index,
-    order: query.order,
-    // One more than the limit shows whether there is a next page.
-    limit: query.limit + 1,
-  })
-  return pageOf(records, query.limit)
-}
-
 /** Reads one index and compares the other conditions. With few matches the page ends early: fewer items, and a next page. */
 const searchIndex = async (
   log: EventLog,
@@ -68,16 +58,17 @@ const searchIndex = async (
   refs: readonly string[],
 ): Promise<EventPage> => {
   const found: LogRecord[] = []
-  let bounds = boundsOf(query)
+  const { order, limit } = query
+  let { after, before } = query
   for (let examined = 0; examined < EXAMINED_MAX; examined += STEP) {
-    const rows = await log.read({ ...bounds, ...index, order: query.order, limit: STEP })
+    const rows = await log.read({ after, before, ...index, order, limit: STEP })
     found.push(...rows.filter((row) => matches(row, query, refs)))
     const last = rows.at(-1)
-    if (found.length > query.limit || rows.length < STEP || last === undefined)
-      return pageOf(found, query.limit)
-    bounds = query.order === 'asc' ? { ...bounds, after: last.seq } : { ...bounds, before: last.seq }
+    if (found.length > limit || rows.length < STEP || last === undefined) return pageOf(found, limit)
+    if (order === 'asc') after = last.seq
+    else before = last.seq
   }
-  return { records: found, nextSeq: (query.order === 'asc' ? bounds.after : bounds.before) ?? null }
+  return { records: found, nextSeq: (order === 'asc' ? after : before) ?? null }
 }
 
 const matches = (
@@ -91,11 +82,6 @@ const matches = (
   const named = refsOf({ ...record, payload: payloadOf(record) ?? {} })
   return others.every((ref) => named.includes(ref))
 }
-
-const boundsOf = ({ after, before }: EventPageQuery): Pick<LogQuery, 'after' | 'before'> => ({
-  ...(after === undefined ? {} : { after }),
-  ...(before === undefined ? {} : { before }),
-})
 
 const pageOf = (records: readonly LogRecord[], limit: number): EventPage => {
   const page = records.slice(0, limit)

@@ -99,10 +99,12 @@ export const addGate = ({ app, service, audit, isClosing, bodyTimeoutMs }: GateD
     const hostRefusal = hostRefusalOf(request, service)
     if (hostRefusal !== null) return refuse(reply, hostRefusal)
     if (request.is404 || isStrayHead(app, request)) {
-      const unmatched = unmatchedRequest(app, service, request)
-      return unmatched.status === 'preflight'
-        ? reply.code(204).headers(unmatched.headers).send()
-        : refuse(reply, unmatched.problem)
+      // No route has this path and method: 404, 405 or the preflight of a browser.
+      const allowed = methodsAt(app, pathOf(request.url))
+      if (allowed.length === 0) return refuse(reply, NOT_FOUND)
+      const asked = preflight(service.configuration.current().api.cors_origins, request)
+      if (asked === null) return refuse(reply, methodNotAllowed(allowed.join(', ')))
+      return asked === 'denied' ? refuse(reply, ORIGIN_DENIED) : reply.code(204).headers(asked).send()
     }
     const { config, url = '' } = request.routeOptions
     const { endpoint } = config
@@ -151,34 +153,8 @@ const hostRefusalOf = (
   return isSentByForeignPage(raw) && !isListed ? ORIGIN_DENIED : null
 }
 
-type Unmatched =
-  | { readonly status: 'refused'; readonly problem: Problem }
-  | { readonly status: 'preflight'; readonly headers: Readonly<Record<string, string>> }
-
-/** No route has this path and method: 404, 405 or the preflight of a browser. */
-const unmatchedRequest = (app: FastifyInstance, service: Service, request: FastifyRequest): Unmatched => {
-  const allowed = methodsAt(app, pathOf(request.url))
-  if (allowed.length === 0) return { status: 'refused', problem: NOT_FOUND }
-  const asked = preflight(service.configuration.current().api.cors_origins, {
-    method: request.method,
-    origin: request.headers.origin,
-    wantedMethod: request.headers['access-control-request-method'],
-  })
-  switch (asked.status) {
-    case 'allowed':
-      return { status: 'preflight', headers: asked.headers }
-    case 'denied':
-      return { status: 'refused', problem: ORIGIN_DENIED }
-    case 'none': {
-      const allow = allowed.join(', ')
-      const options = { headers: { allow } }
-      return {
-        status: 'refused',
-        problem: problem('route.method_not_allowed', `This path answers ${allow}`, options),
-      }
-    }
-  }
-}
+const methodNotAllowed = (allow: string): Problem =>
+  problem('route.method_not_allowed', `This path answers ${allow}`, { headers: { allow } })
 
 const isStrayHead = (app: FastifyInstance, { method, url }: FastifyRequest): boolean =>
   method === 'HEAD' && !methodsAt(app, pathOf(url)).includes('HEAD')

@@ -22,100 +22,81 @@ export interface Metrics {
   readonly contentType: string
 }
 
+/** One series of a metric: the values of its labels, and its value. */
+type Sample = readonly [labels: Readonly<Record<string, string>>, value: number]
+
 export const createMetrics = (
-  dependencies: Pick<HttpDependencies, 'engine' | 'clock' | 'configuration' | 'feedStatus'>,
+  { engine, clock, configuration, feedStatus }: HttpDependencies,
   verification: Verification,
   streams: StreamHub,
 ): Metrics => {
-  const { engine } = dependencies
   const registry = new Registry()
+  const registers = [registry]
   collectDefaultMetrics({ register: registry })
   const requests = new Counter({
     name: 'svc_http_requests_total',
     help: 'Answered HTTP requests',
     labelNames: ['method', 'route', 'status'],
-    registers: [registry],
+    registers,
   })
   const durations = new Histogram({
     name: 'svc_http_request_duration_seconds',
     help: 'Time from the routing of a request to the end of its response',
     labelNames: ['method', 'route'],
     buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30],
-    registers: [registry],
+    registers,
   })
-  const gauge = (name: string, help: string, read: () => number): void => {
-    registry.registerMetric(
-      new Gauge({
-        name,
-        help,
-        registers: [],
-        collect() {
-          this.set(read())
-        },
-      }),
-    )
+  /** Read when the metrics are asked for; a series that is not read any more disappears. */
+  const gauge = (name: string, help: string, labelNames: string[], read: () => readonly Sample[]): void => {
+    const collect = function (this: Gauge): void {
+      this.reset()
+      for (const [labels, value] of read()) this.set(labels, value)
+    }
+    void new Gauge({ name, help, labelNames, registers, collect })
   }
-  gauge(
+  const plainGauge = (name: string, help: string, read: () => number): void =>
+    gauge(name, help, [], () => [[{}, read()]])
+  /** Of this process's feed; a process without one has no series. */
+  const feedGauge = (name: string, help: string, read: (status: FeedReport) => number | null): void =>
+    gauge(name, help, ['feed'], () => {
+      const status = feedStatus()
+      const value = status && read(status)
+      return status === null || value === null ? [] : [[{ feed: status.feed }, value]]
+    })
+  /** Counted by the log, so that restarts and other processes do not matter. */
+  const counter = (
+    name: string,
+    help: string,
+    labelNames: string[],
+    read: (counts: ReadonlyMap<string, number>) => readonly Sample[],
+  ): void => {
+    const collect = async function (this: Counter): Promise<void> {
+      const counts = await countsOf(engine)
+      if (counts === null) return
+      this.reset()
+      for (const [labels, value] of read(counts)) this.inc(labels, value)
+    }
+    void new Counter({ name, help, labelNames, registers, collect })
+  }
+
+  plainGauge(
     'svc_kill_switch_level',
     '0 normal, 1 caution, 2 crisis, 3 lockdown',
     () => engine.state.trading.killSwitch.level,
   )
-  gauge('svc_queue_length', 'Commands that wait to be decided', () => engine.queueLength)
-  gauge('svc_chain_ok', '1 unless a verification found the hash chain broken', () =>
+  plainGauge('svc_queue_length', 'Commands that wait to be decided', () => engine.queueLength)
+  plainGauge('svc_chain_ok', '1 unless a verification found the hash chain broken', () =>
     verification.chainOk ? 1 : 0,
   )
-  gauge(
+  plainGauge(
     'svc_open_positions',
     'Positions that are neither closed nor liquidated',
     () => engine.state.trading.book.count,
   )
-  gauge('svc_equity_usd', 'Cash plus the value of open positions at their marks', () =>
+  plainGauge('svc_equity_usd', 'Cash plus the value of open positions at their marks', () =>
     usdNumber(equityOf(engine.state.trading)),
   )
-  gauge('svc_stream_clients', 'Connected clients of the event stream', () => streams.size)
-  registerLabeled(registry, dependencies)
-  registerCounts(registry, engine)
-  return {
-    observe: ({ method, route, status, durationMs }) => {
-      requests.inc({ method, route, status })
-      durations.observe({ method, route }, durationMs / 1000)
-    },
-    text: () => registry.metrics(),
-    contentType: registry.contentType,
-  }
-}
-
-type Sample<Label extends string> = readonly [labels: Readonly<Record<Label, string>>, value: number]
-
-/** Gauges with one series per label value; a series that is not read any more disappears. */
-const registerLabeled = (
-  registry: Registry,
-  {
-    engine,
-    clock,
-    configuration,
-    feedStatus,
-  }: Pick<HttpDependencies, 'engine' | 'clock' | 'configuration' | 'feedStatus'>,
-): void => {
-  const gauge = <Label extends string>(
-    name: string,
-    help: string,
-    labelNames: readonly Label[],
-    read: () => readonly Sample<Label>[],
-  ): void => {
-    registry.registerMetric(
-      new Gauge({
-        name,
-        help,
-        labelNames: [...labelNames],
-        registers: [],
-        collect() {
-          this.reset()
-          for (const [labels, value] of read()) this.set(labels, value)
-        },
-      }),
-    )
-  }
+  plainGauge('svc_stream_clients', 'Connected clients of the event stream', () => streams.size)
   gauge('svc_orders_open', 'Orders that are not final, by status', ['status'], () =>
     OPEN_STATUSES.map((status) => [
       { status },
@@ -128,13 +109,6 @@ const registerLabeled = (
     const producers = viewProducerStatus(engine.state, { now: isoNow(clock), rules })
     return Object.values(producers).map(({ name, health }) => [{ producer: name, health }, 1])
   })
-  // The feed of this process; a process without one has no series.
-  const feedGauge = (name: string, help: string, read: (status: FeedReport) => number | null): void =>
-    gauge(name, help, ['feed'], () => {
-      const status = feedStatus()
-      const value = status === null ? null : read(status)
-      return status === null || value === null ? [] : [[{ feed: status.feed }, value]]
-    })
   feedGauge('svc_feed_up', '1 while prices arrive, 0 when the feed failed, ended or stopped', ({ state }) =>
     state === 'running' ? 1 : 0,
   )
@@ -146,40 +120,23 @@ const registerLabeled = (
     'Clock of the venue minus ours, where it is measured',
     ({ clockOffsetMs }) => (clockOffsetMs === null ? null : clockOffsetMs / 1000),
   )
-}
-
-const OPEN_STATUSES = ['submitting', 'open', 'partial', 'unknown'] as const
-
-/** Counted by the log, so that restarts and other processes do not matter. */
-const registerCounts = (registry: Registry, engine: Engine): void => {
-  const counter = <Label extends string>(
-    name: string,
-    help: string,
-    labelNames: readonly Label[],
-    read: (counts: ReadonlyMap<string, number>) => readonly Sample<Label>[],
-  ): void => {
-    registry.registerMetric(
-      new Counter({
-        name,
-        help,
-        labelNames: [...labelNames],
-        registers: [],
-        async collect() {
-          const counts = await countsOf(engine)
-          if (counts === null) return
-          this.reset()
-          for (const [labels, value] of read(counts)) this.inc(labels, value)
-        },
-      }),
-    )
-  }
   counter('svc_events_total', 'Stored events by the first segment of their type', ['category'], (counts) =>
     [...counts].map(([domain, count]) => [{ category: categoryOf(domain) }, count]),
   )
   counter('svc_brain_cycles_total', 'Brain cycles that ran to their end', [], (counts) => [
     [{}, counts.get('brain.cycle') ?? 0],
   ])
+  return {
+    observe: ({ method, route, status, durationMs }) => {
+      requests.inc({ method, route, status })
+      durations.observe({ method, route }, durationMs / 1000)
+    },
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+  }
 }
+
+const OPEN_STATUSES = ['submitting', 'open', 'partial', 'unknown'] as const
 
 /** Null while the store does not answer: the last counts stand, and the other metrics are needed most then. */
 const countsOf = async (engine: Engine): Promise<ReadonlyMap<string, number> | null> => {

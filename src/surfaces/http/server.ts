@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
 import { fastify, type FastifyInstance } from 'fastify'
 import { recentCheck } from '../../engine/integrity/recent-check.ts'
 import { cutUnread, TAKE_MS_MAX } from '../cut-unread.ts'
-import { halfRequestsOf } from '../half-requests.ts'
+import { shutdownOf, urlOf, type ShutdownLimits } from '../shutdown.ts'
 import { AccessAudit } from './access-audit.ts'
 import { answerConnectionErrors } from './connection-errors.ts'
 import { steadyNowOf, type HttpDependencies } from './dependencies.ts'
@@ -37,16 +36,12 @@ export interface Listening {
   readonly baseUrl: string
 }
 
-export interface HttpLimits {
+export interface HttpLimits extends ShutdownLimits {
   readonly headersTimeoutMs: number
   readonly bodyTimeoutMs: number
   readonly handlerTimeoutMs: number
   /** A client that has not taken its whole response by then is cut. */
   readonly takeTimeoutMs: number
-  /** How long a shutdown waits for requests under way. */
-  readonly closeTimeoutMs: number
-  /** How long it waits for the rest of a request. */
-  readonly restTimeoutMs: number
   readonly bodyBytesMax: number
   /** How often slow connections are checked. */
   readonly slowCheckMs: number
@@ -98,7 +93,7 @@ export const createHttpServer = async (
   const app = createApp(service, limits)
   const audit = new AccessAudit(dependencies.engine, dependencies.logger, limits.handlerTimeoutMs)
   answerConnectionErrors(app.server, () => dependencies.clock.newId())
-  const halfRequests = halfRequestsOf(app.server)
+  const shutdown = shutdownOf(app.server, limits)
   const turns = new Turns(limits.turnMs)
   addTurns(app, turns)
   addGate({ app, service, audit, isClosing: () => isClosing, bodyTimeoutMs: limits.bodyTimeoutMs })
@@ -122,7 +117,8 @@ export const createHttpServer = async (
       await app.ready()
       // The framework would open a second server for the other address of this name, and not wait for it at the end.
       await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port })
-      return listeningAt(app.server.address() as AddressInfo)
+      const { port: taken, url } = urlOf(app.server)
+      return { port: taken, baseUrl: url + API_PREFIX }
     },
     drain: () => service.readiness.drain(dependencies.configuration.current().api.drain_seconds * 1000),
     close: async () => {
@@ -130,22 +126,10 @@ export const createHttpServer = async (
       service.streams.close()
       service.progressStreams.close()
       service.runStreams.close()
-      // A connection that falls idle from now on would be kept open for its next request.
-      const reap = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS)
-      const cut = setInterval(() => halfRequests.cut(), limits.restTimeoutMs)
-      const force = setTimeout(() => app.server.closeAllConnections(), limits.closeTimeoutMs)
-      try {
-        await app.close()
-      } finally {
-        clearInterval(reap)
-        clearInterval(cut)
-        clearTimeout(force)
-      }
+      await shutdown(() => app.close())
     },
   }
 }
-
-const IDLE_CHECK_MS = 20
 
 /** The framework without its own validation, serialization and error responses. */
 const createApp = (service: Service, limits: HttpLimits): FastifyInstance => {
@@ -227,9 +211,4 @@ const addMeasuring = (app: FastifyInstance, { metrics, logger }: Service): void 
     logger.debug('answered', { request_id: request.id, method, route, status, duration_ms: durationMs })
     done()
   })
-}
-
-const listeningAt = ({ address, family, port }: AddressInfo): Listening => {
-  const host = family === 'IPv6' ? `[${address}]` : address
-  return { port, baseUrl: `http://${host}:${port}${API_PREFIX}` }
 }

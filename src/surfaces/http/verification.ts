@@ -12,6 +12,7 @@ export interface VerificationJob {
   readonly progress: VerifyProgress | null
   /** Set once it is done. */
   readonly report: IntegrityReport | null
+  readonly result: Promise<IntegrityReport>
 }
 
 /** Finished jobs that can still be asked for. */
@@ -21,19 +22,15 @@ const FINISHED_MAX = 20
 export const QUICK_EVENTS_MAX = 1000
 
 /**
- * Runs verifications, one at a time. Whoever asks for what runs or waits already shares it, so that no number of
- * callers makes more work than one; a waiting check of the newest events takes the largest number that was asked for.
+ * Runs verifications, one at a time, and beside them checks of a few of the newest events, one at a time as well: what
+ * callers ask for makes no more work than one of them would.
  */
 export class Verification {
   readonly #check: IntegrityCheck
   readonly #newId: () => string
-  #quickRunning: QuickCheck | null = null
-  #quickWaiting: QuickCheck | null = null
-  #running: Job | null = null
-  #waiting: readonly Job[] = []
+  readonly #jobs: Line
+  readonly #quick: Line
   #finished: readonly Job[] = []
-  /** Ends with the last job that was asked for. */
-  #newest: Promise<unknown> = Promise.resolve()
   readonly #listeners = new Set<() => void>()
   #chainOk: boolean
 
@@ -41,6 +38,21 @@ export class Verification {
     this.#check = check
     this.#chainOk = chainOkAtStart
     this.#newId = newId
+    this.#jobs = new Line(
+      (job) =>
+        this.#verify(job, (progress) => {
+          job.progress = progress
+          this.#changed()
+        }),
+      (job) => {
+        this.#finished = [job, ...this.#finished].slice(0, FINISHED_MAX)
+        this.#changed()
+      },
+    )
+    this.#quick = new Line(
+      (job) => this.#verify(job),
+      () => undefined,
+    )
   }
 
   /** The result of the newest finished verification. */
@@ -50,11 +62,12 @@ export class Verification {
 
   /** The job under way; null while none is. */
   get running(): VerificationJob | null {
-    return this.#running
+    return this.#jobs.running
   }
 
   find(id: string): VerificationJob | null {
-    const jobs = [...(this.#running === null ? [] : [this.#running]), ...this.#waiting, ...this.#finished]
+    const { running, waiting } = this.#jobs
+    const jobs = [...(running === null ? [] : [running]), ...waiting, ...this.#finished]
     return jobs.find((job) => job.id === id) ?? null
   }
 
@@ -64,95 +77,21 @@ export class Verification {
     return () => this.#listeners.delete(listener)
   }
 
-  /**
-   * A few of the newest events: at once, beside a job. One such check at a time, and one that waits for everybody else,
-   * so that callers who all ask for another number make no more work than one.
-   */
+  /** A few of the newest events: at once, beside a job. */
   verifyNewest(n: number): Promise<IntegrityReport> {
-    const running = this.#quickRunning
-    if (running !== null && running.n >= n) return running.report
-    const waiting = this.#quickWaiting
-    if (waiting !== null) {
-      waiting.n = Math.max(waiting.n, n)
-      return waiting.report
-    }
-    const before = running?.report.catch(() => undefined) ?? Promise.resolve()
-    const check: QuickCheck = { n, report: before.then(() => this.#runQuick(check)) }
-    this.#quickWaiting = check
-    return check.report
-  }
-
-  async #runQuick(check: QuickCheck): Promise<IntegrityReport> {
-    this.#quickWaiting = null
-    this.#quickRunning = check
-    try {
-      return await this.#verify({ mode: 'fast', n: check.n })
-    } finally {
-      this.#quickRunning = null
-    }
+    return this.#quick.ask({ mode: 'fast', n }, () => '').result
   }
 
   /** The job that verifies what is asked for, a new one or one that others asked for. */
-  ask(request: IntegrityRequest): {
-    readonly job: VerificationJob
-    readonly report: Promise<IntegrityReport>
-  } {
-    const job = this.#jobFor(request)
-    return { job, report: job.result }
-  }
-
-  #jobFor({ mode, n }: IntegrityRequest): Job {
-    const running = this.#running
-    if (running !== null && running.mode === mode && (mode === 'full' || running.n >= n)) return running
-    const waiting = this.#waiting.find((job) => job.mode === mode)
-    if (waiting !== undefined) {
-      waiting.n = Math.max(waiting.n, n)
-      return waiting
-    }
-    const job: Job = {
-      id: this.#newId(),
-      mode,
-      n,
-      status: 'waiting',
-      progress: { step: mode === 'full' ? 'hashes' : 'signatures', checked: 0, total: 0 },
-      report: null,
-      result: this.#newest.then(() => this.#run(job)),
-    }
-    // Whoever waits for it gets the failure; if nobody does any more, the job shows it.
-    this.#newest = job.result.catch(() => undefined)
-    this.#waiting = [...this.#waiting, job]
-    return job
-  }
-
-  async #run(job: Job): Promise<IntegrityReport> {
-    this.#waiting = this.#waiting.filter((other) => other !== job)
-    this.#running = job
-    job.status = 'running'
-    try {
-      const { mode, n } = job
-      const report = await this.#verify({ mode, n }, (progress) => {
-        job.progress = progress
-        this.#changed()
-      })
-      job.report = report
-      job.status = 'done'
-      return report
-    } catch (error) {
-      job.status = 'failed'
-      throw error
-    } finally {
-      job.progress = null
-      this.#running = null
-      this.#finished = [job, ...this.#finished].slice(0, FINISHED_MAX)
-      this.#changed()
-    }
+  ask(request: IntegrityRequest): VerificationJob {
+    return this.#jobs.ask(request, this.#newId)
   }
 
   async #verify(
-    request: IntegrityRequest,
+    { mode, n }: IntegrityRequest,
     onProgress?: (progress: VerifyProgress) => void,
   ): Promise<IntegrityReport> {
-    const found = await this.#check.verify(request, onProgress)
+    const found = await this.#check.verify({ mode, n }, onProgress)
     // A check of the newest events says nothing about older ones.
     if (!found.ok || found.mode === 'full') this.#chainOk = found.ok
     return found
@@ -163,12 +102,66 @@ export class Verification {
   }
 }
 
-/** `n` grows while it waits, by what others ask for. */
-interface QuickCheck {
-  n: number
-  readonly report: Promise<IntegrityReport>
-}
-
 type Mutable<T> = { -readonly [Member in keyof T]: T[Member] }
 
-type Job = Mutable<VerificationJob> & { readonly result: Promise<IntegrityReport> }
+/** `n` grows while it waits, by what others ask for. */
+type Job = Mutable<VerificationJob>
+
+/**
+ * Jobs that run one after the other. Whoever asks for what runs or waits already shares it; a waiting check of the newest
+ * events takes the largest number that was asked for.
+ */
+class Line {
+  running: Job | null = null
+  waiting: readonly Job[] = []
+  /** Ends with the last job that was asked for. */
+  #newest: Promise<unknown> = Promise.resolve()
+  readonly #verify: (job: Job) => Promise<IntegrityReport>
+  readonly #onEnded: (job: Job) => void
+
+  constructor(verify: (job: Job) => Promise<IntegrityReport>, onEnded: (job: Job) => void) {
+    this.#verify = verify
+    this.#onEnded = onEnded
+  }
+
+  ask({ mode, n }: IntegrityRequest, newId: () => string): Job {
+    const { running } = this
+    if (running !== null && running.mode === mode && (mode === 'full' || running.n >= n)) return running
+    const waiting = this.waiting.find((job) => job.mode === mode)
+    if (waiting !== undefined) {
+      waiting.n = Math.max(waiting.n, n)
+      return waiting
+    }
+    const job: Job = {
+      id: newId(),
+      mode,
+      n,
+      status: 'waiting',
+      progress: { step: mode === 'full' ? 'hashes' : 'signatures', checked: 0, total: 0 },
+      report: null,
+      result: this.#newest.then(() => this.#run(job)),
+    }
+    // Whoever waits for it gets the failure; if nobody does any more, the job shows it.
+    this.#newest = job.result.catch(() => undefined)
+    this.waiting = [...this.waiting, job]
+    return job
+  }
+
+  async #run(job: Job): Promise<IntegrityReport> {
+    this.waiting = this.waiting.filter((other) => other !== job)
+    this.running = job
+    job.status = 'running'
+    try {
+      job.report = await this.#verify(job)
+      job.status = 'done'
+      return job.report
+    } catch (error) {
+      job.status = 'failed'
+      throw error
+    } finally {
+      job.progress = null
+      this.running = null
+      this.#onEnded(job)
+    }
+  }
+}

@@ -28,10 +28,10 @@ export const callTool = async (params: unknown, call: CallContext): Promise<Meth
   if (tool === null) return invalid('no tool has this name; tools/list names all')
   const parsed = argumentsOf(tool, given)
   if (parsed.status === 'refused') return parsed.result
-  const { input } = parsed
-  const denial = denialOf(tool, input, call.caller)
-  if (denial === null) return resultOf(await tool.call({ input, ...call }))
-  await recordDenial(name, denial.code, call)
+  const called = { ...call, name, input: parsed.input }
+  const denial = denialOf(tool, called.input, call.caller)
+  if (denial === null) return resultOf(await tool.call(called))
+  await recordDenial(denial.code, called)
   return resultOf(failed(denial.error, { detail: denial.detail }))
 }
 

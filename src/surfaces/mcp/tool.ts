@@ -47,7 +47,10 @@ export interface CallContext {
   readonly caller: Caller
 }
 
-export type ToolCall<Input> = CallContext & { readonly input: Input }
+export interface ToolCall<Input> extends CallContext {
+  readonly name: string
+  readonly input: Input
+}
 
 /** One tool besides what its caller needs: validation, documentation and types all come from here. */
 interface ToolSpec<Input extends z.ZodObject> {
@@ -76,9 +79,8 @@ export const tool = <Input extends z.ZodObject>(needs: Need, spec: ToolSpec<Inpu
 
 /** As in the REST API: missing rights and refusals by the kill switch are audited. */
 export const recordDenial = async (
-  name: string,
   reason: string,
-  { dependencies, traceId, requestId, caller }: CallContext,
+  { name, dependencies, traceId, requestId, caller }: ToolCall<unknown>,
 ): Promise<void> => {
   if (reason.startsWith('auth.') && !isDenialStored(dependencies.engine, caller)) return
   const entry = {

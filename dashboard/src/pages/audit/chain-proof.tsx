@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { readEvents } from '../../api/queries.ts'
 import type { EventRecord } from '../../api/types.ts'
 import { PageLink } from '../../app/page-link.tsx'
-import { bytesOfHex, canonicalJson, keysFrom, verifyEd25519 } from '../../proof/signatures.ts'
+import { bytesOfHex, canonicalJson, publicKeyOf, verifyEd25519 } from '../../proof/signatures.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { formatCount } from '../../ui/format.ts'
 import { Facts, Id } from '../../ui/id.tsx'
@@ -140,16 +140,6 @@ const proveSignature = async ({ signature, signer, payload }: EventRecord): Prom
 }
 
 const finding = (verdict: Verdict, text: string): Finding => ({ what: 'Signature', verdict, text })
-
-/** Every start of the service records its public key. */
-const publicKeyOf = async (nodeId: string): Promise<string | null> => {
-  for (const order of ['desc', 'asc'] as const) {
-    const { items } = await readEvents({ type: 'system.started', order, limit: 100 })
-    const key = keysFrom(items).get(nodeId)
-    if (key !== undefined) return key
-  }
-  return null
-}
 
 const sha256Hex = async (text: string): Promise<string> => {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))

@@ -1,7 +1,6 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { ShieldCheck } from 'lucide-react'
 import { useState } from 'react'
-import { api, dataOf } from '../../api/client.ts'
 import { verifyChain } from '../../api/queries.ts'
 import type { Integrity, VerifyProgress } from '../../api/types.ts'
 import { PageLink } from '../../app/page-link.tsx'
@@ -21,14 +20,14 @@ const EXTENTS = [
   ['all', 'all events'],
 ] as const
 
-const POLL_MS = 400
-
 /** Verifies hashes, links, order, signatures and checkpoints. */
 export const VerifyPanel = ({ className = '' }: { readonly className?: string }) => {
   const [extent, setExtent] = useState('1000')
+  const [progress, setProgress] = useState<VerifyProgress | null>(null)
   const verification = useMutation({
+    onMutate: () => setProgress(null),
     mutationFn: (wanted: string) =>
-      verifyChain(wanted === 'all' ? { mode: 'full' } : { mode: 'fast', n: Number(wanted) }),
+      verifyChain(wanted === 'all' ? { mode: 'full' } : { mode: 'fast', n: Number(wanted) }, setProgress),
   })
   return (
     <Panel
@@ -55,7 +54,7 @@ export const VerifyPanel = ({ className = '' }: { readonly className?: string })
       }
     >
       <div role="status" aria-live="polite">
-        <Outcome verification={verification} />
+        <Outcome verification={verification} progress={progress} />
       </div>
     </Panel>
   )
@@ -68,10 +67,11 @@ interface OutcomeProps {
     readonly error: Error | null
     readonly data: Integrity | undefined
   }
+  readonly progress: VerifyProgress | null
 }
 
-const Outcome = ({ verification: { isPending, variables, error, data } }: OutcomeProps) => {
-  if (isPending) return <Progress isFull={variables === 'all'} />
+const Outcome = ({ verification: { isPending, variables, error, data }, progress }: OutcomeProps) => {
+  if (isPending) return <Progress progress={progress} steps={variables === 'all' ? STEPS : ['signatures']} />
   if (error !== null) return <Failure error={error} />
   if (data !== undefined) return <Result report={data} />
   return (
@@ -82,19 +82,21 @@ const Outcome = ({ verification: { isPending, variables, error, data } }: Outcom
   )
 }
 
-const Progress = ({ isFull }: { readonly isFull: boolean }) => {
-  const { data } = useQuery({
-    queryKey: ['verify-progress'],
-    queryFn: ({ signal }) => dataOf(api.GET('/integrity/progress', { signal })),
-    enabled: isFull,
-    refetchInterval: POLL_MS,
-    gcTime: 0,
-  })
-  const share = shareOf(data?.progress ?? null)
+/** All events are verified in these steps, one after the other. */
+export const STEPS: readonly VerifyProgress['step'][] = ['hashes', 'signatures', 'state']
+
+interface ProgressProps {
+  /** Null while it is not known. */
+  readonly progress: VerifyProgress | null
+  readonly steps: readonly VerifyProgress['step'][]
+}
+
+const Progress = ({ progress, steps }: ProgressProps) => {
+  const share = shareOf(progress, steps)
   return (
     <div className="grid gap-1 text-[13px]">
       <div className="flex justify-between gap-2">
-        <span>{stepText(data?.progress ?? null)}</span>
+        <span>{stepText(progress)}</span>
         <span className="text-muted">{share === null ? '' : formatPercent(share, { digits: 0 })}</span>
       </div>
       <progress
@@ -106,11 +108,9 @@ const Progress = ({ isFull }: { readonly isFull: boolean }) => {
   )
 }
 
-/** Hashes are the first half, signatures the second. */
-const shareOf = (progress: VerifyProgress | null): number | null => {
+export const shareOf = (progress: VerifyProgress | null, steps: ProgressProps['steps']): number | null => {
   if (progress === null || progress.total === 0) return null
-  const part = progress.checked / progress.total
-  return progress.step === 'hashes' ? part / 2 : 0.5 + part / 2
+  return (steps.indexOf(progress.step) + progress.checked / progress.total) / steps.length
 }
 
 const stepText = (progress: VerifyProgress | null): string =>

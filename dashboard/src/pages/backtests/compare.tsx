@@ -6,7 +6,7 @@ import { useUrlState } from '../../app/use-url-state.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { Chart } from '../../ui/chart/chart.tsx'
 import { formatPercent } from '../../ui/format.ts'
-import { Count, Fixed, Percent } from '../../ui/numbers.tsx'
+import { Count, Fixed, Gain, Percent } from '../../ui/numbers.tsx'
 import { Panel } from '../../ui/panel.tsx'
 import { type Column, numberColumn, Table } from '../../ui/table.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
@@ -80,7 +80,3 @@ const COLUMNS: readonly Column<Compared>[] = [
   numberColumn('Chance', ({ run }) => run.figures?.p_value ?? null, Percent),
   numberColumn('Trades', ({ run }) => run.figures?.trades ?? null, Count),
 ]
-
-function Gain({ value }: { readonly value: number | null }) {
-  return <Percent value={value} toned />
-}

@@ -6,7 +6,7 @@ import { useRunStream } from '../../live/runs.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { formatPercent } from '../../ui/format.ts'
-import { Count, Fixed, Percent } from '../../ui/numbers.tsx'
+import { Count, Fixed, Gain, Percent } from '../../ui/numbers.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { ageColumn, type Column, numberColumn, TablePanel, WIDE } from '../../ui/table.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
@@ -88,10 +88,6 @@ const COLUMNS: readonly Column<BacktestRun>[] = [
   numberColumn('Trades', ({ figures }) => figures?.trades ?? null, Count, WIDE),
   ageColumn('Started', ({ created_at }) => created_at, WIDE),
 ]
-
-function Gain({ value }: { readonly value: number | null }) {
-  return <Percent value={value} toned />
-}
 
 /** Where it is, and whether it found anything. */
 const Status = ({ run }: { readonly run: BacktestRun }) => (

@@ -11,7 +11,7 @@ import { Chart } from '../../ui/chart/chart.tsx'
 import { QuerySheet } from '../../ui/dialog.tsx'
 import { formatPercent, formatReason } from '../../ui/format.ts'
 import { Facts } from '../../ui/id.tsx'
-import { Count, Fixed, Percent, Pnl, Usd } from '../../ui/numbers.tsx'
+import { Count, Fixed, Gain, Percent, Pnl, Usd } from '../../ui/numbers.tsx'
 import { Section } from '../../ui/panel.tsx'
 import { type Column, numberColumn, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -215,10 +215,6 @@ const RESULTS: readonly Column<Trade>[] = [
   numberColumn('Trades', (row) => numberIn(row, 'trades'), Count),
   numberColumn('Corrected', (row) => numberIn(row, 'q_value'), Percent),
 ]
-
-function Gain({ value }: { readonly value: number | null }) {
-  return <Percent value={value} toned />
-}
 
 /** Cancels what waits or runs, and forgets what has ended. */
 const EndButton = ({ run, onRemoved }: ReportProps) => {

@@ -1,19 +1,15 @@
 import type { ReactNode } from 'react'
-import type { ConvictionInput } from '../../api/types.ts'
+import type { ConvictionInput, ExplainedConviction } from '../../api/types.ts'
 import { formatNumber, formatPercent, formatUsd, formatWords } from '../../ui/format.ts'
 import { Facts } from '../../ui/id.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
 import { InputsTable } from '../brain/convictions.tsx'
 
 /** Which numbers led to the size of an order. */
-export interface Sizing {
-  readonly bound_by: readonly string[]
-  readonly floor_usd: number
-  readonly kelly_usd: number
-  readonly evidence_trades: number
-  readonly win_chance: number
-  readonly payoff: number
-}
+export type Sizing = Pick<
+  NonNullable<NonNullable<ExplainedConviction['intent']>['sizing']>,
+  'bound_by' | 'floor_usd' | 'kelly_usd' | 'evidence_trades' | 'win_chance' | 'payoff'
+>
 
 export const sizingText = (sizing: Sizing): string => {
   const { bound_by, floor_usd, kelly_usd, evidence_trades, win_chance, payoff } = sizing
@@ -32,12 +28,7 @@ interface OpeningReasonsProps {
   /** In words, where a strategy or the brain has left some. */
   readonly rationale?: string | undefined
   /** What spoke for it and against it; null for a strategy. */
-  readonly scores: {
-    readonly pcs_score: number
-    readonly cts_score: number
-    readonly confidence: number
-    readonly coverage: number
-  } | null
+  readonly scores: Pick<ExplainedConviction, 'pcs_score' | 'cts_score' | 'confidence' | 'coverage'> | null
   /** Of equity. */
   readonly askedFor?: number | undefined
   readonly stopAndTarget?: string | undefined

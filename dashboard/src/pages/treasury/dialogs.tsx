@@ -218,7 +218,7 @@ export const ReceiptDetails = ({ item: receipt, onClose }: DetailsProps<KarmaRec
 
 /** What is needed to verify a signature without this page. */
 const Proof = ({ signed }: { readonly signed: Signed }) => {
-  const { key } = usePublicKey(signed.node_id)
+  const key = usePublicKey(signed.node_id) ?? null
   return (
     <section className="grid gap-3">
       <h3 className="flex items-center gap-2 text-sm font-semibold">
@@ -227,12 +227,12 @@ const Proof = ({ signed }: { readonly signed: Signed }) => {
       <Facts
         facts={{
           'Signed by': <Id id={signed.node_id} whole />,
-          'Public key': key === undefined ? 'not in the log' : <Id id={key} whole />,
+          'Public key': key === null ? 'not in the log' : <Id id={key} whole />,
           Signature: <Id id={signed.signature_b64} whole />,
         }}
       />
       <Text label="What was signed" text={signedText(signed)} />
-      {key === undefined ? null : <Text label="Check it yourself" text={commandFor(signed, key)} />}
+      {key === null ? null : <Text label="Check it yourself" text={commandFor(signed, key)} />}
     </section>
   )
 }

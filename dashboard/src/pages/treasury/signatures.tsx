@@ -1,42 +1,21 @@
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
-import { queries } from '../../api/queries.ts'
-import { canonicalJson, keysFrom, verifyEd25519 } from '../../proof/signatures.ts'
+import { canonicalJson, publicKeyOf, verifyEd25519 } from '../../proof/signatures.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 
-const STARTS_MAX = 500
-
-/** The public key of a node; undefined while it is not known. */
-export const usePublicKey = (
-  nodeId: string,
-): { readonly key: string | undefined; readonly isKnown: boolean } => {
-  const { data } = useQuery(queries.events({ type: 'system.started', limit: STARTS_MAX }))
-  return {
-    key: data === undefined ? undefined : keysFrom(data.items).get(nodeId),
-    isKnown: data !== undefined,
-  }
-}
+/** The public key of a node: null where no start of it is in the log, undefined while that is not known. */
+export const usePublicKey = (nodeId: string): string | null | undefined =>
+  useQuery({ queryKey: ['public-key', nodeId], queryFn: () => publicKeyOf(nodeId) }).data
 
 const useVerdict = (signed: Signed): Verdict => {
-  const { key, isKnown } = usePublicKey(signed.node_id)
-  const [verdict, setVerdict] = useState<Verdict>('checking')
-  useEffect(() => {
-    let isCurrent = true
-    if (!isKnown) return
-    verify(signed, key).then(
-      (found) => {
-        if (isCurrent) setVerdict(found)
-      },
-      // The browser's cryptography failed: that says nothing about the signature.
-      () => {
-        if (isCurrent) setVerdict('unsupported')
-      },
-    )
-    return () => {
-      isCurrent = false
-    }
-  }, [signed, key, isKnown])
-  return verdict
+  const key = usePublicKey(signed.node_id)
+  const { data = 'checking' } = useQuery({
+    queryKey: ['verdict', signed, key],
+    // If the browser's cryptography fails, that says nothing about the signature.
+    queryFn: () => verify(signed, key ?? null).catch((): Verdict => 'unsupported'),
+    enabled: key !== undefined,
+    staleTime: Infinity,
+  })
+  return data
 }
 
 const WORDS: Readonly<Record<Verdict, readonly [tone: Tone, text: string, title: string]>> = {
@@ -73,8 +52,8 @@ export interface Signed {
 export const signedText = ({ signature_b64: _signature, ...members }: Signed): string =>
   canonicalJson(members)
 
-const verify = async (signed: Signed, publicKeyHex: string | undefined): Promise<Verdict> => {
-  if (publicKeyHex === undefined) return 'unknown-key'
+const verify = async (signed: Signed, publicKeyHex: string | null): Promise<Verdict> => {
+  if (publicKeyHex === null) return 'unknown-key'
   const signature = bytesOfBase64(signed.signature_b64)
   if (signature === null) return 'invalid'
   const isRight = await verifyEd25519({ publicKeyHex, signature, text: signedText(signed) })

@@ -2,7 +2,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { viewEventRecord } from '../../../core/views/log.ts'
+import { viewEventRecord } from '../../../core/views/event-record.fixture.ts'
 import { openTestHome, type TestHome } from '../test-home.fixture.ts'
 
 let home: TestHome

@@ -9,7 +9,7 @@ import {
   viewRegime,
 } from '../../../core/views/brain.ts'
 import { explain } from '../../../engine/queries/explanation.ts'
-import { ABOUT_PAST, answeredAsOf, asOfMember, asOfQuery } from '../as-of.ts'
+import { aboutPast, asOfMember } from '../as-of.ts'
 import { CYCLE, CYCLE_ID, EVENT_ID, NODE_ID, TS } from '../examples.ts'
 import { ok, okOr } from '../results.ts'
 import { pathText, textFilter } from '../fields.ts'
@@ -68,7 +68,6 @@ const EXPLANATION = {
 export const brainRoutes = routes('Brain', {
   getBrainStatus: route('GET', '/brain/status', 'read', {
     summary: 'Regime, kill switch and last cycle',
-    query: z.object(asOfQuery),
     response: brainStatusView.extend(asOfMember).meta({ id: 'BrainStatus' }),
     example: {
       regime: 'BULL',
@@ -79,9 +78,7 @@ export const brainRoutes = routes('Brain', {
       last_cycle_id: CYCLE_ID,
       last_cycle_at: TS,
     },
-    ...ABOUT_PAST,
-    handler: ({ query }, service) =>
-      answeredAsOf(query, service, async ({ reader }) => ok(viewBrainStatus(await reader.fresh()))),
+    ...aboutPast({ answer: async ({ reader }) => ok(viewBrainStatus(await reader.fresh())) }),
   }),
   runBrainCycle: route('POST', '/brain/run', 'submit', {
     summary: 'Run one brain cycle now',
@@ -120,7 +117,6 @@ export const brainRoutes = routes('Brain', {
   }),
   getRegime: route('GET', '/regime', 'read', {
     summary: 'Market regime and the evidence behind it',
-    query: z.object(asOfQuery),
     response: regimeView.extend(asOfMember).meta({ id: 'Regime' }),
     example: {
       regime: 'BULL',
@@ -136,8 +132,6 @@ export const brainRoutes = routes('Brain', {
       },
       conditions_at: TS,
     },
-    ...ABOUT_PAST,
-    handler: ({ query }, service) =>
-      answeredAsOf(query, service, async ({ reader }) => ok(viewRegime(await reader.fresh()))),
+    ...aboutPast({ answer: async ({ reader }) => ok(viewRegime(await reader.fresh())) }),
   }),
 })

@@ -16,7 +16,7 @@ import type { State } from '../../../core/state.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import type { Viewpoint } from '../../../engine/queries/viewpoint.ts'
 import { isProvenOperator } from '../../caller.ts'
-import { ABOUT_PAST, answeredAsOf, AS_OF_PROBLEMS, asOfMember, asOfQuery, isAboutPast } from '../as-of.ts'
+import { aboutPast, asOfMember } from '../as-of.ts'
 import { CONTRIBUTOR_ID, TS } from '../examples.ts'
 import { ok, okOr } from '../results.ts'
 import { integer, pathText } from '../fields.ts'
@@ -76,6 +76,10 @@ const contributor = contributorView.meta({ id: 'Contributor' })
 const score = scoreView.extend(asOfMember).meta({ id: 'ContributorScore' })
 const params = z.object({ id: pathText('the id of the contributor, not its node_id', CONTRIBUTOR_ID) })
 
+interface ById {
+  readonly params: z.output<typeof params>
+}
+
 export const contributorRoutes = routes('Contributors', {
   listContributors: route('GET', '/contributors', 'read', {
     summary: 'Contributors, oldest first',
@@ -105,15 +109,15 @@ export const contributorRoutes = routes('Contributors', {
   }),
   getLeaderboard: route('GET', '/contributors/leaderboard', 'read', {
     summary: 'Contributors by score, best first',
-    query: z.object({ limit: integer(20, { min: 1, max: 200 }, 'how many'), ...asOfQuery }),
     response: z.array(score),
     example: [SCORE],
-    ...ABOUT_PAST,
-    handler: ({ query }, service) =>
-      answeredAsOf(query, service, async (viewpoint) => {
+    ...aboutPast({
+      query: { limit: integer(20, { min: 1, max: 200 }, 'how many') },
+      answer: async (viewpoint, { query: { limit } }) => {
         const { signals, reputation } = await viewpoint.reader.fresh()
-        return ok(viewLeaderboard(signals.contributors, scoringOf(reputation, viewpoint), query.limit))
-      }),
+        return ok(viewLeaderboard(signals.contributors, scoringOf(reputation, viewpoint), limit))
+      },
+    }),
   }),
   listAttestations: route('GET', '/contributors/attestations', 'read', {
     summary: 'Contributors with an attestation UID in their metadata',
@@ -155,17 +159,16 @@ export const contributorRoutes = routes('Contributors', {
   getContributorScore: route('GET', '/contributors/:id/score', 'read', {
     summary: 'Score of a contributor, with its factors',
     params,
-    query: z.object(asOfQuery),
     response: score,
     example: SCORE,
-    problems: ['contributor.not_found', ...AS_OF_PROBLEMS],
-    mayTakeLong: isAboutPast,
-    handler: ({ params: { id }, query }, service) =>
-      answeredAsOf(query, service, async (viewpoint) => {
+    ...aboutPast({
+      problems: ['contributor.not_found'],
+      answer: async (viewpoint, { params: { id } }: ById) => {
         const { signals, reputation } = await viewpoint.reader.fresh()
         const found = activeById(signals.contributors, contributorId(id))
         return foundOr(found && viewScore(found, scoringOf(reputation, viewpoint)), id)
-      }),
+      },
+    }),
   }),
   getAttestation: route('GET', '/contributors/:id/attestation', 'read', {
     summary: 'The attestation in the metadata of a contributor',

@@ -105,9 +105,9 @@ const recordTexts = async (records: readonly LogRecord[], engine: Engine): Promi
 }
 
 /** What cannot be an id is not looked for. */
-const findEvent = async (log: EventLog, id = '') => (isPlainText(id) ? log.get(id) : null)
+export const findEvent = async (log: EventLog, id = '') => (isPlainText(id) ? log.get(id) : null)
 
-const unknownEvent = (id: string): Refused =>
+export const unknownEvent = (id: string): Refused =>
   refused('event.not_found', 'No event has this id', { extras: { event_id: id } })
 
 /** `since` includes its event, `Last-Event-ID` does not. Of two positions the later counts; an unknown id only if alone. */

@@ -84,9 +84,12 @@ export const integrityRoutes = routes('Events', {
     // It limits its time itself, with a job in place of an error.
     mayTakeLong: () => true,
     handler: async ({ query }, { verification }) => {
-      const found = await withinTime(reportOf(verification, query), WAIT_MS, () => undefined)
+      // Few events are verified at once; more are a job, which may be shared.
+      const isQuick = query.mode === 'fast' && query.n <= QUICK_EVENTS_MAX
+      const report = isQuick ? verification.verifyNewest(query.n) : verification.ask(query).result
+      const found = await withinTime(report, WAIT_MS, () => undefined)
       if (found.status === 'done') return ok(viewIntegrity(found.value))
-      const { job } = verification.ask(query)
+      const job = verification.ask(query)
       const location = `${API_PREFIX}/integrity/progress?job=${job.id}`
       return okJsonText(JSON.stringify({ job: viewJob(job) }), {
         status: 202,
@@ -127,15 +130,6 @@ export const integrityRoutes = routes('Events', {
     },
   }),
 })
-
-/** Few events are verified at once; more are a job, which may be shared. */
-const reportOf = (
-  verification: Verification,
-  request: { readonly mode: 'fast' | 'full'; readonly n: number },
-) =>
-  request.mode === 'fast' && request.n <= QUICK_EVENTS_MAX
-    ? verification.verifyNewest(request.n)
-    : verification.ask(request).report
 
 /** Null if none runs; undefined if the one that is asked for is not known. */
 const jobOf = (verification: Verification, id: string | undefined): VerificationJob | null | undefined =>

@@ -3,7 +3,7 @@ import { assert } from '../../../core/shared/assert.ts'
 import { intentId } from '../../../core/shared/brand.ts'
 import { INTENT_FILTERS, intentView, viewIntent, viewIntents } from '../../../core/views/orders.ts'
 import { decideIntent, reasonText } from '../../operator-actions.ts'
-import { ABOUT_PAST, answeredAsOf, asOfQuery } from '../as-of.ts'
+import { aboutPast } from '../as-of.ts'
 import { CYCLE, CYCLE_ID, EVENT_ID, ORDER_ID } from '../examples.ts'
 import { integer, pathText } from '../fields.ts'
 import { ok } from '../results.ts'
@@ -42,18 +42,15 @@ export const intentRoutes = routes('Intents', {
   listIntents: route('GET', '/intents', 'read', {
     summary: 'Intents of the brain, newest first',
     description: 'With their status and reasons: all that have not ended, and the newest ended ones.',
-    query: z.object({
-      status: z.enum(INTENT_FILTERS).default('all').meta({ description: 'only those with this status' }),
-      limit: integer(100, { min: 1, max: 500 }, 'how many'),
-      ...asOfQuery,
-    }),
     response: z.array(intent),
     example: [INTENT],
-    ...ABOUT_PAST,
-    handler: ({ query }, service) =>
-      answeredAsOf(query, service, async ({ reader }) =>
-        ok(viewIntents((await reader.fresh()).trading.intents, query)),
-      ),
+    ...aboutPast({
+      query: {
+        status: z.enum(INTENT_FILTERS).default('all').meta({ description: 'only those with this status' }),
+        limit: integer(100, { min: 1, max: 500 }, 'how many'),
+      },
+      answer: async ({ reader }, { query }) => ok(viewIntents((await reader.fresh()).trading.intents, query)),
+    }),
   }),
   approveIntent: route('POST', '/intents/:id/approve', 'operator', {
     summary: 'Approve an intent that waits for it',

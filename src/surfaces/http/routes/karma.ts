@@ -13,7 +13,7 @@ import {
 import { assert } from '../../../core/shared/assert.ts'
 import { faultsOf } from '../../../core/shared/faults.ts'
 import { karmaReceipts, settlementOf, settlementStatus } from '../../../engine/queries/treasury.ts'
-import { ABOUT_PAST, answeredAsOf, asOfMember, asOfQuery } from '../as-of.ts'
+import { aboutPast, asOfMember } from '../as-of.ts'
 import { CONTRIBUTOR_ID, INTENT_ID, NODE_ID, POSITION_ID, TS } from '../examples.ts'
 import { ok, refusedWith } from '../results.ts'
 import { integer } from '../fields.ts'
@@ -141,13 +141,11 @@ export const karmaRoutes = routes('Karma', {
   }),
   getTreasury: route('GET', '/treasury', 'read', {
     summary: 'Accrued and settled shares of profit',
-    query: z.object(asOfQuery),
     response: treasury,
     example: TREASURY,
-    ...ABOUT_PAST,
-    handler: ({ query }, service) =>
-      answeredAsOf(query, service, async ({ reader, configuration }) =>
+    ...aboutPast({
+      answer: async ({ reader, configuration }) =>
         ok(viewTreasury((await reader.fresh()).treasury, configuration.karma)),
-      ),
+    }),
   }),
 })

@@ -8,7 +8,7 @@ import {
 } from '../../../core/views/kill-switch.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { killSwitchMove, reasonText, setKillSwitch } from '../../operator-actions.ts'
-import { ABOUT_PAST, answeredAsOf, asOfMember, asOfQuery } from '../as-of.ts'
+import { aboutPast, asOfMember } from '../as-of.ts'
 import { NODE_ID, TS } from '../examples.ts'
 import { ok } from '../results.ts'
 import { route, routes } from '../route.ts'
@@ -47,14 +47,11 @@ const live = liveView.meta({ id: 'Live' })
 export const killSwitchRoutes = routes('Kill switch', {
   getKillSwitch: route('GET', '/kill-switch', 'read', {
     summary: 'Level of the kill switch',
-    query: z.object(asOfQuery),
     response,
     example: { level: 0, state: 'normal', reason: null, changed_at: null, changed_by: null },
-    ...ABOUT_PAST,
-    handler: ({ query }, service) =>
-      answeredAsOf(query, service, async ({ reader }) =>
-        ok(viewKillSwitch((await reader.fresh()).trading.killSwitch)),
-      ),
+    ...aboutPast({
+      answer: async ({ reader }) => ok(viewKillSwitch((await reader.fresh()).trading.killSwitch)),
+    }),
   }),
   setKillSwitch: route('POST', '/kill-switch', 'control', {
     summary: 'Raise or lower the kill switch',

@@ -1,8 +1,7 @@
-import { z } from 'zod'
 import { assert } from '../../../core/shared/assert.ts'
 import { learningRunView, viewLearningRun, weightsView } from '../../../core/views/learning.ts'
 import { weightsOf } from '../../../engine/queries/views.ts'
-import { ABOUT_PAST, answeredAsOf, asOfMember, asOfQuery } from '../as-of.ts'
+import { aboutPast, asOfMember } from '../as-of.ts'
 import { EVENT_ID, TS } from '../examples.ts'
 import { ok } from '../results.ts'
 import { integer } from '../fields.ts'
@@ -57,14 +56,13 @@ const WEIGHTS = {
 export const learningRoutes = routes('Learning', {
   getWeights: route('GET', '/learning/weights', 'read', {
     summary: 'Weights of the domains, and the learning runs behind them',
-    query: z.object({ limit: integer(20, { min: 1, max: 500 }, 'how many runs'), ...asOfQuery }),
     response: weightsView.extend(asOfMember).meta({ id: 'Weights' }),
     example: WEIGHTS,
-    ...ABOUT_PAST,
-    handler: ({ query }, service) =>
-      answeredAsOf(query, service, async ({ reader, configuration, clock }) =>
-        ok(await weightsOf(reader, configuration, { clock, limit: query.limit })),
-      ),
+    ...aboutPast({
+      query: { limit: integer(20, { min: 1, max: 500 }, 'how many runs') },
+      answer: async ({ reader, configuration, clock }, { query: { limit } }) =>
+        ok(await weightsOf(reader, configuration, { clock, limit })),
+    }),
   }),
   runLearning: route('POST', '/learning/run', 'operator', {
     summary: 'Learn from closed trades now',

@@ -13,7 +13,7 @@ import {
 } from '../../../core/views/positions.ts'
 import { equityHistoryOf, portfolioOf, positionOf, POSITIONS_MAX } from '../../../engine/queries/views.ts'
 import { cancelOrder, closeAll, closePosition, reasonText } from '../../operator-actions.ts'
-import { ABOUT_PAST, answeredAsOf, AS_OF_PROBLEMS, asOfMember, asOfQuery, isAboutPast } from '../as-of.ts'
+import { aboutPast, asOfMember } from '../as-of.ts'
 import { CYCLE, EVENT_ID, ORDER_ID, POSITION_ID, TS } from '../examples.ts'
 import { integer, pathText } from '../fields.ts'
 import { ok, okOr } from '../results.ts'
@@ -144,45 +144,38 @@ const body = optionalReason('exchange incident')
 export const positionRoutes = routes('Positions', {
   getPortfolio: route('GET', '/portfolio', 'read', {
     summary: 'Equity, exposure, risk and limits of the account',
-    query: z.object(asOfQuery),
     response: portfolioView.extend(asOfMember).meta({ id: 'Portfolio' }),
     example: PORTFOLIO,
-    ...ABOUT_PAST,
-    handler: ({ query }, service) =>
-      answeredAsOf(query, service, async ({ reader, configuration, clock }) =>
-        ok(await portfolioOf(reader, configuration, clock)),
-      ),
+    ...aboutPast({
+      answer: async ({ reader, configuration, clock }) => ok(await portfolioOf(reader, configuration, clock)),
+    }),
   }),
   getEquityHistory: route('GET', '/portfolio/history', 'read', {
     summary: 'Equity over time',
     description:
       'Equity at up to 240 evenly spread times, and now. It is kept in steps of 15 seconds for 6 hours, ' +
       '90 seconds for 36 hours, 9 minutes for a week and 42 minutes for a month; a young log has fewer points.',
-    query: z.object({ hours: integer(24, { min: 1, max: 720 }, 'how far back'), ...asOfQuery }),
     response: equityHistoryView.extend(asOfMember).meta({ id: 'EquityHistory' }),
     example: EQUITY_HISTORY,
-    ...ABOUT_PAST,
-    handler: ({ query }, service) =>
-      answeredAsOf(query, service, async ({ reader, clock }) =>
-        ok(await equityHistoryOf(reader, query.hours, clock)),
-      ),
+    ...aboutPast({
+      query: { hours: integer(24, { min: 1, max: 720 }, 'how far back') },
+      answer: async ({ reader, clock }, { query: { hours } }) =>
+        ok(await equityHistoryOf(reader, hours, clock)),
+    }),
   }),
   listOrders: route('GET', '/orders', 'read', {
     summary: 'Orders, newest first',
     description:
       'All orders that are not final, and as many of the newest final ones as `limit` leaves room for.',
-    query: z.object({
-      status: z.enum(ORDER_FILTERS).default('all').meta({ description: 'only those with this status' }),
-      limit: integer(100, { min: 1, max: 500 }, 'how many'),
-      ...asOfQuery,
-    }),
     response: z.array(order),
     example: [ORDER],
-    ...ABOUT_PAST,
-    handler: ({ query }, service) =>
-      answeredAsOf(query, service, async ({ reader }) =>
-        ok(viewOrders((await reader.fresh()).trading.orders, query)),
-      ),
+    ...aboutPast({
+      query: {
+        status: z.enum(ORDER_FILTERS).default('all').meta({ description: 'only those with this status' }),
+        limit: integer(100, { min: 1, max: 500 }, 'how many'),
+      },
+      answer: async ({ reader }, { query }) => ok(viewOrders((await reader.fresh()).trading.orders, query)),
+    }),
   }),
   cancelOrder: route('POST', '/orders/:order_id/cancel', 'operator', {
     summary: 'Cancel the rest of an order',
@@ -206,34 +199,32 @@ export const positionRoutes = routes('Positions', {
   }),
   listPositions: route('GET', '/positions', 'read', {
     summary: 'Positions, newest first',
-    query: z.object({
-      status: z
-        .enum(POSITION_FILTERS)
-        .default('open')
-        .meta({ description: 'open: neither closed nor liquidated' }),
-      limit: integer(POSITIONS_MAX, { min: 1, max: POSITIONS_MAX }, 'how many'),
-      ...asOfQuery,
-    }),
     response: z.array(position),
     example: [POSITION],
-    ...ABOUT_PAST,
-    handler: ({ query }, service) =>
-      answeredAsOf(query, service, async ({ reader }) =>
+    ...aboutPast({
+      query: {
+        status: z
+          .enum(POSITION_FILTERS)
+          .default('open')
+          .meta({ description: 'open: neither closed nor liquidated' }),
+        limit: integer(POSITIONS_MAX, { min: 1, max: POSITIONS_MAX }, 'how many'),
+      },
+      answer: async ({ reader }, { query }) =>
         ok(viewPositions((await reader.fresh()).trading.positions, query)),
-      ),
+    }),
   }),
   getPosition: route('GET', '/positions/:position_id', 'read', {
     summary: 'One position, open or closed',
     params,
-    query: z.object(asOfQuery),
     response: position,
     example: POSITION,
-    problems: ['position.not_found', ...AS_OF_PROBLEMS],
-    mayTakeLong: isAboutPast,
-    handler: ({ params: { position_id }, query }, service) =>
-      answeredAsOf(query, service, async ({ reader }) =>
-        okOr(await positionOf(reader, position_id), 'position.not_found', 'Position not found', {}),
-      ),
+    ...aboutPast({
+      problems: ['position.not_found'],
+      answer: async (
+        { reader },
+        { params: { position_id: id } }: { readonly params: z.output<typeof params> },
+      ) => okOr(await positionOf(reader, id), 'position.not_found', 'Position not found', {}),
+    }),
   }),
   closeAllPositions: route('POST', '/positions/close-all', 'operator', {
     summary: 'Close all open positions at the market',

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { isPlainText } from '../../../core/shared/text.ts'
 import { okText, refused } from '../results.ts'
 import { EVENT_ID } from '../examples.ts'
 import { optionalInteger, pathText } from '../fields.ts'
 import { route, routes } from '../route.ts'
+import { findEvent, unknownEvent } from './events.ts'
 
 /** Of the example event, as the first of five: see docs/proofs.md. */
 export const PROOF = `c2sp.org/tlog-proof@v1
@@ -67,10 +67,8 @@ export const proofRoutes = routes('Events', {
     example: PROOF,
     problems: ['event.not_found', 'proof.unavailable'],
     handler: async ({ params: { id } }, { engine: { storedLog: log }, prove }) => {
-      // What cannot be an id is not looked for.
-      const record = isPlainText(id) ? await log.get(id) : null
-      if (record === null)
-        return refused('event.not_found', 'No event has this id', { extras: { event_id: id } })
+      const record = await findEvent(log, id)
+      if (record === null) return unknownEvent(id)
       const proof = await prove(record)
       return proof.status === 'proved'
         ? okText(proof.text, `${PROOF_TYPE}; charset=utf-8`)

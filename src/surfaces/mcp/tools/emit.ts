@@ -52,19 +52,20 @@ const emissionOutput = z.object({
   emitted_at: z.string(),
 })
 
+/** The refusals of the engine, each by its code. */
+const REFUSALS = [
+  'producer_not_found',
+  'producer_reserved',
+  'contributor_signature_missing',
+  'contributor_signature_invalid',
+  'contributor_signature_expired',
+  'idempotency_conflict',
+] as const
+
 export const emitProducerSignal = tool('emit', {
   title: 'Emit a signal',
   input: emissionInput,
-  output: orError(emissionOutput, [
-    'producer_not_found',
-    'producer_reserved',
-    'contributor_signature_missing',
-    'contributor_signature_invalid',
-    'contributor_signature_expired',
-    'idempotency_conflict',
-    'scope_missing',
-    'author_mismatch',
-  ]),
+  output: orError(emissionOutput, [...REFUSALS, 'scope_missing', 'author_mismatch']),
   // Curator signals are made in the name of a contributor, all others in that of a producer.
   author: ({ producer_id: id, signal_type }) => ({
     kind: signal_type === CURATOR_TYPE ? 'contributor' : 'producer',
@@ -101,22 +102,8 @@ export const emitProducerSignal = tool('emit', {
 })
 
 const refusedBy = ({ code, detail, extras }: Refusal, producerId: string): ToolOutcome => {
-  switch (code) {
-    case 'producer.not_found':
-      return failed('producer_not_found', { producer_id: producerId })
-    case 'producer.reserved':
-      return failed('producer_reserved', { producer_id: producerId })
-    case 'contributor.signature_missing':
-      return failed('contributor_signature_missing', extras)
-    case 'contributor.signature_invalid':
-      return failed('contributor_signature_invalid', extras)
-    case 'contributor.signature_expired':
-      return failed('contributor_signature_expired', extras)
-    case 'idempotency.conflict':
-      return failed('idempotency_conflict', extras)
-    case 'signal.type_not_allowed':
-      return { status: 'invalid', message: detail }
-    default:
-      throw new Error(`an emission was refused with an unexpected code: ${code}`)
-  }
+  if (code === 'signal.type_not_allowed') return { status: 'invalid', message: detail }
+  const error = REFUSALS.find((known) => known === code.replace('.', '_'))
+  assert(error !== undefined, `an emission was refused with an unexpected code: ${code}`)
+  return failed(error, code.startsWith('producer.') ? { producer_id: producerId } : extras)
 }

@@ -3,7 +3,6 @@ import type { Command } from '../../../core/decide.ts'
 import type { Stamped } from '../../../core/log/event.ts'
 import type { Refusal } from '../../../core/shared/decision.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
-import type { ToolName } from '../../../core/views/capabilities.ts'
 import { knownRefusal, withLogChecked } from '../../../engine/queries/trading-records.ts'
 import { rehearse } from '../../../engine/queries/views.ts'
 import type { Caller, Need } from '../../caller.ts'
@@ -23,7 +22,6 @@ import {
   orError,
   recordDenial,
   tool,
-  type CallContext,
   type FailedOutcome,
   type Tool,
   type ToolCall,
@@ -32,7 +30,6 @@ import {
 import { CONFIRMATION_MS, issueConfirmation, useConfirmation, type Confirmed } from './confirmation.ts'
 
 interface OperatorToolSpec<Input extends z.ZodObject> {
-  readonly name: ToolName
   readonly title: string
   readonly input: Input
   /** Errors of its own. */
@@ -84,7 +81,6 @@ const intentInput = z.object({
 
 export const operatorTools = {
   close_position: operatorTool({
-    name: 'close_position',
     title: 'Close a position',
     input: z.object({
       position_id: z.string().meta({ description: 'an id from get_open_positions' }),
@@ -94,14 +90,12 @@ export const operatorTools = {
     command: ({ position_id, reason }, operator) => closePosition(position_id, reason, operator),
   }),
   close_all_positions: operatorTool({
-    name: 'close_all_positions',
     title: 'Close all positions',
     input: z.object({ reason: reasonText().optional() }),
     errors: [],
     command: ({ reason }, operator) => closeAll(reason, operator),
   }),
   cancel_order: operatorTool({
-    name: 'cancel_order',
     title: 'Cancel an order',
     input: z.object({
       order_id: z.string().meta({ description: 'of an order that is not final' }),
@@ -111,21 +105,18 @@ export const operatorTools = {
     command: ({ order_id, reason }, operator) => cancelOrder(order_id, reason, operator),
   }),
   approve_intent: operatorTool({
-    name: 'approve_intent',
     title: 'Approve an intent',
     input: intentInput,
     errors: ['intent_not_found', 'intent_not_awaiting', 'kill_switch_active'],
     command: ({ intent_id, note }, operator) => decideIntent('approve-intent', intent_id, note, operator),
   }),
   deny_intent: operatorTool({
-    name: 'deny_intent',
     title: 'Deny an intent',
     input: intentInput,
     errors: ['intent_not_found', 'intent_not_awaiting'],
     command: ({ intent_id, note }, operator) => decideIntent('deny-intent', intent_id, note, operator),
   }),
   set_kill_switch: operatorTool({
-    name: 'set_kill_switch',
     title: 'Raise or lower the kill switch',
     input: killSwitchMove,
     errors: [],
@@ -134,7 +125,6 @@ export const operatorTools = {
     command: setKillSwitch,
   }),
   acknowledge_alerts: operatorTool({
-    name: 'acknowledge_alerts',
     title: 'Acknowledge alerts',
     input: acknowledgement,
     errors: [],
@@ -144,10 +134,10 @@ export const operatorTools = {
 }
 
 const callInTwoSteps = async <Input extends z.ZodObject>(
-  { name, input: schema, command: commandOf }: OperatorToolSpec<Input>,
+  { input: schema, command: commandOf }: OperatorToolSpec<Input>,
   call: ToolCall<{ readonly confirm?: string | undefined }>,
 ): Promise<ToolOutcome> => {
-  const { input, dependencies, traceId } = call
+  const { name, input, dependencies, traceId } = call
   const { engine } = dependencies
   const { confirm: code, ...rest } = input
   const given = schema.parse(rest)
@@ -170,8 +160,8 @@ const callInTwoSteps = async <Input extends z.ZodObject>(
       if (outcome.status === 'refused') {
         const { code: reason } = outcome.refusal
         if (reason === 'confirmation.stale') return stale(command, about, call)
-        if (reason === 'kill_switch.active') await recordDenial(name, 'kill_switch_active', call)
-        if (reason === 'auth.forbidden') await recordDenial(name, reason, call)
+        if (reason === 'kill_switch.active') await recordDenial('kill_switch_active', call)
+        if (reason === 'auth.forbidden') await recordDenial(reason, call)
         return refusedBy(outcome.refusal)
       }
       return {
@@ -184,22 +174,22 @@ const callInTwoSteps = async <Input extends z.ZodObject>(
 }
 
 /** Where the call would be refused now, that says more than the code. */
-const stale = async (command: Command, about: Confirmed, call: CallContext): Promise<ToolOutcome> => {
+const stale = async (command: Command, about: Confirmed, call: ToolCall<unknown>): Promise<ToolOutcome> => {
   const now = await ask(command, about, call)
   if (now.status !== 'failed') {
     const detail = 'what would be stored has changed since the code was given; call again without confirm'
     return failed('confirmation_stale', { detail })
   }
-  if (now.error['error'] === 'kill_switch_active') await recordDenial(about.tool, 'kill_switch_active', call)
+  if (now.error['error'] === 'kill_switch_active') await recordDenial('kill_switch_active', call)
   return now
 }
 
-const ask = async (command: Command, about: Confirmed, call: CallContext): Promise<ToolOutcome> => {
+const ask = async (command: Command, about: Confirmed, call: ToolCall<unknown>): Promise<ToolOutcome> => {
   const { engine, clock, configuration, version } = call.dependencies
   const rehearsal = await rehearse(engine, command, { clock, configuration: configuration(), version })
   if (rehearsal.status === 'refused') {
     const { code } = rehearsal.refusal
-    if (code === 'auth.forbidden') await recordDenial(about.tool, code, call)
+    if (code === 'auth.forbidden') await recordDenial(code, call)
     return refusedBy(await knownRefusal(engine.log, rehearsal.refusal))
   }
   const expiresMs = clock.now() + CONFIRMATION_MS
