@@ -105,7 +105,7 @@ describe('tradeIntentPayload', () => {
   const payloadWith = (
     execution: Partial<IntentRules['execution']>,
     changes: object = {},
-    notionalUsd: number | null = 100,
+    notionalUsd = 100,
   ) => {
     const [intent] = result.intents
     if (intent === undefined) throw new Error('the cycle had no intent')
@@ -152,7 +152,6 @@ describe('tradeIntentPayload', () => {
     ['live', null, true, 100, 'awaiting_approval'],
     ['live', null, false, 499.99, 'ready'],
     ['live', null, false, 500, 'awaiting_approval'],
-    ['live', null, false, null, 'awaiting_approval'],
     ['live', false, true, 1e6, 'ready'],
   ] as const)(
     'in %s mode with require_approval %s, large tier %s and notional %s is %s',

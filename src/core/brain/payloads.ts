@@ -162,8 +162,8 @@ interface IntentContext {
   readonly asOfMs: number
   /** The contributor of a signal; null for producers. */
   readonly contributorOf: ContributorOf
-  /** The expected order size; null if unknown, which counts as large in live mode. */
-  readonly notionalUsd: number | null
+  /** What the order can be worth at most: limits may leave less of it. */
+  readonly notionalUsd: number
 }
 
 export type IntentRules = Pick<Configuration, 'execution'>
@@ -204,7 +204,7 @@ export const tradeIntentPayload = (intent: DecidedIntent, context: IntentContext
   }
 }
 
-/** In live mode an operator decides about large entries, and about those whose size is not known yet. */
+/** In live mode an operator decides about large entries. */
 export const awaitsApproval = (
   { approvalRequired }: Pick<DecidedIntent, 'approvalRequired'>,
   { notionalUsd }: Pick<IntentContext, 'notionalUsd'>,
@@ -212,7 +212,7 @@ export const awaitsApproval = (
 ): boolean => {
   const isLive = execution.mode === 'live'
   if (!(execution.require_approval ?? isLive)) return false
-  return approvalRequired || (isLive && (notionalUsd ?? Infinity) >= execution.confirmation_threshold_usd)
+  return approvalRequired || (isLive && notionalUsd >= execution.confirmation_threshold_usd)
 }
 
 /** One line for people, strongest domain first. */

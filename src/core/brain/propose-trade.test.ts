@@ -126,6 +126,24 @@ describe('the terms of a proposed trade', () => {
   })
 })
 
+describe('a trade with real money', () => {
+  const statusOf = (sizePct: number, threshold: number) => {
+    const live = new TradingScenario({
+      execution: { mode: 'live', confirmation_threshold_usd: threshold },
+    })
+    live.bar('BTC', 100)
+    return payloadOf(live.do(proposal('long', 75, { sizePct })), 'execution.trade_intent.v1')['status']
+  }
+
+  it('waits for an operator from the size on that the settings name, and only then', () => {
+    expect(statusOf(0.05, 500)).toBe('awaiting_approval')
+    expect(statusOf(0.049, 500)).toBe('ready')
+    // The limits leave a tenth of the account, whatever was asked for.
+    expect(statusOf(5, 1000)).toBe('awaiting_approval')
+    expect(statusOf(5, 1000.01)).toBe('ready')
+  })
+})
+
 describe('a strategy', () => {
   it('is flat: what it opened is closed', () => {
     const held = scenario()

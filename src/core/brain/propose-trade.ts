@@ -1,12 +1,13 @@
 import type { CanonicalSymbol, SignalId } from '../shared/brand.ts'
 import { timestampAt } from '../shared/time.ts'
-import { priceNumberOrNull, type Direction } from '../shared/money.ts'
+import { priceNumberOrNull, type Direction, usdNumber } from '../shared/money.ts'
 import { sizeFor } from './decision.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { exitSymbol } from '../trading/exits.ts'
 import { markNow } from '../signals/prices.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import { liveIntentsOf } from '../trading/intents.ts'
+import { equityOf } from '../trading/account.ts'
 import { positionsOf } from '../trading/book.ts'
 import { isOpenedBy } from '../trading/positions.ts'
 import { accept, type Decision } from '../shared/decision.ts'
@@ -66,7 +67,9 @@ const intentEvent = (
   const { now, configuration } = context
   const { execution } = configuration
   const tier = sizeFor(conviction, configuration)
-  const awaits = awaitsApproval(tier, { notionalUsd: null }, configuration)
+  const largestPct = Math.min(sizePct ?? tier.sizePct, configuration.risk.max_position_pct)
+  const notionalUsd = usdNumber(equityOf(state.trading)) * largestPct
+  const awaits = awaitsApproval(tier, { notionalUsd }, configuration)
   const ttlSeconds = awaits ? execution.approval_ttl_seconds : execution.intent_ttl_seconds
   const cycleId = `${rule}:${now}`
   return {

@@ -7,12 +7,14 @@ import { dayFactsOf } from '../market/readings.ts'
 import { contributionsIn } from '../reputation/evolve.ts'
 import { authorKey } from '../shared/author-key.ts'
 import { intervalMsOf } from '../shared/cron.ts'
+import { usdNumber } from '../shared/money.ts'
 import { msOf } from '../shared/time.ts'
 import { accept, type Decision, refuse } from '../shared/decision.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import type { LatestSignal } from '../signals/latest-signals.ts'
 import { markReader } from '../signals/prices.ts'
 import { isBuiltin } from '../signals/producers.ts'
+import { equityOf } from '../trading/account.ts'
 import { openPositionsOf } from '../trading/book.ts'
 import { liveIntentsOf } from '../trading/intents.ts'
 import { isOpenedByBrain } from '../trading/positions.ts'
@@ -60,6 +62,7 @@ export const runBrainCycle = (
   }))
   const convictionIds = new Map(result.convictions.map(({ symbol, id }) => [symbol, id]))
   const contributorOf = contributorsOfSignals(inputs.authors)
+  const equityUsd = usdNumber(equityOf(facts.trading))
   const events: readonly NewEvent[] = [
     ...(result.regimeChange === null ? [] : regimeEvents(result.regimeChange)),
     ...result.convictions.map(({ id, payload }): NewEvent => ({
@@ -77,7 +80,7 @@ export const runBrainCycle = (
           cycleId,
           convictionId: convictionIds.get(intent.symbol) ?? '',
           asOfMs: inputs.asOfMs,
-          notionalUsd: null,
+          notionalUsd: equityUsd * intent.sizePct,
           contributorOf,
         },
         configuration,
