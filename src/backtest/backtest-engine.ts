@@ -52,6 +52,8 @@ export class BacktestEngine implements Executor {
   #nowMs = 0
   #prices: Prices | null = null
   #ids = 0
+  /** Written out once per time: a bar asks for it several times. */
+  #now: Timestamp | null = null
   readonly #quiet: QuietBars
   readonly #runs = new QuietRuns()
   readonly #late = new LateSignals()
@@ -251,7 +253,10 @@ export class BacktestEngine implements Executor {
 
   /** Moves the time on, never back. Without prices, those of the last bars count. */
   moveTo(ms: number, prices: Prices | null = null): void {
-    if (ms > this.#nowMs) this.#nowMs = ms
+    if (ms > this.#nowMs) {
+      this.#nowMs = ms
+      this.#now = null
+    }
     this.#prices = prices
   }
 
@@ -270,7 +275,8 @@ export class BacktestEngine implements Executor {
   }
 
   get #timestamp(): Timestamp {
-    return timestampAt(this.#nowMs)
+    this.#now ??= timestampAt(this.#nowMs)
+    return this.#now
   }
 
   #context(traceId: string | null = null): DecisionContext {

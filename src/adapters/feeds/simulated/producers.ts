@@ -7,7 +7,7 @@ import type { Draws } from './draws.ts'
 import { type Path, type Phase } from './path.ts'
 import { rounded } from './rounding.ts'
 
-/** The hidden state of the market when the newest bar closed. */
+/** The hidden state of the market when a bar closed. */
 export interface HiddenMarket {
   /** By canonical symbol. */
   readonly symbols: ReadonlyMap<string, HiddenSymbol>
@@ -23,8 +23,9 @@ interface HiddenSymbol {
 }
 
 /** Producers besides prices: only a simulated market knows what moves them. */
-export const simulatedProducers = (hiddenMarket: () => HiddenMarket | null): readonly Producer[] =>
-  SIMULATED_SOURCES.map((source) => simulatedProducer(source, hiddenMarket))
+export const simulatedProducers = (
+  hiddenMarketAt: (ms: number) => HiddenMarket | null,
+): readonly Producer[] => SIMULATED_SOURCES.map((source) => simulatedProducer(source, hiddenMarketAt))
 
 export const hiddenSymbolsOf = (path: Path): ReadonlyMap<string, HiddenSymbol> => {
   const market = path.market()
@@ -42,7 +43,10 @@ export const hiddenSymbolsOf = (path: Path): ReadonlyMap<string, HiddenSymbol> =
 
 const DRIFT: Readonly<Record<Phase, number>> = { chop: 0, bull: 1, bear: -1, crisis: -1 }
 
-const simulatedProducer = (source: SimulatedSource, hiddenMarket: () => HiddenMarket | null): Producer => {
+const simulatedProducer = (
+  source: SimulatedSource,
+  hiddenMarketAt: (ms: number) => HiddenMarket | null,
+): Producer => {
   const streams = new Map<string, Draws>()
   let last: { readonly asOfMs: number; readonly run: ProducerRun } | null = null
 
@@ -66,7 +70,7 @@ const simulatedProducer = (source: SimulatedSource, hiddenMarket: () => HiddenMa
     run: (view) => {
       // The same moment gives the same result.
       if (last?.asOfMs === view.asOfMs) return last.run
-      const known = hiddenMarket()
+      const known = hiddenMarketAt(view.asOfMs)
       if (known === null) return { status: 'degraded', reason: 'the simulated market has not started' }
       const rows = rowsOf(view, known)
       if (rows.length === 0) return { status: 'degraded', reason: 'no symbol of the universe has a bar' }

@@ -72,6 +72,21 @@ describe('in real time', () => {
     await feed.stop()
   })
 
+  it('shows producers the market of the time that they look at, also when the next bar has closed', async () => {
+    const closeMs = Date.parse('2026-02-20T12:35:00.000Z')
+    const runsAfter = async (ms: number) => {
+      const { timer, feed } = await begin()
+      await timer.advance(ms)
+      const view = { asOfMs: closeMs, symbols: [{ symbol: 'BTC' }] } as unknown as MarketView
+      const runs = feed.producers.map((producer) => producer.run(view))
+      await feed.stop()
+      return runs
+    }
+    const atOnce = await runsAfter(3211)
+    expect(atOnce.every(({ status }) => status === 'ran')).toBe(true)
+    expect(await runsAfter(3211 + MINUTE_MS)).toEqual(atOnce)
+  })
+
   it('makes flat bars where no step ends', async () => {
     const { timer, feed, calls } = await begin({ tick_seconds: 150 })
     await timer.advance(5 * MINUTE_MS)

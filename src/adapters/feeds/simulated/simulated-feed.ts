@@ -18,7 +18,11 @@ interface SimulatedFeedDependencies {
 /** A simulated market in real time: the same for the same seed. */
 export const createSimulatedFeed = (dependencies: SimulatedFeedDependencies): MarketFeed => {
   const { settings, timer, sha256Hex } = dependencies
-  let hiddenMarket: HiddenMarket | null = null
+  /** When the two newest bars closed, oldest first. */
+  let hiddenMarkets: readonly (HiddenMarket & { readonly closeMs: number })[] = []
+  // On recorded time the path goes on while producers still look at the bar before.
+  const hiddenMarketAt = (ms: number): HiddenMarket | null =>
+    hiddenMarkets.findLast(({ closeMs }) => closeMs <= ms) ?? hiddenMarkets[0] ?? null
 
   const open = ({ symbols, segment, lastBars }: FeedStart, listener: FeedListener): RunningFeed => {
     const stored = new Map([...lastBars].map(([symbol, bar]) => [canonicalSymbol(symbol), bar]))
@@ -30,13 +34,13 @@ export const createSimulatedFeed = (dependencies: SimulatedFeedDependencies): Ma
       warmupHours: settings.warmup_hours,
       lastCloseMs: newestCloseMs(stored),
     })
-    const onClose = (): void => {
-      hiddenMarket = { symbols: hiddenSymbolsOf(path), drawsOf }
+    const onClose = (closeMs: number): void => {
+      hiddenMarkets = [...hiddenMarkets.slice(-1), { closeMs, symbols: hiddenSymbolsOf(path), drawsOf }]
     }
     return startSimulation({ settings, path, timer, listener, onClose }, plan)
   }
 
-  return startedOnce({ name: 'simulated', producers: simulatedProducers(() => hiddenMarket) }, open)
+  return startedOnce({ name: 'simulated', producers: simulatedProducers(hiddenMarketAt) }, open)
 }
 
 const newestCloseMs = (bars: ReadonlyMap<string, FeedBar>): number | null =>
@@ -91,7 +95,7 @@ interface SimulationDependencies {
   readonly timer: Timer
   readonly listener: FeedListener
   /** When bars have closed and before they are delivered. */
-  readonly onClose: () => void
+  readonly onClose: (closeMs: number) => void
 }
 
 /** Steps a path along the clock: past steps at once, each later one when it is due. */
@@ -153,7 +157,7 @@ const startSimulation = (dependencies: SimulationDependencies, plan: StartPlan):
     if (signal.aborted) return
     const backfill = closeMs <= startedMs || timer.now() - closeMs >= barMs
     const bars = barMaker.close({ openMs, resolutionSeconds, backfill })
-    onClose()
+    onClose(closeMs)
     if (!(await deliverBars(bars, { listener, timer, signal, onFailure }))) return
     lastBarAtMs = closeMs
     error = null
