@@ -53,8 +53,6 @@ export default defineConfig({
     pool: 'forks',
     // No module remembers anything, so tests share processes: most of a small test's time was a new one.
     isolate: false,
-    // Tests drop nearly everything they make at once: with room for it, less is moved before it is dropped.
-    execArgv: ['--max-semi-space-size=64', '--min-semi-space-size=32'],
     sequence: { sequencer: LongestFirst },
     // One more than can run: while some wait for a socket, a disk or a process, others work.
     maxWorkers: availableParallelism() + 1,
