@@ -59,7 +59,10 @@ export const openPostgresLog = async ({
     append: (records, expected, leaderToken = null) => writer.append(records, expected, leaderToken),
     read: (request) => readPage(query, request),
     readByTime: (request) => readByTime(query, request),
-    count: async (typePrefix) => countIn(await countByDomain(query), typePrefix),
+    count: async (typePrefix) =>
+      typePrefix === undefined
+        ? (await readHead(query)).seq
+        : countIn(await countByDomain(query), typePrefix),
     countByDomain: () => countByDomain(query),
     get: (id) => readById(query, id),
     findByDedupeKeys: (keys) => readByDedupeKeys(query, keys),
