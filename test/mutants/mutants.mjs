@@ -496,4 +496,81 @@ export const MUTANTS = [
     to: "if (feed === 'simulated') return null",
     test: ['src/core/trading/live-prices.test.ts', 'and not those that are'],
   },
+  {
+    name: 'a cycle asks for approval whatever the size',
+    file: 'src/core/brain/run-cycle.ts',
+    from: 'notionalUsd: equityUsd * intent.sizePct,',
+    to: 'notionalUsd: Infinity * equityUsd * intent.sizePct,',
+    test: [
+      'src/core/trading/trading-ring.test.ts',
+      'with real money a cycle waits for an operator from the size on that the settings name, and only then',
+    ],
+  },
+  {
+    name: 'a cycle asks for no approval of a large live entry',
+    file: 'src/core/brain/payloads.ts',
+    from: 'return approvalRequired || (isLive && notionalUsd >= execution.confirmation_threshold_usd)',
+    to: 'return approvalRequired && isLive',
+    test: [
+      'src/core/trading/trading-ring.test.ts',
+      'with real money a cycle waits for an operator from the size on that the settings name, and only then',
+    ],
+  },
+  {
+    name: 'a strategy asks for approval whatever the size',
+    file: 'src/core/brain/propose-trade.ts',
+    from: 'Math.min(sizePct ?? tier.sizePct, configuration.risk.max_position_pct)',
+    to: 'Infinity',
+    test: [
+      'src/core/brain/propose-trade.test.ts',
+      'waits for an operator from the size on that the settings name, and only then',
+    ],
+  },
+  {
+    name: 'a simulated producer looks one bar ahead',
+    file: 'src/adapters/feeds/simulated/simulated-feed.ts',
+    from: 'hiddenMarkets.findLast(({ closeMs }) => closeMs <= ms) ?? hiddenMarkets[0] ?? null',
+    to: 'hiddenMarkets.at(-1 - 0 * ms) ?? null',
+    test: [
+      'src/adapters/feeds/simulated/simulated-feed.test.ts',
+      'shows producers the market of the time that they look at, also when the next bar has closed',
+    ],
+  },
+  {
+    name: 'the luck of names with mistakes of their own counts as an edge',
+    file: 'src/core/reputation/contribution.ts',
+    from: 'rules.caution + BORROWED_ERRORS * borrowed',
+    to: 'rules.caution',
+    test: [
+      'src/core/reputation/contribution.test.ts',
+      'as several names with mistakes of their own has no more than under one',
+    ],
+  },
+  {
+    name: 'what is said before others counts as borrowed from them',
+    file: 'src/core/reputation/contribution.ts',
+    from: 'clamp01((share + behind) / (2 * share))',
+    to: '1 + 0 * (share + behind)',
+    test: [
+      'src/core/reputation/honest-author.test.ts',
+      'keeps its weight if one that knows as much copies half of its calls',
+    ],
+  },
+  {
+    name: 'names without skill make an author borrow',
+    file: 'src/core/reputation/contribution.ts',
+    from: 'overlap * saidAfter * knowsAsMuch * knowsAsMuch',
+    to: 'overlap * saidAfter + 0 * knowsAsMuch',
+    test: [
+      'src/core/reputation/honest-author.test.ts',
+      'loses at most a tenth to names without skill that know only which price it likes',
+    ],
+  },
+  {
+    name: 'the luck of a few calls counts as an edge',
+    file: 'src/core/reputation/contribution.ts',
+    from: 'edge.mean - repeated - errors * edge.error',
+    to: 'edge.mean - repeated - 0 * errors * edge.error',
+    test: ['src/core/reputation/contribution.test.ts', 'is the golden number'],
+  },
 ]

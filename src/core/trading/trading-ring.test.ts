@@ -69,3 +69,19 @@ it('opposite signals leave alone what a strategy opened', () => {
   const after = scenario.do({ kind: 'run-cycle', cycleId: 'c2', trigger: 'api' })
   expect(payloadOf(after, 'execution.position_opened.v1')).toMatchObject({ direction: 'short' })
 })
+
+it('with real money a cycle waits for an operator from the size on that the settings name, and only then', () => {
+  const intentAt = (threshold: number) => {
+    const scenario = new TradingScenario({
+      universe: { symbols: ['ETH'] },
+      execution: { mode: 'live', confirmation_threshold_usd: threshold },
+    })
+    scenario.bar('ETH', 3000)
+    opinions(scenario, 1)
+    const cycle = scenario.do({ kind: 'run-cycle', cycleId: 'c1', trigger: 'api' })
+    return payloadOf(cycle, 'execution.trade_intent.v1')
+  }
+  const largest = 10_000 * Number(intentAt(1e6)['size_pct'])
+  expect(intentAt(largest)['status']).toBe('awaiting_approval')
+  expect(intentAt(largest + 0.01)['status']).toBe('ready')
+})
