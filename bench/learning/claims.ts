@@ -70,15 +70,26 @@ export const binsOf = (
   )
 }
 
-/** Share of the one that turned, relative to before, by calls resolved since; the mean over seeds. */
-export const turnedCourse = (reports: readonly LifeReport[], calls: number): readonly number[] => {
-  const turned = livesOf(reports, { market: 'default', learning: true, population: 'all' }).flatMap(
-    (life) => life.turned ?? [],
-  )
-  return Array.from({ length: calls }, (_, index) =>
-    meanOf(turned.flatMap(({ shares, shareBefore }) => relative(shares[index], shareBefore))),
-  )
+/** Share after so many calls of the second half, of that before; over all seeds. */
+const shareKept = (
+  reports: readonly LifeReport[],
+  whose: 'turned' | 'steady',
+  calls: number,
+): Interval | null => {
+  const pairs = livesOf(reports, { market: 'default', learning: true, population: 'all' }).flatMap((life) => {
+    const share = life[whose].shares[calls - 1]
+    return share === undefined ? [] : [[share, life[whose].shareBefore] as const]
+  })
+  return pairs.length === 0 ? null : ratioInterval(pairs)
 }
+
+/** The same by calls, as far as some seed has that many. */
+export const shareCourse = (
+  reports: readonly LifeReport[],
+  whose: 'turned' | 'steady',
+  calls: number,
+): readonly number[] =>
+  Array.from({ length: calls }, (_, index) => shareKept(reports, whose, index + 1)?.mean ?? Number.NaN)
 
 const CALLS_TO_HALF = 40
 
@@ -379,28 +390,40 @@ const returns = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
 }
 
 const turning = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
-  const calls = livesOf(reports, { market: 'default', learning: true, population: 'all' }).flatMap(
-    ({ turned }) => (turned === null ? [] : [turned.callsToHalf ?? Infinity]),
-  )
-  const inTime = calls.filter((count) => count <= CALLS_TO_HALF).length / calls.length
-  const middle = median(calls)
+  const lives = livesOf(reports, { market: 'default', learning: true, population: 'all' })
+  const callsOf = (whose: 'turned' | 'steady'): readonly number[] =>
+    lives.map((life) => life[whose].callsToHalf ?? Infinity)
+  const inTime = (whose: 'turned' | 'steady'): string => {
+    const calls = callsOf(whose)
+    const part = calls.filter((count) => count <= CALLS_TO_HALF).length / calls.length
+    return `${(part * 100).toFixed(0)} %`
+  }
+  const middle = median(callsOf('turned'))
+  const kept = shareKept(reports, 'turned', CALLS_TO_HALF) ?? NOTHING
+  const steady = shareKept(reports, 'steady', CALLS_TO_HALF) ?? NOTHING
+  const whole = `share after ${CALLS_TO_HALF} calls, of that before,`
   return [
     row(
       5,
       'calls until the share of an author that turned bad has halved, median',
       String(middle),
-      '≤ 40',
-      middle <= 40,
+      `≤ ${CALLS_TO_HALF}`,
+      middle <= CALLS_TO_HALF,
     ),
+    row(5, `${whole} of an author that turned bad`, shown(kept), '≤ 0.5', kept.mean <= 0.5),
+    row(5, `${whole} of one that stays as good`, shown(steady), 'for comparison', true),
     row(
       5,
-      'seeds in which it took no more than 40',
-      `${(inTime * 100).toFixed(0)} %`,
-      '≥ 90 %',
-      inTime >= 0.9,
+      `seeds in which the share halves within ${CALLS_TO_HALF}`,
+      inTime('turned'),
+      'for comparison',
+      true,
     ),
+    row(5, 'seeds in which that of one that stays as good does so', inTime('steady'), 'for comparison', true),
   ]
 }
+
+const NOTHING: Interval = { mean: Number.NaN, low: Number.NaN, high: Number.NaN }
 
 const calibration = (reports: readonly LifeReport[]): readonly ClaimRow[] =>
   (['engineBins', 'authorBins'] as const).map((whose) => {
@@ -451,9 +474,6 @@ const summed = (bins: readonly ReliabilityBin[]): ReliabilityBin => ({
   hits: sumOf(bins.map(({ hits }) => hits)),
   squares: sumOf(bins.map(({ squares }) => squares)),
 })
-
-const relative = (share: number | undefined, before: number): readonly number[] =>
-  share === undefined || before <= 0 ? [] : [share / before]
 
 const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
 

@@ -14,7 +14,7 @@ import { usdNumber } from '../../src/core/shared/money.ts'
 import { sha256Hex } from '../../src/engine/sha256.ts'
 import { createBookkeeper, createPaymaster, withoutCopycats, type Books } from './copies.ts'
 import { BEGIN_MS, courseOf, type Course } from './course.ts'
-import { createObserver, type Observed } from './observer.ts'
+import { createObserver, type Observed, type Observer } from './observer.ts'
 import {
   AHEAD_BARS,
   authorsOf,
@@ -80,8 +80,8 @@ export const live = (plan: LifePlan): LifeReport => {
     observer.see(observed, driver.state)
     paymaster.see(observed)
     bookkeeper.see(observed)
-    if (bar === turnBar) observer.turn(driver.state)
-    speak(authors, course, { bar, turned: bar >= turnBar, closeMs }, driver, observer.seen)
+    if (bar === turnBar) observer.turn()
+    speak(authors, course, { bar, turned: bar >= turnBar, closeMs }, driver, observer)
     driver.at(closeMs + QUIET_MS)
     const isNext = (everyBars: number): boolean => (bar + 1) % everyBars === 0
     if (isNext(FUNDING_BARS) && driver.state.trading.book.count > 0) {
@@ -136,14 +136,14 @@ const speak = (
   course: Course,
   { bar, turned, closeMs }: { readonly bar: number; readonly turned: boolean; readonly closeMs: number },
   driver: Driver,
-  seen: (name: string, isRight: boolean) => void,
+  observer: Pick<Observer, 'seen' | 'see'>,
 ): void => {
   for (const [place, author] of authors.entries()) {
     for (const symbol of course.symbols.keys()) {
       driver.at(closeMs + 1000 * (place + 1))
       for (const { direction, payload } of author.words(bar, symbol, turned)) {
-        seen(author.plan.name, direction === course.moveSign(bar, symbol, AHEAD_BARS))
-        driver.do(commandOf(author.plan, payload))
+        observer.seen(author.plan.name, direction === course.moveSign(bar, symbol, AHEAD_BARS))
+        observer.see(driver.do(commandOf(author.plan, payload)), driver.state)
       }
     }
   }

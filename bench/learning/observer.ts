@@ -9,7 +9,7 @@ import { contributionsIn } from '../../src/core/reputation/evolve.ts'
 import { reputationAt } from '../../src/core/reputation/author-reputation.ts'
 import type { State } from '../../src/core/state.ts'
 import { authorKey } from '../../src/core/shared/author-key.ts'
-import type { AuthorPlan } from './population.ts'
+import { STEADY, TURNING, type AuthorPlan } from './population.ts'
 
 export interface AuthorSeen {
   readonly name: string
@@ -29,12 +29,13 @@ export interface AuthorSeen {
   readonly money: number
 }
 
-export interface Turned {
+/** An author from the middle of its life on. */
+export interface SecondHalf {
   /** Mean share in the ten days before. */
   readonly shareBefore: number
-  /** Resolved calls until the share of a day was half of that; null if it never was. */
+  /** Resolved calls of this half until the share of a day was half of that; null if it never was. */
   readonly callsToHalf: number | null
-  /** Mean share of a day, by calls resolved since. */
+  /** Mean share of a day, by resolved calls of this half. */
   readonly shares: readonly number[]
 }
 
@@ -50,7 +51,9 @@ export interface Observed {
   readonly authors: readonly AuthorSeen[]
   readonly trades: number
   readonly wins: number
-  readonly turned: Turned | null
+  /** Of the author that turns bad, and of one that was as good and stays so. */
+  readonly turned: SecondHalf
+  readonly steady: SecondHalf
   readonly engineBins: readonly ReliabilityBin[]
   readonly authorBins: readonly ReliabilityBin[]
 }
@@ -58,6 +61,8 @@ export interface Observed {
 const CALLS_COUNTED = 200
 const BINS = 10
 const DAY_CYCLES = 6
+
+export type Observer = ReturnType<typeof createObserver>
 
 /** Looks at what happens, and changes nothing. */
 export const createObserver = (plans: readonly AuthorPlan[], configuration: Configuration) => {
@@ -70,12 +75,7 @@ export const createObserver = (plans: readonly AuthorPlan[], configuration: Conf
   const authorBins = emptyBins()
   let trades = 0
   let wins = 0
-  let turn: {
-    shareBefore: number
-    resolvedBefore: number
-    byCalls: number[]
-    callsToHalf: number | null
-  } | null = null
+  const halves = new Map<string, Half>()
 
   const dayShare = (name: string, cycles = DAY_CYCLES): number =>
     mean((shares.get(name) ?? []).slice(-cycles))
@@ -93,10 +93,11 @@ export const createObserver = (plans: readonly AuthorPlan[], configuration: Conf
       )
     }
     if (verdict.resolved_by === 'horizon') count(authorBins, verdict.probability, verdict.hit)
-    if (turn === null || plan.behaviour.kind !== 'turning') return
+    const half = halves.get(plan.name)
+    if (half?.calls.has(verdict.call_id) !== true) return
     const share = dayShare(plan.name)
-    turn.byCalls.push(share)
-    if (turn.callsToHalf === null && share <= turn.shareBefore / 2) turn.callsToHalf = turn.byCalls.length
+    half.shares.push(share)
+    if (half.callsToHalf === null && share <= half.shareBefore / 2) half.callsToHalf = half.shares.length
   }
 
   const paid = ({ contributors, karma_amount_usd: amount }: NewPayload<'karma.intent.v1'>): void => {
@@ -114,6 +115,8 @@ export const createObserver = (plans: readonly AuthorPlan[], configuration: Conf
     see: (events: readonly Stamped[], state: State): void => {
       for (const event of events) {
         const known = asKnown(event)
+        if (known?.type === 'attribution.recorded.v1' && known.payload.call_id != null)
+          halves.get(known.payload.producer_id)?.calls.add(known.payload.call_id)
         if (known?.type === 'attribution.resolved.v1') resolved(known.payload, state, known.ts)
         if (known?.type === 'karma.intent.v1') paid(known.payload)
         if (known?.type !== 'execution.position_closed.v1') continue
@@ -141,15 +144,11 @@ export const createObserver = (plans: readonly AuthorPlan[], configuration: Conf
         if (resolvedSoFar > 40 && resolvedSoFar <= 60) sharesAfter60.get(name)?.push(share)
       }
     },
-    turn: (_state: State): void => {
-      const turning = plans.find(({ behaviour }) => behaviour.kind === 'turning')
-      if (turning === undefined) return
-      const resolvedBefore = words.get(turning.name)?.resolved ?? 0
-      turn = {
-        shareBefore: dayShare(turning.name, 10 * DAY_CYCLES),
-        resolvedBefore,
-        byCalls: [],
-        callsToHalf: null,
+    /** From now on the second half counts. */
+    turn: (): void => {
+      for (const name of [TURNING, STEADY]) {
+        const shareBefore = dayShare(name, 10 * DAY_CYCLES)
+        halves.set(name, { shareBefore, callsToHalf: null, shares: [], calls: new Set() })
       }
     },
     observed: (state: State, at: string): Observed => {
@@ -186,10 +185,8 @@ export const createObserver = (plans: readonly AuthorPlan[], configuration: Conf
         }),
         trades,
         wins,
-        turned:
-          turn === null
-            ? null
-            : { shareBefore: turn.shareBefore, callsToHalf: turn.callsToHalf, shares: turn.byCalls },
+        turned: halfOf(halves.get(TURNING)),
+        steady: halfOf(halves.get(STEADY)),
         engineBins,
         authorBins,
       }
@@ -202,6 +199,19 @@ const keyOf = (state: State, { name, role }: AuthorPlan): string =>
     role === 'contributor' ? (activeByNode(state.signals.contributors, nodeId(name))?.id ?? null) : null,
     name,
   )
+
+interface Half extends SecondHalf {
+  callsToHalf: number | null
+  readonly shares: number[]
+  /** Begun in this half: those before it may resolve in it. */
+  readonly calls: Set<string>
+}
+
+const halfOf = (half: Half | undefined): SecondHalf => {
+  if (half === undefined) throw new Error('this life had no second half')
+  const { shareBefore, callsToHalf, shares } = half
+  return { shareBefore, callsToHalf, shares }
+}
 
 type Bin = { -readonly [Member in keyof ReliabilityBin]: number }
 

@@ -1,4 +1,4 @@
-import { binsOf, gainsOf, skillPoints, turnedCourse } from './claims.ts'
+import { binsOf, gainsOf, skillPoints, shareCourse } from './claims.ts'
 import type { LifeReport } from './life.ts'
 
 /** Four panels, written by hand: no library draws better boxes. */
@@ -72,15 +72,15 @@ const gainPanel = (reports: readonly LifeReport[]): string => {
 }
 
 const turnPanel = (reports: readonly LifeReport[]): string => {
-  const course = turnedCourse(reports, CALLS)
+  const courseOf = (whose: 'turned' | 'steady') =>
+    shareCourse(reports, whose, CALLS).flatMap((share, index): readonly (readonly [number, number])[] =>
+      Number.isFinite(share) ? [[index + 1, Math.min(1.5, share)]] : [],
+    )
   const axes = panelOf(
-    'Influence of an author that turned bad',
+    'Influence of an author that turned bad (grey: that stays good)',
     ['calls resolved since', 'share, relative to before'],
     [0, CALLS],
     [0, 1.5],
-  )
-  const points = course.flatMap((share, index): readonly (readonly [number, number])[] =>
-    Number.isFinite(share) ? [[index + 1, Math.min(1.5, share)]] : [],
   )
   return (
     axes.frame +
@@ -98,7 +98,8 @@ const turnPanel = (reports: readonly LifeReport[]): string => {
       ],
       RED,
     ) +
-    axes.line(points, BLUE)
+    axes.line(courseOf('steady'), GREY) +
+    axes.line(courseOf('turned'), BLUE)
   )
 }
 

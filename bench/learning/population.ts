@@ -129,6 +129,10 @@ export const PUMP = { symbol: 0, wordPhase: 2, pricePhase: 0, everyBars: DAILY +
 /** Only there do producers know anything. */
 const SKILLED_DOMAINS = ['onchain', 'etf'] as const
 
+/** One is as good as the best honest author until halfway, and then worse than the worst; one stays so. */
+export const TURNING = 'turncoat'
+export const STEADY = 'own-14'
+
 const OTHERS: readonly AuthorPlan[] = [
   ...[1, 2, 3].map((index) => person(`coin-${index}`, own(0.5))),
   person('bull', { kind: 'bull' }),
@@ -136,7 +140,7 @@ const OTHERS: readonly AuthorPlan[] = [
   person('hedge', { kind: 'hedge' }),
   person('spam', own(0.5), { everyBars: ALL_THE_TIME }),
   ...[1, 2, 3].map((index) => person(`pump-${index}`, { kind: 'pump' }, { everyBars: PUMP.everyBars })),
-  person('turncoat', { kind: 'turning', hit: 0.6, later: 0.45 }),
+  person(TURNING, { kind: 'turning', hit: 0.6, later: 0.45 }),
   person('newcomer', own(0.6), { joinsAt: 0.3 }),
   // Three each: of two, both would be at the cap of a share.
   ...SKILLED_DOMAINS.flatMap((role) => [

@@ -182,7 +182,7 @@ describe('docs/karma.md', () => {
       const copy = contributionsOf({ edges, overlaps }, rules.influence).get(SECOND)
       expect(repeatsOf(overlaps)[0]?.share, row.join(' ')).toBeCloseTo(nearness, 8)
       expect(copy?.repeats[0]?.overlap ?? 0, row.join(' ')).toBeCloseTo(overlap, 8)
-      expect(copy?.borrowed, row.join(' ')).toBeCloseTo(overlap, 8)
+      expect(copy?.borrowed, row.join(' ')).toBeCloseTo(1, 8)
       expect(copy?.own, row.join(' ')).toBeCloseTo(own, 8)
     }
   })
@@ -190,7 +190,7 @@ describe('docs/karma.md', () => {
   it('says what who follows has', () => {
     const edge = edgeOf(200, 1, 4)
     for (const row of rowsOf('Repeated of ten')) {
-      const [ofTen = 0, steady = 0, part = 0, influence = 0] = row.map(Number)
+      const [ofTen = 0, steady = 0, part = 0, own = 0, influence = 0] = row.map(Number)
       const overlaps = overlapsAfter(20, ofTen)
       const edges = [
         [FIRST, edge],
@@ -199,6 +199,8 @@ describe('docs/karma.md', () => {
       const copy = contributionsOf({ edges, overlaps }, rules.influence).get(SECOND)
       expect(repeatsOf(overlaps)[0]?.steady, row.join(' ')).toBeCloseTo(steady, 8)
       expect(copy?.follows[0]?.part ?? 0, row.join(' ')).toBeCloseTo(part, 8)
+      expect(copy?.borrowed, row.join(' ')).toBeCloseTo(part, 8)
+      expect(copy?.own, row.join(' ')).toBeCloseTo(own, 8)
       expect(copy?.influence, row.join(' ')).toBeCloseTo(influence, 8)
     }
   })

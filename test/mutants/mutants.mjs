@@ -559,11 +559,21 @@ export const MUTANTS = [
   {
     name: 'names without skill make an author borrow',
     file: 'src/core/reputation/contribution.ts',
-    from: 'overlap * saidAfter * knowsAsMuch * knowsAsMuch',
-    to: 'overlap * saidAfter + 0 * knowsAsMuch',
+    from: 'own.mean <= 0 ? 0 : clamp01(other.mean / own.mean) ** 2',
+    to: 'own.mean <= 0 ? 0 : 1 + 0 * other.mean',
     test: [
       'src/core/reputation/honest-author.test.ts',
       'loses at most a tenth to names without skill that know only which price it likes',
+    ],
+  },
+  {
+    name: 'the luck of a late copy counts as an edge',
+    file: 'src/core/reputation/contribution.ts',
+    from: 'following?.part ?? 0,',
+    to: '0 * (following?.part ?? 0),',
+    test: [
+      'src/core/reputation/following.test.ts',
+      'and is better keeps what is sure of the difference: together they have less than the better one',
     ],
   },
   {

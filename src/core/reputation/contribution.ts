@@ -84,16 +84,21 @@ export const contributionsOf = ({ edges, overlaps }: Evidence, rules: Contributi
     const repeats: { readonly author: string; readonly overlap: number }[] = []
     let [repeated, suspected, borrowed, most] = [0, 0, 0, 0]
     let group: string | null = null
+    const follows = followings.get(author) ?? NOBODY
     for (const pair of pairs.get(author) ?? []) {
       const { author: other, share, error, byLean } = pair
       const before = contributions.get(other)
       if (before !== undefined) suspected = Math.max(suspected, significant(share, SUSPICION * error))
       const otherEdge = known.get(other) ?? UNJUDGED
       const overlap = beyond(expectedOf(edge, otherEdge, byLean), share, error)
-      if (!(overlap > 0)) continue
+      const following = follows.find(({ author: followed }) => followed === other)
+      const saidBefore = Math.max(
+        following?.part ?? 0,
+        overlap < BORROWED_MIN ? 0 : overlap * partAfter(pair),
+      )
       const ofItsOwn = 1 - mostOf(followings.get(other) ?? NOBODY)
-      borrowed += ofItsOwn * borrowedFrom(pair, overlap, edge, otherEdge)
-      if (before === undefined) continue
+      borrowed += ofItsOwn * saidBefore * knowsAsMuch(otherEdge, edge)
+      if (!(overlap > 0) || before === undefined) continue
       repeats.push({ author: other, overlap })
       repeated += overlap * (added.get(other) ?? 0)
       if (overlap < SAME || overlap <= most) continue
@@ -104,7 +109,6 @@ export const contributionsOf = ({ edges, overlaps }: Evidence, rules: Contributi
     borrowed = Math.min(1, borrowed)
     const errors = rules.caution + BORROWED_ERRORS * borrowed
     const own = Math.max(0, edge.mean - repeated - errors * edge.error)
-    const follows = followings.get(author) ?? NOBODY
     for (const { sure } of follows) suspected = Math.max(suspected, sure)
     contributions.set(author, {
       edge,
@@ -134,24 +138,16 @@ const BORROWED_MIN = 0.15
 /** So many standard errors more are taken off who says only what others said before. */
 const BORROWED_ERRORS = 2
 
+/** Of what an author repeats of another, the part that it said after it. */
+const partAfter = ({ share, behind }: Pair): number => clamp01((share + behind) / (2 * share))
+
 /**
- * How much of what an author knows another said before it. Of several names for one opinion, each with mistakes of its own,
- * one is always lucky: what it has beyond the others must be surer than the edge of somebody who speaks for himself. Only
- * what was said after the other counts, and only as far as the other knows as much: otherwise names without skill could
- * harm an author whose calls they guess.
+ * Of several names for one opinion, each with mistakes or a delay of its own, one is always lucky: what it has beyond the
+ * others must be surer than the edge of somebody who speaks for himself. But only as far as the others know as much:
+ * otherwise names without skill could harm an author whose calls they guess. Squared: luck looks like a little skill.
  */
-const borrowedFrom = (
-  { share, behind }: Pair,
-  overlap: number,
-  own: EstimatedEdge,
-  other: EstimatedEdge,
-): number => {
-  if (overlap < BORROWED_MIN || own.mean <= 0) return 0
-  const saidAfter = clamp01((share + behind) / (2 * share))
-  const knowsAsMuch = clamp01(other.mean / own.mean)
-  // Squared: luck looks like a little skill.
-  return overlap * saidAfter * knowsAsMuch * knowsAsMuch
-}
+const knowsAsMuch = (other: EstimatedEdge, own: EstimatedEdge): number =>
+  own.mean <= 0 ? 0 : clamp01(other.mean / own.mean) ** 2
 
 /** What is left of a share that chance explains in part: little of a small one, nearly all of a large one. */
 const significant = (share: number, noise: number): number => {
@@ -205,7 +201,7 @@ const NOBODY: readonly Following[] = []
 const mostOf = (follows: readonly Following[]): number =>
   follows.reduce((most, { part }) => Math.max(most, part), 0)
 
-/** An original and all who follow it have together what the best of them has; the original keeps its own. */
+/** An original and all who follow it have together no more than the best of them; the original keeps its own. */
 const withoutFollowed = (contributions: Map<string, Contribution>): Map<string, Contribution> => {
   const reduced: (readonly [string, Contribution])[] = []
   for (const [author, own] of contributions) {
