@@ -109,6 +109,14 @@ const ranking = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
   const ranks = rankOf(({ karmas }, seed) => karmas[seed] ?? Number.NaN)
   const ceiling = rankOf(({ rights }, seed) => rights[seed] ?? Number.NaN)
   const lives = livesOf(reports, { market: 'default', learning: true, population: 'all' })
+  const votes = intervalOf(
+    lives.map((life) =>
+      spearman(
+        HONEST_NAMES.map(hitOf),
+        HONEST_NAMES.map((name) => authorIn(life, name).share),
+      ),
+    ),
+  )
   const coins = COINS.flatMap((name) => lives.map((life) => karmaOf(authorIn(life, name))))
   const within = coins.filter((karma) => Math.abs(karma - 50) <= 10).length / coins.length
   const furthest = Math.max(...coins.map((karma) => Math.abs(karma - 50)))
@@ -127,6 +135,7 @@ const ranking = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
       '≥ 0.9',
       ranks.mean >= 0.9 * ceiling.mean,
     ),
+    row(1, 'rank correlation of true skill and votes', shown(votes), 'for comparison', true),
     row(
       1,
       `coin-flippers within 50 ± 10, of ${coins.length} (the furthest is ${furthest.toFixed(1)} away)`,

@@ -100,6 +100,10 @@ export const createObserver = (plans: readonly AuthorPlan[], configuration: Conf
     if (half.callsToHalf === null && share <= half.shareBefore / 2) half.callsToHalf = half.shares.length
   }
 
+  const begun = ({ producer_id: author, call_id: call }: NewPayload<'attribution.recorded.v1'>): void => {
+    if (typeof call === 'string') halves.get(author)?.calls.add(call)
+  }
+
   const paid = ({ contributors, karma_amount_usd: amount }: NewPayload<'karma.intent.v1'>): void => {
     for (const { node_id: name, share } of contributors)
       money.set(name, (money.get(name) ?? 0) + share * amount)
@@ -115,8 +119,7 @@ export const createObserver = (plans: readonly AuthorPlan[], configuration: Conf
     see: (events: readonly Stamped[], state: State): void => {
       for (const event of events) {
         const known = asKnown(event)
-        if (known?.type === 'attribution.recorded.v1' && known.payload.call_id != null)
-          halves.get(known.payload.producer_id)?.calls.add(known.payload.call_id)
+        if (known?.type === 'attribution.recorded.v1') begun(known.payload)
         if (known?.type === 'attribution.resolved.v1') resolved(known.payload, state, known.ts)
         if (known?.type === 'karma.intent.v1') paid(known.payload)
         if (known?.type !== 'execution.position_closed.v1') continue
