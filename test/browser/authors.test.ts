@@ -74,8 +74,14 @@ describe.skipIf(BROWSER === undefined)('the page about authors', () => {
     const sheet = page.getByRole('dialog', { name: 'Author' })
     await sheet.getByText('speaks before it').waitFor()
     await sheet.getByText('same group').waitFor()
+    await sheet.getByText(/^\d+ % was said before: the rest must be surer$/).waitFor()
     expect(await sheet.getByRole('row', { name: /BTC/ }).count()).toBe(20)
     expect(await violationsOn(page)).toEqual([])
+    for (const width of [375, 1440]) {
+      await page.setViewportSize({ width, height: 900 })
+      expect(await overflowsOn(page)).toBe(false)
+      await takeScreenshot(page, `authors-explained-${width}`)
+    }
     await sheet.getByRole('link', { name: 'Profile and score' }).click()
     const profile = page.getByRole('dialog', { name: 'Contributor' })
     await profile.getByRole('heading', { name: 'What its calls add' }).waitFor()
