@@ -1,6 +1,7 @@
 import { median } from '../harness.ts'
 import type { LifePlan, LifeReport } from './life.ts'
 import type { AuthorSeen, ReliabilityBin } from './observer.ts'
+import { barOf } from './copies.ts'
 import { GROUPS, HONEST_NAMES, POPULATION } from './population.ts'
 import { intervalOf, meanOf, signFlipTest, signTest, spearman, type Interval } from './statistics.ts'
 
@@ -201,6 +202,7 @@ const influence = (reports: readonly LifeReport[]): readonly ClaimRow[] =>
     if (!isCopied) {
       const vote = ratioOf(reports, members, source, shareMeasure)
       const paid = byBothVotes(reports, members, source)
+      const later = byBothVotes(reports, members, source, TWO_WEEKS_BARS)
       const what = `${attack}: money of ${whose}, over that of the source under one name, from the profits of both lives`
       return [
         row(
@@ -211,6 +213,7 @@ const influence = (reports: readonly LifeReport[]): readonly ClaimRow[] =>
           vote.mean <= 1.1,
         ),
         row(2, what, shown(paid), '≤ 1.1', paid.mean <= 1.1),
+        row(2, `${attack}: the same after the first two weeks`, shown(later), 'for comparison', true),
         moneyInOtherLife,
       ]
     }
@@ -255,17 +258,23 @@ const byBothVotes = (
   reports: readonly LifeReport[],
   members: readonly string[],
   source: string,
+  fromBar = 0,
 ): Interval => {
   const alone = livesOf(reports, { market: 'default', learning: true, population: 'alone' })
   return ratioInterval(
     livesOf(reports, { market: 'default', learning: true, population: 'all' }).flatMap((life) => {
       const other = alone.find(({ plan }) => plan.seed === life.plan.seed)
       if (other === undefined) return []
-      const profits = [...life.books.profits, ...other.books.profits]
+      const profits = [...life.books.profits, ...other.books.profits].filter(
+        ([place]) => barOf(place) >= fromBar,
+      )
       return [[paidBy(life, members, profits), paidBy(other, [source], profits)] as const]
     }),
   )
 }
+
+/** In which everybody was a newcomer, and nobody had a record to compare with. */
+const TWO_WEEKS_BARS = 14 * 24
 
 /** What these would have of some profits by the votes of a life. */
 const paidBy = (

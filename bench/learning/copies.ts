@@ -147,6 +147,9 @@ export const createBookkeeper = (plans: readonly AuthorPlan[]) => {
 
 const placeOf = (cycle: number, symbol: string, side: Side): string => `${cycle} ${symbol} ${side}`
 
+/** Of the cycle. */
+export const barOf = (place: string): number => Number.parseInt(place, 10)
+
 type Side = 1 | -1
 type Shares = readonly { readonly name: string; readonly part: number }[]
 type Conviction = NewPayload<'brain.conviction.v1'>
