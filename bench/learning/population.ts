@@ -24,7 +24,7 @@ interface Copy {
   readonly delay: readonly [number, number]
   /** How often it says the opposite, so that it does not look like a copy. */
   readonly flips?: number
-  /** Only every so many-th word, or symbol, beginning with this one. */
+  /** Only every so many-th word on a symbol, or symbol, beginning with this one. */
   readonly turn?: Part
   readonly split?: Part
 }
@@ -40,6 +40,8 @@ export interface AuthorPlan {
   readonly behaviour: Behaviour
   /** Bars between two words on the same symbol. */
   readonly everyBars: number
+  /** What its words are about; by default the next day. */
+  readonly horizon?: Horizon
   /** It only feeds those who copy it. */
   readonly silent?: true
   /** Part of all bars that has passed when it appears. */
@@ -53,6 +55,16 @@ export type Source = 'onchain' | 'social' | 'events' | 'etf'
 const DAILY = 25
 const TWICE_A_DAY = 12
 const ALL_THE_TIME = 3
+
+interface Horizon {
+  readonly name: '4h'
+  /** The same in bars, and one for the time after the close at which everybody speaks. */
+  readonly aheadBars: number
+}
+
+const SHORT: Horizon = { name: '4h', aheadBars: 5 }
+/** The call before has been judged. */
+const AFTER_SHORT = 6
 
 const own = (hit: number): Behaviour => ({ kind: 'own', hit })
 
@@ -83,12 +95,15 @@ const NAMES = 5
 const names = (
   attack: string,
   copyOf: (place: number) => Omit<Copy, 'kind' | 'of'>,
+  changes: Partial<AuthorPlan> = {},
 ): readonly AuthorPlan[] => [
-  person(attack, own(SOURCE_HIT), { silent: true }),
+  person(attack, own(SOURCE_HIT), { ...changes, silent: true }),
   ...Array.from({ length: NAMES }, (_, place) =>
-    person(`${attack}-${place + 1}`, { kind: 'copy', of: attack, ...copyOf(place) }),
+    person(`${attack}-${place + 1}`, { kind: 'copy', of: attack, ...copyOf(place) }, changes),
   ),
 ]
+
+const takesTurns = (place: number) => ({ delay: [0, 0], turn: { place, of: NAMES } }) as const
 
 const copied = (attack: string, delay: number): readonly AuthorPlan[] => [
   person(attack, own(SOURCE_HIT)),
@@ -101,7 +116,9 @@ const ATTACKS: Readonly<Record<string, readonly AuthorPlan[]>> = {
   delayed: names('delayed', () => ({ delay: [0, 6] })),
   noisy: names('noisy', () => ({ delay: [0, 2], flips: 0.15 })),
   split: names('split', (place) => ({ delay: [0, 0], split: { place, of: NAMES } })),
-  turns: names('turns', (place) => ({ delay: [0, 0], turn: { place, of: NAMES } })),
+  turns: names('turns', takesTurns),
+  // A signal stays fresh for longer than these calls last.
+  'short turns': names('short', takesTurns, { horizon: SHORT, everyBars: AFTER_SHORT }),
   'copied at once': copied('at-once', 0),
   'copied 1 h later': copied('after-1h', 1),
   'copied 6 h later': copied('after-6h', 6),
@@ -191,8 +208,12 @@ export const authorsOf = (
     const tone = createDraws(seed, 1, `tone:${plan.name}`, sha256Hex)
     const wordOf = (direction: 1 | -1, symbol: number): Word => ({
       direction,
-      payload: wordsOf(plan.role, direction, course.symbols[symbol] ?? '', tone),
+      payload: {
+        ...wordsOf(plan.role, direction, course.symbols[symbol] ?? '', tone),
+        ...(plan.horizon === undefined ? {} : { horizon: plan.horizon.name }),
+      },
     })
+    const aheadBars = plan.horizon?.aheadBars ?? AHEAD_BARS
     if (behaviour.kind === 'copy') {
       const copy = repeated(behaviour, said, draws)
       return { plan, words: (bar, symbol) => copy(bar, symbol).map((direction) => wordOf(direction, symbol)) }
@@ -206,7 +227,7 @@ export const authorsOf = (
         if (bar < firstBar || bar % plan.everyBars !== slots[symbol]) return []
         if (behaviour.kind === 'pump') return symbol === PUMP.symbol ? [wordOf(1, symbol)] : []
         if (behaviour.kind === 'hedge') return [wordOf(1, symbol), wordOf(-1, symbol)]
-        const direction = directionOf(behaviour, course, { bar, symbol, turned, blind, draws })
+        const direction = directionOf(behaviour, course, { bar, symbol, aheadBars, turned, blind, draws })
         said.add(plan.name, { bar, symbol, direction })
         return plan.silent === true ? [] : [wordOf(direction, symbol)]
       },
@@ -220,18 +241,29 @@ interface SaidWord {
   readonly direction: 1 | -1
 }
 
+interface NumberedWord extends SaidWord {
+  readonly number: number
+  /** Among those on the same symbol. */
+  readonly numberOnSymbol: number
+}
+
 /** What the sources said in the last day, with the number of each word. */
 class Said {
-  readonly #words = new Map<string, (SaidWord & { readonly number: number })[]>()
+  readonly #words = new Map<string, NumberedWord[]>()
 
   add(name: string, word: SaidWord): void {
     const before = this.#words.get(name) ?? []
-    before.push({ ...word, number: (before.at(-1)?.number ?? -1) + 1 })
+    const onSymbol = before.findLast(({ symbol }) => symbol === word.symbol)
+    before.push({
+      ...word,
+      number: (before.at(-1)?.number ?? -1) + 1,
+      numberOnSymbol: (onSymbol?.numberOnSymbol ?? -1) + 1,
+    })
     if (before.length > 2000) before.splice(0, 1000)
     this.#words.set(name, before)
   }
 
-  of(name: string): readonly (SaidWord & { readonly number: number })[] {
+  of(name: string): readonly NumberedWord[] {
     return this.#words.get(name) ?? []
   }
 }
@@ -245,8 +277,8 @@ const repeated = (
   const [soonest, latest] = behaviour.delay
   const waiting: { readonly bar: number; readonly symbol: number; readonly direction: 1 | -1 }[] = []
   let taken = -1
-  const isMine = ({ number, symbol }: { readonly number: number; readonly symbol: number }): boolean =>
-    (behaviour.turn === undefined || number % behaviour.turn.of === behaviour.turn.place) &&
+  const isMine = ({ numberOnSymbol, symbol }: NumberedWord): boolean =>
+    (behaviour.turn === undefined || numberOnSymbol % behaviour.turn.of === behaviour.turn.place) &&
     (behaviour.split === undefined || symbol % behaviour.split.of === behaviour.split.place)
   return (bar, symbol) => {
     for (const word of said.of(behaviour.of)) {
@@ -273,6 +305,7 @@ export const AHEAD_BARS = 25
 interface DecisionContext {
   readonly bar: number
   readonly symbol: number
+  readonly aheadBars: number
   readonly turned: boolean
   readonly blind: boolean
   readonly draws: Draws
@@ -281,13 +314,13 @@ interface DecisionContext {
 const directionOf = (
   behaviour: Exclude<Behaviour, Copy | { kind: 'hedge' | 'pump' }>,
   course: Course,
-  { bar, symbol, turned, blind, draws }: DecisionContext,
+  { bar, symbol, aheadBars, turned, blind, draws }: DecisionContext,
 ): 1 | -1 => {
   const luck = draws.uniform()
   if (behaviour.kind === 'bull') return 1
   if (behaviour.kind === 'trend') return course.moveSign(Math.max(0, bar - AHEAD_BARS), symbol, AHEAD_BARS)
   if (blind) return luck < 0.5 ? 1 : -1
-  const truth = course.moveSign(bar, symbol, AHEAD_BARS)
+  const truth = course.moveSign(bar, symbol, aheadBars)
   const hit = behaviour.kind === 'turning' && turned ? behaviour.later : behaviour.hit
   return luck < hit ? truth : truth === 1 ? -1 : 1
 }

@@ -8,6 +8,7 @@ import { NO_RECORD } from '../../src/core/signals/track-record.ts'
 import { reputationOf } from '../../src/core/reputation/author-reputation.ts'
 import { contributionsOf } from '../../src/core/reputation/contribution.ts'
 import { edgeAfter, NO_EDGE, type Edge } from '../../src/core/reputation/edge.ts'
+import { contributor, curatorCall, cycleOf, firstOf } from '../../src/core/brain/scenario.fixture.ts'
 import { evolveOutcomes, INITIAL_OUTCOMES, tallyWithin } from '../../src/core/reputation/outcomes.ts'
 import { evolveOverlaps, NO_OVERLAPS, repeatsOf } from '../../src/core/reputation/overlaps.ts'
 import type { KnownEvent } from '../../src/core/events/catalogue.ts'
@@ -203,6 +204,26 @@ describe('docs/karma.md', () => {
       expect(copy?.own, row.join(' ')).toBeCloseTo(own, 8)
       expect(copy?.influence, row.join(' ')).toBeCloseTo(influence, 8)
     }
+  })
+
+  it('says what calls count that are over', () => {
+    const says = (id: string, influence: number, isOver: boolean) =>
+      curatorCall('bullish', 5, {
+        id,
+        isOver,
+        // Next to nothing, but not nothing: nobody has outcomes without end.
+        author: { ...contributor(id), worth: { influence, newcomer: 1e-12, groupId: null } },
+      })
+    expectRows('Influence of open calls', ([open = '', over = '']) => {
+      const signals = [
+        ...numbersIn(open).map((influence, index) => says(`open ${index}`, influence, false)),
+        ...numbersIn(over).map((influence, index) => says(`over ${index}`, influence, true)),
+      ]
+      return firstOf(cycleOf({ signals })).inputs.reduce(
+        (sum, { authorId, share }) => sum + (authorId.startsWith('over') ? share : 0),
+        0,
+      )
+    })
   })
 
   it('says what leanings explain', () => {

@@ -55,9 +55,23 @@ const state = stateAfter([
 
 const authorsWith = (enabled: boolean) => {
   const learning = { ...DEFAULT_CONFIGURATION.learning, enabled }
-  const authors = authorsForCycle(state, { ...DEFAULT_CONFIGURATION, learning })
+  const authors = authorsForCycle(state, { ...DEFAULT_CONFIGURATION, learning }, Date.parse(at(40)))
   return Object.fromEntries(authors.map(({ author }) => [author.id, author.worth]))
 }
+
+const openOn = (hours: number) =>
+  Object.fromEntries(
+    authorsForCycle(state, DEFAULT_CONFIGURATION, Date.parse(at(39, hours))).map(
+      ({ author, openOn: symbols }) => [author.id, [...symbols]],
+    ),
+  )
+
+it('a call counts until its horizon ends, however long a signal stays fresh', () => {
+  const both = { 'technical-analysis': ['BTC'], 'orderbook-depth': ['ETH'], 'etf-flows': [] }
+  expect(openOn(0)).toStrictEqual(both)
+  expect(openOn(3)).toStrictEqual(both)
+  expect(openOn(4)).toStrictEqual({ 'technical-analysis': [], 'orderbook-depth': [], 'etf-flows': [] })
+})
 
 it('authors are worth what their calls add', () => {
   const worths = authorsWith(true)

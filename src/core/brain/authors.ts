@@ -35,6 +35,8 @@ export const UNPROVEN: Worth = { influence: 0, newcomer: 1, groupId: null }
 export interface AuthorSignals<Signal extends AuthorSignal = AuthorSignal> {
   readonly author: Author
   readonly signals: readonly Signal[]
+  /** Where its newest call is still open. */
+  readonly openOn: ReadonlySet<CanonicalSymbol>
 }
 
 export interface AuthorSignal {
@@ -46,16 +48,19 @@ export interface AuthorSignal {
   readonly payload: JsonObject
 }
 
-/** An author with what is the same for all of their signals, computed once per cycle. */
+/** An author with what is the same for all of their signals on a symbol. */
 export interface WeightedAuthor {
   readonly author: Author
   /** Authors of one group share one cap; null for authors without a cap. */
   readonly capGroup: string | null
+  /** Whether what it said there is still to be judged. */
+  readonly hasOpenCall: boolean
 }
 
-export const weightedAuthorOf = (author: Author): WeightedAuthor => ({
+export const weightedAuthorOf = (author: Author, hasOpenCall: boolean): WeightedAuthor => ({
   author,
   capGroup: capGroupOf(author),
+  hasOpenCall,
 })
 
 /** A producer may have the id of a contributor. */

@@ -1,3 +1,4 @@
+import { signalId } from '../shared/brand.ts'
 import { priceFrom } from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import fc from 'fast-check'
@@ -92,10 +93,13 @@ describe('16: signals that do not belong', () => {
         regimes,
         (noise, all, regime) => {
           const signals = signalsOf(all)
-          const noisy = noise.map(({ view, ageMs, symbol }, index): BrainSignal => ({
-            ...signalOf(view.kind, view.payloadOf(1), { id: `noise${index}`, author: view.author, ageMs }),
-            symbol: canonicalSymbol(symbol ?? ''),
-          }))
+          const noisy = signalsOf(noise.map(({ view, ageMs }) => ({ ...view, ageMs }))).map(
+            (signal, index): BrainSignal => ({
+              ...signal,
+              id: signalId(`noise${index}`),
+              symbol: canonicalSymbol(noise[index]?.symbol ?? ''),
+            }),
+          )
           const expected = firstOf(think(signals, regime))
           expect(firstOf(think([...signals, ...noisy], regime))).toStrictEqual(expected)
           expect(firstOf(think([...noisy, ...signals], regime))).toStrictEqual(expected)

@@ -71,20 +71,37 @@ const addToClaim = (claims: AuthorClaim[], { weighted, quality }: FreshSignal): 
   last.qualitySum += quality
 }
 
-/** However many new names speak, together they have the vote of one newcomer: names cost nothing. */
+/**
+ * However many new names speak, together they have the vote of one newcomer: names cost nothing. Nor does it pay to take
+ * turns under several names: those whose call is over have together what the strongest of them knows beyond those whose
+ * call is open.
+ */
 const weighed = (claims: readonly AuthorClaim[]): readonly ShareClaim[] => {
-  let all = 0
-  let most = 0
+  const [newcomers, open, over] = [NOBODY(), NOBODY(), NOBODY()]
   for (const { weighted } of claims) {
-    const { newcomer } = weighted.author.worth
-    all += newcomer
-    most = Math.max(most, newcomer)
+    const { influence, newcomer } = weighted.author.worth
+    add(newcomers, newcomer)
+    add(weighted.hasOpenCall ? open : over, influence)
   }
-  const part = all === 0 ? 0 : most / all
-  return claims.map(({ weighted: { author, capGroup }, bestQuality }) => ({
-    weight: bestQuality * (author.worth.influence + part * author.worth.newcomer),
-    capGroup,
-  }))
+  const ofNewcomers = newcomers.sum === 0 ? 0 : newcomers.most / newcomers.sum
+  const ofOver = over.sum === 0 ? 0 : Math.max(0, over.most - open.sum) / over.sum
+  return claims.map(({ weighted: { author, capGroup, hasOpenCall }, bestQuality }) => {
+    const { influence, newcomer } = author.worth
+    const counted = hasOpenCall ? influence : ofOver * influence
+    return { weight: bestQuality * (counted + ofNewcomers * newcomer), capGroup }
+  })
+}
+
+interface Weights {
+  sum: number
+  most: number
+}
+
+const NOBODY = (): Weights => ({ sum: 0, most: 0 })
+
+const add = (weights: Weights, weight: number): void => {
+  weights.sum += weight
+  weights.most = Math.max(weights.most, weight)
 }
 
 const scoreDomain = (

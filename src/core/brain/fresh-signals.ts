@@ -38,14 +38,15 @@ export const signalsBySymbol = (
   authors: readonly AuthorSignals[],
 ): ReadonlyMap<CanonicalSymbol, SymbolSignals> => {
   const bySymbol = new Map<CanonicalSymbol, GrowingSignals>()
-  for (const { author, signals } of inOrder(authors)) {
+  for (const { author, signals, openOn } of inOrder(authors)) {
     if (author.kind !== 'contributor' && author.quarantined) continue
-    const weighted = weightedAuthorOf(author)
+    // The same object on a symbol says that signals are of the same author.
+    const [open, over] = [weightedAuthorOf(author, true), weightedAuthorOf(author, false)]
     for (const signal of signals) {
       const { symbol } = signal
       if (symbol === NO_SYMBOL || symbol === GLOBAL_SYMBOL) continue
       const list = bySymbol.get(symbol) ?? { authors: [], signals: [] }
-      list.authors.push(weighted)
+      list.authors.push(openOn.has(symbol) ? open : over)
       list.signals.push(signal)
       bySymbol.set(symbol, list)
     }

@@ -106,11 +106,20 @@ const plainInputs = (signals: readonly BrainSignal[], symbol: string): readonly 
     if (claims.length === 0) return []
     const newcomers = claims.map(({ author }) => author.worth.newcomer)
     // All newcomers have the vote of the newest of them.
-    const part = Math.max(...newcomers) / newcomers.reduce((sum, newcomer) => sum + newcomer, 0)
-    const weights = claims.map(({ own, author: { worth }, capGroup }) => ({
-      weight: Math.max(...own.map(({ quality }) => quality)) * (worth.influence + part * worth.newcomer),
-      capGroup,
-    }))
+    const part = Math.max(...newcomers) / sumOf(newcomers)
+    // All whose call is over have what the strongest of them knows beyond the others.
+    const influences = (areOver: boolean) =>
+      claims.filter(({ own }) => own.every(({ signal }) => signal.isOver) === areOver).map(influenceOf)
+    const left = Math.max(0, Math.max(0, ...influences(true)) - sumOf(influences(false)))
+    const weights = claims.map(({ own, author, capGroup }) => {
+      const { influence, newcomer } = author.worth
+      const isOver = own.every(({ signal }) => signal.isOver)
+      const weighs = isOver && influence > 0 ? (left / sumOf(influences(true))) * influence : influence
+      return {
+        weight: Math.max(...own.map(({ quality }) => quality)) * (weighs + part * newcomer),
+        capGroup,
+      }
+    })
     const shares = sharesOf(weights, RULES.brain.share_cap)
     return claims.flatMap(({ own }, index) => {
       const qualities = own.reduce((sum, { quality }) => sum + quality, 0)
@@ -125,6 +134,10 @@ const plainInputs = (signals: readonly BrainSignal[], symbol: string): readonly 
     })
   })
 }
+
+const influenceOf = ({ author }: { readonly author: Author }): number => author.worth.influence
+
+const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
 
 const qualityOf = ({ type, author, effectiveTimeMs }: BrainSignal): number => {
   const domain = weightedTypeOf(type)?.domain

@@ -1,10 +1,11 @@
 import { canonicalSymbol } from '../shared/symbol.ts'
-import { nodeId, type SignalId, type Timestamp } from '../shared/brand.ts'
+import { type CanonicalSymbol, nodeId, type SignalId, type Timestamp } from '../shared/brand.ts'
 import { configurationHash } from '../config/secrets.ts'
 import type { Configuration } from '../config/schema.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { dayFactsOf } from '../market/readings.ts'
 import { contributionsIn } from '../reputation/evolve.ts'
+import { authorsWithOpenCall } from '../reputation/overlaps.ts'
 import { authorKey } from '../shared/author-key.ts'
 import { intervalMsOf } from '../shared/cron.ts'
 import { usdNumber } from '../shared/money.ts'
@@ -151,7 +152,7 @@ export const cycleInputsOf = (
     asOfMs: Date.parse(asOf),
     nowMs: msOf(now),
     symbols: configuration.universe.symbols,
-    authors: authorsForCycle(facts, configuration),
+    authors: authorsForCycle(facts, configuration, Date.parse(asOf)),
     market: configuration.universe.symbols.map((spelling) => {
       const symbol = canonicalSymbol(spelling)
       const { volume24hUsd, return24hPct } = dayFactsOf(facts.market, symbol)
@@ -169,7 +170,9 @@ export const cycleInputsOf = (
 export const authorsForCycle = (
   facts: BrainFacts,
   configuration: Configuration,
+  asOfMs: number,
 ): readonly AuthorWithLatest[] => {
+  const openOn = openCallsBySymbol(facts, configuration, asOfMs)
   const worthOf = worthsIn(facts, configuration)
   const ofProducers = new Map<string, LatestSignal[]>()
   const ofContributors = new Map<string, LatestSignal[]>()
@@ -183,12 +186,34 @@ export const authorsForCycle = (
   })
   const authors: AuthorWithLatest[] = []
   const add = (signals: readonly LatestSignal[]): void => {
-    const author = authorOf(facts, signals[0] as LatestSignal, worthOf)
-    if (author !== null) authors.push({ author, signals })
+    const [first] = signals as [LatestSignal]
+    const author = authorOf(facts, first, worthOf)
+    if (author === null) return
+    const key = authorKey(first.contributorId, first.authorId)
+    authors.push({ author, signals, openOn: openOn.get(key) ?? NOWHERE })
   }
   ofProducers.forEach(add)
   ofContributors.forEach(add)
   return authors
+}
+
+const NOWHERE: ReadonlySet<CanonicalSymbol> = new Set()
+
+/** By author: where of the universe its newest call is open. */
+const openCallsBySymbol = (
+  { reputation }: BrainFacts,
+  { universe }: Configuration,
+  asOfMs: number,
+): ReadonlyMap<string, ReadonlySet<CanonicalSymbol>> => {
+  const openOn = new Map<string, Set<CanonicalSymbol>>()
+  for (const spelling of universe.symbols) {
+    const symbol = canonicalSymbol(spelling)
+    for (const author of authorsWithOpenCall(reputation.overlaps, symbol, asOfMs)) {
+      const symbols = openOn.get(author) ?? new Set()
+      openOn.set(author, symbols.add(symbol))
+    }
+  }
+  return openOn
 }
 
 type WorthOf = (key: string) => Worth

@@ -54,6 +54,7 @@ interface SignalChanges {
   readonly symbol?: string
   readonly author?: Author
   readonly ageMs?: number
+  readonly isOver?: boolean
 }
 
 /** By the built-in producer of its kind, about ETH, of this moment, unless told otherwise. */
@@ -63,6 +64,7 @@ export const signalOf = (kind: string, payload: JsonObject, changes: SignalChang
   symbol: canonicalSymbol(changes.symbol ?? 'ETH'),
   author: changes.author ?? builtin(`${kind}-producer`),
   effectiveTimeMs: NOW_MS - (changes.ageMs ?? 0),
+  isOver: changes.isOver ?? false,
   payload,
 })
 
@@ -97,15 +99,22 @@ const btc = (kind: string): SignalChanges => ({ id: `btc-${kind}`, symbol: 'BTC'
 /** A signal with its author. */
 export interface BrainSignal extends AuthorSignal {
   readonly author: Author
+  /** The newest call of its author on the symbol has ended. */
+  readonly isOver: boolean
 }
 
 export const authorsOf = (signals: readonly BrainSignal[]): readonly AuthorSignals[] => {
   const keys = new Set(signals.map(({ author }) => authorKeyOf(author)))
   return [...keys].flatMap((key) => {
     const own = signals.filter(({ author }) => authorKeyOf(author) === key)
-    return own[0] === undefined ? [] : [{ author: own[0].author, signals: own }]
+    return own[0] === undefined
+      ? []
+      : [{ author: own[0].author, signals: own, openOn: symbolsOfOpenCalls(own) }]
   })
 }
+
+const symbolsOfOpenCalls = (signals: readonly BrainSignal[]): AuthorSignals['openOn'] =>
+  new Set(signals.filter(({ isOver }) => !isOver).map(({ symbol }) => symbol))
 
 type Scenario = Partial<Omit<CycleInputs, 'authors'>> & { readonly signals?: readonly BrainSignal[] }
 

@@ -20,9 +20,17 @@ export interface View {
   readonly payloadOf: (mirror: Mirror) => JsonObject
 }
 
+/** Whoever bears such a name has no open call anywhere. */
+const OVER = '-over'
+
 export const signalsOf = (views: readonly View[], mirror: Mirror = 1): readonly BrainSignal[] =>
   views.map(({ kind, author, ageMs, payloadOf }, index) =>
-    signalOf(kind, payloadOf(mirror), { id: `s${index}`, author, ageMs }),
+    signalOf(kind, payloadOf(mirror), {
+      id: `s${index}`,
+      author,
+      ageMs,
+      isOver: author.id.endsWith(OVER),
+    }),
   )
 
 const whole = (reach: number) => fc.integer({ min: -reach, max: reach })
@@ -99,14 +107,18 @@ export const KINDS: readonly string[] = Object.keys(PAYLOADS)
 
 const worths = fc.constantFrom([0, 1] as const, [0.4, 0.5] as const, [3, 0.1] as const, [12, 0.02] as const)
 
+const ends = fc.constantFrom('', OVER)
+
 // Who has one name has one standing.
 const authors: fc.Arbitrary<Author> = fc.oneof(
   fc.constant(builtin('house')),
-  worths.map(([influence, newcomer]) =>
-    registered(`p${influence}`, { worth: { influence, newcomer, groupId: null } }),
-  ),
-  fc.tuple(worths, fc.constantFrom(null, 'gang')).map(([[influence, newcomer], groupId]) => ({
-    ...contributor(`a${influence}${groupId}`),
+  fc
+    .tuple(worths, ends)
+    .map(([[influence, newcomer], end]) =>
+      registered(`p${influence}${end}`, { worth: { influence, newcomer, groupId: null } }),
+    ),
+  fc.tuple(worths, fc.constantFrom(null, 'gang'), ends).map(([[influence, newcomer], groupId, end]) => ({
+    ...contributor(`a${influence}${groupId}${end}`),
     worth: { influence, newcomer, groupId },
   })),
 )

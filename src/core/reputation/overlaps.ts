@@ -158,6 +158,14 @@ const withStance = (
   }
 }
 
+/** Those whose newest call on a symbol is not over. */
+export const authorsWithOpenCall = (
+  { stances }: Overlaps,
+  symbol: CanonicalSymbol,
+  nowMs: number,
+): readonly string[] =>
+  (stances.get(symbol) ?? []).filter((stance) => isOpenAt(stance, nowMs)).map(({ author }) => author)
+
 const isOpenAt = ({ atMs, horizonMs }: Stance, nowMs: number): boolean => nowMs < atMs + horizonMs
 
 /** A flood of new names must not make the engine forget whom they repeat. */

@@ -44,7 +44,10 @@ export const authorView = authorRef.extend({
     description: 'how much of what it knows others had said before; the more, the surer the rest must be',
   }),
   own: share.meta({ description: 'the part of its sure edge that others had not said before' }),
-  influence: z.number().min(0).meta({ description: 'what its contribution gives it in the vote' }),
+  influence: z.number().min(0).meta({
+    description:
+      'what its contribution gives it in the vote on a symbol, while its newest call there is open',
+  }),
   newcomer: share.meta({
     description:
       'its part as a newcomer, falling with each outcome; all newcomers together have the vote of one',
