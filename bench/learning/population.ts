@@ -42,6 +42,8 @@ export interface AuthorPlan {
   readonly everyBars: number
   /** What its words are about; by default the next day. */
   readonly horizon?: Horizon
+  /** By default it speaks about all. */
+  readonly onlySymbol?: number
   /** It only feeds those who copy it. */
   readonly silent?: true
   /** Part of all bars that has passed when it appears. */
@@ -90,14 +92,17 @@ const HONEST = Array.from({ length: 14 }, (_, index) =>
 
 /** Of those who are copied. */
 const SOURCE_HIT = 0.58
+/** So good that few calls show it: what is asked is whether turns pay, not luck. */
+const SURE_HIT = 0.65
 const NAMES = 5
 
 const names = (
   attack: string,
   copyOf: (place: number) => Omit<Copy, 'kind' | 'of'>,
   changes: Partial<AuthorPlan> = {},
+  hit = SOURCE_HIT,
 ): readonly AuthorPlan[] => [
-  person(attack, own(SOURCE_HIT), { ...changes, silent: true }),
+  person(attack, own(hit), { ...changes, silent: true }),
   ...Array.from({ length: NAMES }, (_, place) =>
     person(`${attack}-${place + 1}`, { kind: 'copy', of: attack, ...copyOf(place) }, changes),
   ),
@@ -117,8 +122,13 @@ const ATTACKS: Readonly<Record<string, readonly AuthorPlan[]>> = {
   noisy: names('noisy', () => ({ delay: [0, 2], flips: 0.15 })),
   split: names('split', (place) => ({ delay: [0, 0], split: { place, of: NAMES } })),
   turns: names('turns', takesTurns),
-  // A signal stays fresh for longer than these calls last.
-  'short turns': names('short', takesTurns, { horizon: SHORT, everyBars: AFTER_SHORT }),
+  // A signal stays fresh for longer than these calls last. As many of them in a day as of others.
+  'short turns': names(
+    'short',
+    takesTurns,
+    { horizon: SHORT, everyBars: AFTER_SHORT, onlySymbol: 1 },
+    SURE_HIT,
+  ),
   'copied at once': copied('at-once', 0),
   'copied 1 h later': copied('after-1h', 1),
   'copied 6 h later': copied('after-6h', 6),
@@ -225,6 +235,7 @@ export const authorsOf = (
       plan,
       words: (bar, symbol, turned) => {
         if (bar < firstBar || bar % plan.everyBars !== slots[symbol]) return []
+        if (symbol !== (plan.onlySymbol ?? symbol)) return []
         if (behaviour.kind === 'pump') return symbol === PUMP.symbol ? [wordOf(1, symbol)] : []
         if (behaviour.kind === 'hedge') return [wordOf(1, symbol), wordOf(-1, symbol)]
         const direction = directionOf(behaviour, course, { bar, symbol, aheadBars, turned, blind, draws })

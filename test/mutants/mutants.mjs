@@ -583,4 +583,31 @@ export const MUTANTS = [
     to: 'edge.mean - repeated - 0 * errors * edge.error',
     test: ['src/core/reputation/contribution.test.ts', 'is the golden number'],
   },
+  {
+    name: 'a call that is over counts as one that is open',
+    file: 'src/core/brain/domain-score.ts',
+    from: 'const counted = hasOpenCall ? influence : ofOver * influence',
+    to: 'const counted = hasOpenCall ? influence : influence + 0 * ofOver',
+    test: ['src/core/brain/turns.test.ts', 'names that take turns have together what one of them would have'],
+  },
+  {
+    name: 'a newcomer has the vote once the call of an expert is over',
+    file: 'src/core/brain/domain-score.ts',
+    from: 'over.sum === 0 ? 0 : Math.max(0, over.most - open.sum) / over.sum',
+    to: '0 * (over.most - open.sum)',
+    test: [
+      'src/core/brain/turns.test.ts',
+      'a newcomer does not have the vote as soon as the calls of those who know something are over',
+    ],
+  },
+  {
+    name: 'a call stays open as long as its signal is fresh',
+    file: 'src/core/reputation/overlaps.ts',
+    from: 'filter((stance) => isOpenAt(stance, nowMs))',
+    to: 'filter(() => nowMs > 0)',
+    test: [
+      'src/core/brain/authors.test.ts',
+      'a call counts until its horizon ends, however long a signal stays fresh',
+    ],
+  },
 ]

@@ -21,6 +21,18 @@ const symbolsOf = async (...words: readonly string[]) => {
 }
 
 describe('an opinion', () => {
+  it('is judged by the horizon that it states, else by that of the settings', async () => {
+    await home.run(['signal', 'BTC up', ...BULLISH, '--horizon', '3d'])
+    await home.run(['signal', 'ETH up', ...BULLISH])
+    const attributions = (await home.records()).filter(({ type }) => type === 'attribution.recorded.v1')
+    expect(attributions.map(({ payload }) => JSON.parse(payload).horizon)).toEqual(['3d', '24h'])
+    expect((await payloads()).map(({ horizon }) => horizon)).toEqual(['3d', undefined])
+    const { exitCode, stderr } = await home.run(['signal', 'BTC up', ...BULLISH, '--horizon', '2d'])
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('1h, 4h, 24h, 3d, 7d')
+    expect(await signals()).toHaveLength(2)
+  })
+
   it('A119: is a signal of this node and who is behind it, as one', async () => {
     const { exitCode, stdout } = await home.run(['signal', 'BTC up', ...BULLISH, '--json'])
     expect(exitCode).toBe(0)

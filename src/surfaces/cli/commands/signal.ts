@@ -7,6 +7,7 @@ import { assert } from '../../../core/shared/assert.ts'
 import { storableObject } from '../../../core/shared/json-object.ts'
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import { plainText, trimmedText } from '../../../core/shared/text.ts'
+import { type Horizon, HORIZONS } from '../../../core/shared/time.ts'
 import { activeByNode } from '../../../core/signals/contributors.ts'
 import { submissionText } from '../../../core/signals/signed-submissions.ts'
 import { submissionKey, type Submission } from '../../../core/signals/signals.ts'
@@ -32,6 +33,7 @@ export const define: DefineCommand = (command) => {
     .option('--symbols <list>', 'such as BTC,ETH', parseSymbols)
     .choice('--direction <direction>', 'expected move', DIRECTIONS, 'neutral')
     .option('--conviction <number>', 'from 0 to 10', numberFrom(0, 10, /^\d{1,2}(\.\d+)?$/), 0)
+    .choice('--horizon <length>', 'how far it looks ahead (else as settlement.horizons says)', HORIZONS)
     .option('--source <text>', 'origin of the signal', SOURCE)
     .option('--dedupe-key <key>', 'store the signal once, however often it is sent')
     .examples(
@@ -59,6 +61,7 @@ interface SignalOptions {
   readonly symbols?: readonly string[]
   readonly direction: (typeof DIRECTIONS)[number]
   readonly conviction: number
+  readonly horizon?: Horizon
   readonly source: string
   readonly dedupeKey?: string
 }
@@ -177,6 +180,7 @@ type Draft = Omit<Submission, 'nodeId'> & { readonly symbol: string }
 /** One submission per symbol, validated as on every surface. */
 const draftsOf = (text: string, options: SignalOptions, universe: readonly string[]): readonly Draft[] => {
   const { direction, conviction, dedupeKey } = options
+  const horizon = options.horizon === undefined ? {} : { horizon: options.horizon }
   const rationale = text.trim()
   if (rationale === '') throw new UsageError('the text is empty')
   const symbols = options.symbols ?? symbolsIn(rationale, universe)
@@ -188,7 +192,7 @@ const draftsOf = (text: string, options: SignalOptions, universe: readonly strin
     eventType: CURATOR_TYPE,
     ts: null,
     source: source || SOURCE,
-    payload: parsedBy(signalPayload, { symbol, direction, conviction, rationale }),
+    payload: parsedBy(signalPayload, { symbol, direction, conviction, ...horizon, rationale }),
     dedupeKey: dedupeKey === undefined ? null : keyOf(dedupeKey, symbol, index),
   }))
 }
