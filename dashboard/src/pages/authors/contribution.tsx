@@ -57,7 +57,7 @@ const Summary = ({ contribution: one }: ContributionProps) => (
           : {
               Borrowed: `${formatPercent(one.borrowed, { digits: 0 })} was said before: the rest must be surer`,
             }),
-        'Weight now': `${formatFixed(one.trust, 2)}: ${formatFixed(one.influence, 2)} by what it adds, ${formatFixed(one.newcomer, 2)} as a newcomer`,
+        'Weight now': `${formatFixed(one.trust, 2)}: ${formatFixed(one.influence, 2)} by what it adds, where a call of it is open, ${formatFixed(one.newcomer, 2)} as a newcomer`,
         Karma: `${formatFixed(one.karma, 1)} of 100; 50 is chance`,
       }}
     />

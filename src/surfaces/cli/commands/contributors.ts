@@ -264,7 +264,7 @@ const contributionText = (view: ContributionView, nowMs: number): Text =>
       ],
       [
         'Weight',
-        `${view.trust.toFixed(2)}: ${view.influence.toFixed(2)} by what it adds, ${view.newcomer.toFixed(2)} as a newcomer`,
+        `${view.trust.toFixed(2)}: ${view.influence.toFixed(2)} where a call of it is open, ${view.newcomer.toFixed(2)} as a newcomer`,
       ],
       ['Karma', `${view.karma.toFixed(1)} (50 is chance)`],
       ['Calls', `${view.calls} made, ${plainNumber(view.outcomes)} outcomes`],
