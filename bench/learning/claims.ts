@@ -404,8 +404,19 @@ const returns = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
       'p ≥ 0.05',
       nothing >= 0.05,
     ),
+    row(6, 'trades there, with learning and without', tradesIn(reports, 'walk'), 'for comparison', true),
+    row(6, 'trades where there is something to learn', tradesIn(reports, 'default'), 'for comparison', true),
   ]
 }
+
+/** A vote of few names is seldom near 0: more is traded, at more cost. */
+const tradesIn = (reports: readonly LifeReport[], market: LifePlan['market']): string =>
+  [true, false]
+    .map((learning) => {
+      const lives = livesOf(reports, { market, learning, population: 'few' })
+      return meanOf(lives.map(({ trades }) => trades)).toFixed(0)
+    })
+    .join(' and ')
 
 const turning = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
   const lives = livesOf(reports, { market: 'default', learning: true, population: 'all' })
