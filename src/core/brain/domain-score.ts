@@ -77,7 +77,7 @@ const addToClaim = (claims: AuthorClaim[], { weighted, quality }: FreshSignal): 
  * call is open.
  */
 const weighed = (claims: readonly AuthorClaim[]): readonly ShareClaim[] => {
-  const [newcomers, open, over] = [NOBODY(), NOBODY(), NOBODY()]
+  const [newcomers, open, over] = [noWeights(), noWeights(), noWeights()]
   for (const { weighted } of claims) {
     const { influence, newcomer } = weighted.author.worth
     add(newcomers, newcomer)
@@ -97,7 +97,7 @@ interface Weights {
   most: number
 }
 
-const NOBODY = (): Weights => ({ sum: 0, most: 0 })
+const noWeights = (): Weights => ({ sum: 0, most: 0 })
 
 const add = (weights: Weights, weight: number): void => {
   weights.sum += weight
