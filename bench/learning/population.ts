@@ -57,6 +57,8 @@ export type Source = 'onchain' | 'social' | 'events' | 'etf'
 const DAILY = 25
 const TWICE_A_DAY = 12
 const ALL_THE_TIME = 3
+/** Four calls a day about the next day. */
+const OFTEN = 6
 
 interface Horizon {
   readonly name: '4h'
@@ -120,6 +122,13 @@ const ATTACKS: Readonly<Record<string, readonly AuthorPlan[]>> = {
   same: names('same', () => ({ delay: [0, 0] })),
   delayed: names('delayed', () => ({ delay: [0, 6] })),
   noisy: names('noisy', () => ({ delay: [0, 2], flips: 0.15 })),
+  // Their source changes its mind while its calls are open, and any of them may be the first to follow.
+  often: names(
+    'often',
+    () => ({ delay: [0, 3], flips: 0.1 }),
+    { everyBars: OFTEN, onlySymbol: 2 },
+    SURE_HIT,
+  ),
   split: names('split', (place) => ({ delay: [0, 0], split: { place, of: NAMES } })),
   turns: names('turns', takesTurns),
   // A signal stays fresh for longer than these calls last. As many of them in a day as of others.

@@ -76,26 +76,33 @@ const edgeOf = (days: number, callsADay: number, right: number): Edge =>
     NO_EDGE,
   )
 
+/** A call about the next day. */
+const said = (author: string, hour: number, isUp: boolean): KnownEvent =>
+  event('attribution.recorded.v1', {
+    contributor_id: null,
+    producer_id: author.slice('producer:'.length),
+    symbol: 'BTC',
+    direction: isUp ? 'bullish' : 'bearish',
+    call_id: `${author} ${hour}`,
+    horizon: '24h',
+    ref_price: 100,
+    received_at: timestampAt(Date.parse(AS_OF) + hour * 3_600_000),
+    due_at: timestampAt(Date.parse(AS_OF) + (hour + 24) * 3_600_000),
+  })
+
+const overlapsOf = (calls: readonly KnownEvent[]) =>
+  calls.reduce((overlaps, one) => evolveOverlaps(overlaps, one, () => 0), NO_OVERLAPS)
+
 /** 200 calls of the first, up and down in turns, of which the second repeats so many of ten. */
 const overlapsAfter = (hours: number, ofTen = 10) =>
-  Array.from({ length: 200 }, (_, index) =>
-    [FIRST, SECOND].map((author, nth) =>
-      event('attribution.recorded.v1', {
-        contributor_id: null,
-        producer_id: author.slice('producer:'.length),
-        symbol: 'BTC',
-        direction: (index % 2 === 0) === (nth === 0 || index % 10 < ofTen) ? 'bullish' : 'bearish',
-        call_id: `${author} ${index}`,
-        horizon: '24h',
-        ref_price: 100,
-        received_at: timestampAt(Date.parse(AS_OF) + (48 * index + nth * hours) * 3_600_000),
-      }),
-    ),
+  overlapsOf(
+    Array.from({ length: 200 }, (_, index) => [
+      said(FIRST, 48 * index, index % 2 === 0),
+      said(SECOND, 48 * index + hours, (index % 2 === 0) === index % 10 < ofTen),
+    ]).flat(),
   )
-    .flat()
-    .reduce((overlaps, one) => evolveOverlaps(overlaps, one, () => 0), NO_OVERLAPS)
 
-const countOf = (lean: number) => ({ calls: 100, weight: 100, lean })
+const countOf = (lean: number) => ({ calls: 100, weight: 100, squares: 100, lean })
 
 describe('docs/karma.md', () => {
   it('says how wide bands are', () => {
@@ -169,6 +176,34 @@ describe('docs/karma.md', () => {
       for (const [index, value] of expected.entries())
         expect(found[index], row.join(' ')).toBeCloseTo(value, 8)
     }
+  })
+
+  it('says what the newest outcomes leave of an edge', () => {
+    for (const row of rowsOf('Of five before')) {
+      const [before = 0, lately = 0, mean = 0, own = 0] = row.map(Number)
+      const edge = Array.from({ length: 30 }).reduce<Edge>(
+        (so, _, index) =>
+          edgeAfter(
+            so,
+            { surplus: index % 5 < lately ? 0.5 : -0.5, weight: 1 },
+            201 + index,
+            rules.influence.half_life,
+          ),
+        edgeOf(200, 1, before),
+      )
+      const found = contributionsOf({ edges: [[FIRST, edge]], overlaps: NO_OVERLAPS }, rules.influence).get(
+        FIRST,
+      )
+      expect(found?.edge.mean, row.join(' ')).toBeCloseTo(mean, 8)
+      expect(found?.own, row.join(' ')).toBeCloseTo(own, 8)
+    }
+  })
+
+  it('says what a withdrawn call counts', () => {
+    expectRows('Hours until the first withdraws it', ([hours]) => {
+      const calls = [said(FIRST, 0, true), said(SECOND, 0, true), said(FIRST, Number(hours), false)]
+      return repeatsOf(overlapsOf(calls)).find(({ later }) => later === SECOND)?.share ?? Number.NaN
+    })
   })
 
   it('says what a copy adds', () => {

@@ -584,6 +584,46 @@ export const MUTANTS = [
     test: ['src/core/reputation/contribution.test.ts', 'is the golden number'],
   },
   {
+    name: 'an edge that is lost counts for as long as it took to earn',
+    file: 'src/core/reputation/edge.ts',
+    from: 'Math.min(lasting, Math.max(0, recent))',
+    to: 'lasting + 0 * recent',
+    test: [
+      'src/core/reputation/edge.test.ts',
+      'is lost soon with the skill, and wins nothing by a lucky streak',
+    ],
+  },
+  {
+    name: 'a lucky streak counts as an edge',
+    file: 'src/core/reputation/edge.ts',
+    from: 'Math.min(lasting, Math.max(0, recent))',
+    to: 'Math.max(lasting, recent)',
+    test: [
+      'src/core/reputation/edge.test.ts',
+      'is lost soon with the skill, and wins nothing by a lucky streak',
+    ],
+  },
+  {
+    name: 'a copy that is sometimes first hides among changes of mind',
+    file: 'src/core/reputation/overlaps.ts',
+    from: 'agreementOf(own.direction, direction) === -1',
+    to: 'agreementOf(own.direction, direction) === 2',
+    test: [
+      'src/core/reputation/withdrawn-calls.test.ts',
+      'hides no copy that is first as often as second, nor one with noise, and harms nobody who speaks for himself',
+    ],
+  },
+  {
+    name: 'a copy hides by saying nothing right after each call',
+    file: 'src/core/reputation/overlaps.ts',
+    from: 'agreementOf(own.direction, direction) === -1',
+    to: 'agreementOf(own.direction, direction) !== 1',
+    test: [
+      'src/core/reputation/withdrawn-calls.test.ts',
+      'counts in full if the other has nothing to say, or if it is over',
+    ],
+  },
+  {
     name: 'a call that is over counts as one that is open',
     file: 'src/core/brain/domain-score.ts',
     from: 'const counted = hasOpenCall ? influence : ofOver * influence',

@@ -13,6 +13,9 @@ export interface Edge {
   readonly daySquares: number
   readonly day: number
   readonly daySum: number
+  /** The weight and the sum of the newest outcomes alone. */
+  readonly recentWeight: number
+  readonly recentSum: number
   /** All outcomes ever, without discount. */
   readonly outcomes: number
 }
@@ -24,8 +27,13 @@ export const NO_EDGE: Edge = {
   daySquares: 0,
   day: 0,
   daySum: 0,
+  recentWeight: 0,
+  recentSum: 0,
   outcomes: 0,
 }
+
+/** After so many newer outcomes one counts half in what an author has shown lately. */
+const RECENT_HALF_LIFE = 30
 
 interface GradedOutcome {
   /** Grade minus what could be expected. */
@@ -41,6 +49,7 @@ export const edgeAfter = (
   halfLife: number,
 ): Edge => {
   const kept = powerOfTwo(-weight / halfLife)
+  const keptRecent = powerOfTwo(-weight / RECENT_HALF_LIFE)
   const grade = 2 * surplus
   const isNewDay = day !== before.day
   const daySquares = before.daySquares + (isNewDay ? before.daySum * before.daySum : 0)
@@ -51,6 +60,8 @@ export const edgeAfter = (
     daySquares: kept * daySquares,
     day,
     daySum: (isNewDay ? 0 : before.daySum) + grade,
+    recentWeight: keptRecent * before.recentWeight + weight,
+    recentSum: keptRecent * before.recentSum + grade,
     outcomes: before.outcomes + weight,
   }
 }
@@ -63,7 +74,7 @@ export interface EdgeRules {
 }
 
 export interface EstimatedEdge {
-  /** Mean grade, shrunk to 0 by the prior. */
+  /** Mean grade, shrunk to 0 by the prior; no more of an edge than what the newest outcomes leave of it. */
   readonly mean: number
   readonly error: number
   /** Independent outcomes that the estimate rests on. */
@@ -72,15 +83,35 @@ export interface EstimatedEdge {
   readonly sure: number
 }
 
-/** Ten calls that win and lose together say little more than one: only days that differ are evidence. */
+/**
+ * Ten calls that win and lose together say little more than one: only days that differ are evidence. A long memory tells
+ * skill from luck but is slow to see that an author has lost its skill, so a positive edge has to show in its newest outcomes too.
+ */
 export const estimatedEdge = (edge: Edge, { prior, caution }: EdgeRules): EstimatedEdge => {
   const together = edge.daySquares + edge.daySum * edge.daySum
   const crowding = edge.squares > 0 ? Math.max(1, together / edge.squares) : 1
   const evidence = edge.weight / crowding
   const all = evidence + prior
-  // Against a strong drift a grade may exceed 1.
-  const mean = edge.weight === 0 || all === 0 ? 0 : (clamp(edge.sum / edge.weight) * evidence) / all
+  const lasting = shrunk(edge.sum, edge.weight, { crowding, prior, towards: 0 })
+  const recent = shrunk(edge.recentSum, edge.recentWeight, { crowding, prior, towards: lasting })
+  const mean = Math.min(lasting, Math.max(0, recent))
   // A grade deviates by at most 1.
   const error = all === 0 ? 1 : 1 / Math.sqrt(all)
   return { mean, error, evidence, sure: Math.max(0, mean - caution * error) }
+}
+
+const shrunk = (
+  sum: number,
+  weight: number,
+  {
+    crowding,
+    prior,
+    towards,
+  }: { readonly crowding: number; readonly prior: number; readonly towards: number },
+): number => {
+  const all = weight / crowding + prior
+  // Against a strong drift a grade may exceed 1.
+  return weight === 0 || all === 0
+    ? towards
+    : (clamp(sum / weight) * (weight / crowding) + prior * towards) / all
 }

@@ -28,7 +28,7 @@ const contributionsWith = (
       overlaps: {
         ...NO_OVERLAPS,
         counts: PersistentMap(
-          Object.keys(rightOf).map((author) => [author, { calls, weight: calls, lean: 0 }]),
+          Object.keys(rightOf).map((author) => [author, { calls, weight: calls, squares: calls, lean: 0 }]),
         ),
         repetitions: PersistentMap(
           repeated.map(([later, earlier, agreement, nearness]) => [

@@ -16,12 +16,12 @@ const event = (type: string, atMs: number, payload: object): KnownEvent => {
   return asKnown({ ...stamped, payload, recordedAt: at } as unknown as Stamped) as KnownEvent
 }
 
-const recorded = (call: string, signal: string, producer = 'p', atMs = 0): KnownEvent =>
+const recorded = (call: string, signal: string, producer = 'p', atMs = 0, openedMs = atMs): KnownEvent =>
   event('attribution.recorded.v1', atMs, {
     call_id: call,
     contributor_id: null,
     direction: call.startsWith('up') ? 'bullish' : 'bearish',
-    due_at: timestampAt(atMs + 24 * HOUR_MS),
+    due_at: timestampAt(openedMs + 24 * HOUR_MS),
     horizon: '24h',
     node_id: null,
     probability: 0.7,
@@ -69,7 +69,8 @@ it('knows who repeats whom as after the event of the signal', () => {
   ] as const
   let [byEvent, byCall, calls] = [NO_OVERLAPS, NO_OVERLAPS, INITIAL_CALLS]
   for (const [id, producer, hour] of steps) {
-    const said = recorded(id, `${id} ${hour}`, producer, hour * HOUR_MS)
+    const opened = steps.find(([first]) => first === id)?.[2] ?? hour
+    const said = recorded(id, `${id} ${hour}`, producer, hour * HOUR_MS, opened * HOUR_MS)
     byEvent = evolveOverlaps(byEvent, said, NOTHING_KNOWN)
     calls = evolveCalls(calls, said)
     const call = calls.open.get(callId(id))!

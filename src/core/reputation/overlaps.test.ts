@@ -2,61 +2,9 @@ import { Map as PersistentMap } from 'immutable'
 import { describe, expect, it } from 'vitest'
 import { stateAfter } from '../../../test/given.fixture.ts'
 import type { KnownEvent, NewEvent } from '../events/catalogue.ts'
-import { authorKey } from '../shared/author-key.ts'
-import { timestampOf } from '../shared/brand.ts'
-import { DAY_MS, timestampAt } from '../shared/time.ts'
-import { HOUR_MS } from './calls.fixture.ts'
+import { DAY_MS } from '../shared/time.ts'
+import { after, at, key, recorded, shareOf, START_MS, type Said } from './overlaps.fixture.ts'
 import { evolveOverlaps, NO_OVERLAPS, repeatsOf, type Overlaps } from './overlaps.ts'
-
-const START_MS = Date.parse(timestampOf('2026-01-01T00:00:00.000Z'))
-const at = (hours: number) => timestampAt(START_MS + hours * HOUR_MS)
-
-interface Said {
-  readonly who: string
-  readonly hour: number
-  readonly direction?: 'bullish' | 'bearish' | 'neutral'
-  readonly callId?: string
-  readonly symbol?: string
-  readonly receivedAt?: string
-  readonly refPrice?: null
-}
-
-const recorded = ({
-  who,
-  hour,
-  direction = 'bullish',
-  callId,
-  symbol = 'BTC',
-  receivedAt,
-  refPrice,
-}: Said): NewEvent => ({
-  type: 'attribution.recorded.v1',
-  source: who,
-  ts: at(hour),
-  payload: {
-    signal_id: `${who} ${hour}`,
-    contributor_id: null,
-    node_id: null,
-    producer_id: who,
-    received_at: receivedAt ?? at(hour),
-    symbol,
-    direction,
-    score: null,
-    probability: 0.7,
-    call_id: callId ?? `${who} ${hour} ${symbol}`,
-    horizon: '24h',
-    due_at: at(hour + 24),
-    ref_price: refPrice === null ? null : 100,
-    ref_sigma: null,
-  },
-})
-
-const after = (...said: readonly Said[]): Overlaps => stateAfter(said.map(recorded)).reputation.overlaps
-
-const key = (who: string): string => authorKey(null, who)
-
-const shareOf = (overlaps: Overlaps, later: string, earlier: string): number | undefined =>
-  repeatsOf(overlaps).find((one) => one.later === key(later) && one.earlier === key(earlier))?.share
 
 const cycle = (hours: number): KnownEvent =>
   ({ type: 'brain.cycle.v1', ts: at(hours), payload: {} }) as unknown as KnownEvent
@@ -295,7 +243,10 @@ describe('what is remembered of overlaps', () => {
 
   it('takes no more authors than fit, until those without pairs give way', () => {
     const counts = PersistentMap(
-      Array.from({ length: 100_000 }, (_, index) => [`producer:x${index}`, { calls: 1, weight: 1, lean: 0 }]),
+      Array.from({ length: 100_000 }, (_, index) => [
+        `producer:x${index}`,
+        { calls: 1, weight: 1, squares: 1, lean: 0 },
+      ]),
     )
     const full: Overlaps = { ...NO_OVERLAPS, counts, repetitions: pairs(5, 1) }
     expect(evolveOverlaps(full, event({ who: 'ann', hour: 0 }), nobody)).toBe(full)
@@ -314,8 +265,9 @@ describe('what is remembered of overlaps', () => {
       { symbol: null },
       { direction: null },
       { call_id: null },
-      { horizon: null },
-      { horizon: 'soon' },
+      { due_at: null },
+      { due_at: 'soon' },
+      { due_at: at(1) },
       { received_at: 'never' },
       { producer_id: 'x\nproducer:ann' },
     ])

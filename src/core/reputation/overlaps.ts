@@ -1,39 +1,22 @@
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { authorKey } from '../shared/author-key.ts'
-import type { CallId, CanonicalSymbol, Timestamp } from '../shared/brand.ts'
-import { clamp01, powerOfTwo } from '../shared/numbers.ts'
-import { joinedBy } from '../shared/joined-text.ts'
-import { dayNumber, HORIZON_MS, horizonIn, msOf } from '../shared/time.ts'
-import type { Call, CallDirection } from './calls.ts'
-
-/** The newest call of an author on a symbol. */
-interface Stance {
-  readonly author: string
-  readonly callId: CallId
-  readonly direction: CallDirection
-  readonly atMs: number
-  readonly horizonMs: number
-}
-
-/** How far the calls of one author repeat open calls of another; sums that fade with the first one's newer calls. */
-interface Repetition {
-  /** 1 for the same direction as a call just made, -1 for the opposite, towards 0 as that call nears its end. */
-  readonly agreed: number
-  readonly squares: number
-  /** The number of the call of the first author up to which the sums are discounted. */
-  readonly asOfCall: number
-  readonly day: number
-}
-
-interface CallCount {
-  /** All calls. */
-  readonly calls: number
-  /** The same, discounted as the sums are. */
-  readonly weight: number
-  /** Bullish less bearish calls, discounted. */
-  readonly lean: number
-}
+import type { CanonicalSymbol, Timestamp } from '../shared/brand.ts'
+import { dayNumber, msOf } from '../shared/time.ts'
+import {
+  agreementOf,
+  countedCall,
+  endedEarly,
+  isOpenAt,
+  keptOf,
+  repeatedBy,
+  withdrawnFrom,
+  type CallCount,
+  type Repetition,
+  type Stance,
+} from './agreement.ts'
+import { authorsIn, pairKey, SEPARATOR } from './author-pair.ts'
+import type { Call } from './calls.ts'
 
 /** Who repeats whom. Bounded in every direction. */
 export interface Overlaps {
@@ -51,8 +34,6 @@ export const NO_OVERLAPS: Overlaps = {
   sweptDay: 0,
 }
 
-/** After so many newer calls of an author one counts half. */
-const HALF_LIFE_CALLS = 100
 const DAYS_KEPT = 180
 const STANCES_MAX = 64
 const SYMBOLS_MAX = 2000
@@ -84,19 +65,13 @@ const recorded = (
   worthOf: WorthOf,
 ): Overlaps => {
   const { symbol, direction, call_id: callId } = made
-  const horizon = horizonIn(made.horizon)
-  const atMs = msOf(made.received_at)
   // A signal without a call, or a damaged event.
   if (symbol === null || direction === null || typeof callId !== 'string') return overlaps
-  if (!isJudged(made.ref_price)) return overlaps
+  if (typeof made.due_at !== 'string' || !isJudged(made.ref_price)) return overlaps
+  const [atMs, dueMs] = [msOf(made.received_at), msOf(made.due_at)]
   const author = authorKey(made.contributor_id, made.producer_id)
-  if (horizon === null || Number.isNaN(atMs) || author.includes(SEPARATOR)) return overlaps
-  return withStance(
-    overlaps,
-    symbol,
-    { author, callId, direction, atMs, horizonMs: HORIZON_MS[horizon] },
-    worthOf,
-  )
+  if (!(atMs < dueMs) || author.includes(SEPARATOR)) return overlaps
+  return withStance(overlaps, symbol, { author, callId, direction, atMs, openMs: dueMs - atMs }, worthOf)
 }
 
 /**
@@ -109,7 +84,7 @@ const isJudged = (refPrice: Call['refPrice'] | number | undefined): boolean =>
 /** After a signal that joins a call of its author. */
 export const afterJoined = (
   overlaps: Overlaps,
-  { id: callId, contributorId, producerId, symbol, direction, horizon, refPrice }: Call,
+  { id: callId, contributorId, producerId, symbol, direction, dueAt, refPrice }: Call,
   atMs: number,
   worthOf: WorthOf,
 ): Overlaps => {
@@ -118,43 +93,70 @@ export const afterJoined = (
   return withStance(
     overlaps,
     symbol,
-    { author, callId, direction, atMs, horizonMs: HORIZON_MS[horizon] },
+    { author, callId, direction, atMs, openMs: msOf(dueAt) - atMs },
     worthOf,
   )
 }
 
-const withStance = (
-  overlaps: Overlaps,
-  symbol: CanonicalSymbol,
-  stance: Stance,
-  worthOf: WorthOf,
-): Overlaps => {
-  const { callId, direction } = stance
-  const known = overlaps.stances.get(symbol) ?? []
-  const own = known.find((other) => other.author === stance.author)
+/** A call, before it is known which of its author's it is. */
+type Said = Pick<Stance, 'author' | 'callId' | 'direction' | 'atMs' | 'openMs'>
+
+const withStance = (before: Overlaps, symbol: CanonicalSymbol, said: Said, worthOf: WorthOf): Overlaps => {
+  const { author, callId, direction, atMs } = said
+  const known = before.stances.get(symbol) ?? []
+  const own = known.find((other) => other.author === author)
   // It joins a call that is open already.
-  if (own?.callId === callId) return overlaps
-  if (known.length === 0 && overlaps.stances.size >= SYMBOLS_MAX) return overlaps
-  const count = countedCall(overlaps.counts.get(stance.author), direction)
+  if (own?.callId === callId) return before
+  if (known.length === 0 && before.stances.size >= SYMBOLS_MAX) return before
+  const open = known.filter((stance) => isOpenAt(stance, atMs))
+  const overlaps =
+    own !== undefined && agreementOf(own.direction, direction) === -1
+      ? withdrawn(before, own, open, atMs)
+      : before
+  const count = countedCall(overlaps.counts.get(author), direction)
   if (count.calls === 1 && overlaps.counts.size >= AUTHORS_MAX) return overlaps
-  const others = known.filter((other) => other.author !== stance.author && isOpenAt(other, stance.atMs))
   // What others said before an author's own last call was no news when it spoke again, unless it follows them only now: a
   // call in between must not hide a copy.
-  const news = others.filter(
-    (other) => own === undefined || own.direction !== direction || other.atMs >= own.atMs,
-  )
+  const newsFromMs = own?.direction === direction ? own.atMs : 0
+  const stance = { ...said, nth: count.calls, newsFromMs }
+  const others = open.filter((other) => other !== own)
+  const news = others.filter((other) => other.atMs >= newsFromMs)
   return {
     stances: overlaps.stances.set(symbol, remembered([...others, stance], worthOf)),
-    counts: overlaps.counts.set(stance.author, count),
-    repetitions: news.reduce(
-      (repetitions, other) =>
-        withRepetition(repetitions, stance, other, {
-          call: count.calls,
-          limit: areProven(stance.author, other.author, worthOf) ? REPETITIONS_MAX : UNPROVEN_MAX,
-        }),
-      overlaps.repetitions,
-    ),
+    counts: overlaps.counts.set(author, count),
+    repetitions: news.reduce((repetitions, other) => {
+      const key = pairKey(author, other.author)
+      const known = repetitions.get(key)
+      const limit = areProven(author, other.author, worthOf) ? REPETITIONS_MAX : UNPROVEN_MAX
+      if (known === undefined && repetitions.size >= limit) return repetitions
+      return repetitions.set(key, repeatedBy(known, stance, other))
+    }, overlaps.repetitions),
     sweptDay: overlaps.sweptDay,
+  }
+}
+
+/**
+ * After an author contradicts its call, if that is still open. Of those who often change their minds each change ends an
+ * agreement or begins one: counted alike, a copy that is sometimes first and sometimes second would seem to disagree as
+ * often as to agree. So what was counted for the whole time of a call now counts for the part of it that has passed.
+ * `open` is in the order in which they spoke.
+ */
+const withdrawn = (overlaps: Overlaps, own: Stance, open: readonly Stance[], nowMs: number): Overlaps => {
+  const place = open.indexOf(own)
+  const count = overlaps.counts.get(own.author)
+  if (place === -1 || count === undefined) return overlaps
+  return {
+    ...overlaps,
+    counts: overlaps.counts.set(own.author, withdrawnFrom(count, own, nowMs)),
+    repetitions: open.reduce((repetitions, other, index) => {
+      if (index === place) return repetitions
+      const [earlier, later] = index < place ? [other, own] : [own, other]
+      const key = pairKey(later.author, earlier.author)
+      const known = repetitions.get(key)
+      return known === undefined
+        ? repetitions
+        : repetitions.set(key, endedEarly(known, later, earlier, nowMs))
+    }, overlaps.repetitions),
   }
 }
 
@@ -166,8 +168,6 @@ export const authorsWithOpenCall = (
 ): readonly string[] =>
   (stances.get(symbol) ?? []).filter((stance) => isOpenAt(stance, nowMs)).map(({ author }) => author)
 
-const isOpenAt = ({ atMs, horizonMs }: Stance, nowMs: number): boolean => nowMs < atMs + horizonMs
-
 /** A flood of new names must not make the engine forget whom they repeat. */
 const remembered = (stances: readonly Stance[], worthOf: WorthOf): readonly Stance[] => {
   if (stances.length <= STANCES_MAX) return stances
@@ -177,72 +177,6 @@ const remembered = (stances: readonly Stance[], worthOf: WorthOf): readonly Stan
   })
   return stances.toSpliced(least, 1)
 }
-
-const countedCall = (before: CallCount | undefined, direction: CallDirection): CallCount => ({
-  calls: (before?.calls ?? 0) + 1,
-  weight: (before?.weight ?? 0) * KEPT_PER_CALL + 1,
-  lean: (before?.lean ?? 0) * KEPT_PER_CALL + LEAN[direction],
-})
-
-const LEAN = { bullish: 1, neutral: 0, bearish: -1 } as const
-
-const KEPT_PER_CALL = powerOfTwo(-1 / HALF_LIFE_CALLS)
-
-const withRepetition = (
-  repetitions: Overlaps['repetitions'],
-  stance: Stance,
-  other: Stance,
-  { call, limit }: { readonly call: number; readonly limit: number },
-): Overlaps['repetitions'] => {
-  const key = keyOf(stance.author, other.author)
-  const before = repetitions.get(key)
-  if (before === undefined && repetitions.size >= limit) return repetitions
-  const age = (stance.atMs - other.atMs) / other.horizonMs
-  const nearness = clamp01(1 - age * age)
-  const kept = before === undefined ? 0 : powerOfTwo((before.asOfCall - call) / HALF_LIFE_CALLS)
-  return repetitions.set(key, {
-    agreed: kept * (before?.agreed ?? 0) + nearness * agreementOf(stance.direction, other.direction),
-    squares: kept * (before?.squares ?? 0) + nearness * nearness,
-    asOfCall: call,
-    day: Math.floor(stance.atMs / DAY_LENGTH_MS),
-  })
-}
-
-const DAY_LENGTH_MS = 86_400_000
-
-const agreementOf = (one: CallDirection, other: CallDirection): number => {
-  if (one === other) return 1
-  return one === 'neutral' || other === 'neutral' ? 0 : -1
-}
-
-/** No registered name contains it, and others have no vote. */
-const SEPARATOR = '\n'
-const keyOf = joinedBy(SEPARATOR)
-const authorsIn = (key: string): Authors => {
-  const known = split.get(key)
-  if (known !== undefined) return known
-  const at = key.indexOf(SEPARATOR)
-  const authors: Authors = at === -1 ? [key, ''] : [nameOf(key.slice(0, at)), nameOf(key.slice(at + 1))]
-  if (split.size >= SPLIT_MAX) split.clear()
-  split.set(key, authors)
-  return authors
-}
-
-type Authors = readonly [later: string, earlier: string]
-
-/** Every cycle asks for the same pairs. Each name is one text, because equal texts are compared letter by letter. */
-const nameOf = (text: string): string => {
-  const known = names.get(text)
-  if (known !== undefined) return known
-  if (names.size >= SPLIT_MAX) names.clear()
-  names.set(text, text)
-  return text
-}
-
-/** As many as there may be pairs. */
-const SPLIT_MAX = REPETITIONS_MAX
-const split = new Map<string, Authors>()
-const names = new Map<string, string>()
 
 /** Once a day: drops ended stances, pairs that did not meet for long, and rare ones if there are too many. */
 const swept = (overlaps: Overlaps, now: Timestamp, worthOf: WorthOf): Overlaps => {
@@ -302,14 +236,14 @@ export const repeatsOf = ({ counts, repetitions }: Overlaps): readonly Repeats[]
     const [later, earlier] = authorsIn(key)
     const count = countOf(later)
     if (count === undefined) return
-    const kept = powerOfTwo((asOfCall - count.calls) / HALF_LIFE_CALLS)
+    const kept = keptOf(asOfCall, count.calls)
     all.push({
       later,
       earlier,
       share: (kept * agreed) / count.weight,
       variance: (kept * squares) / (count.weight * count.weight),
-      steady: squares > 0 ? (Math.sqrt(kept) * agreed) / Math.sqrt(squares * count.weight) : 0,
-      steadyVariance: 1 / count.weight,
+      steady: squares > 0 ? (Math.sqrt(kept) * agreed) / Math.sqrt(squares * count.squares) : 0,
+      steadyVariance: count.squares / (count.weight * count.weight),
       byLean: leanOf(count) * leanOf(countOf(earlier)),
     })
   })

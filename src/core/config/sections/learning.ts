@@ -81,7 +81,7 @@ export const karma = group('Sharing profit with contributors', {
   producer_window_days: whole(90, 1, 3650, 'outcomes of these days count'),
   feedback_weight: share(0.25, 'weight of feedback against an outcome'),
   influence: group('How much an author counts, by what its calls add', {
-    half_life: number(60, { above: 0, max: 10_000 }, 'after so many newer outcomes one counts half'),
+    half_life: number(200, { above: 0, max: 10_000 }, 'after so many newer outcomes one counts half'),
     prior: number(10, { min: 0, max: 10_000 }, 'outcomes at chance that every author begins with'),
     caution: number(0.5, { min: 0, max: 10 }, 'standard errors taken off what its calls seem to add'),
     half_edge: number(0.05, { above: 0, max: 1 }, 'contribution with half of the weight evidence can give'),

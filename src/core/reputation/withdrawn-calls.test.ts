@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest'
+import { canonicalSymbol } from '../shared/symbol.ts'
+import { HOUR_MS } from './calls.fixture.ts'
+import { after, key, shareOf, START_MS, type Said } from './overlaps.fixture.ts'
+import { authorsWithOpenCall } from './overlaps.ts'
+
+/** 0 to 1, the same for the same seed. */
+const drawsFrom = (seed: number) => {
+  let state = seed
+  return (): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 32
+  }
+}
+
+describe('a call that its author contradicts while it is open', () => {
+  it('counts for the part of its time before that', () => {
+    const kept = 2 ** -0.01
+    const overlaps = after(
+      { who: 'ann', hour: 0 },
+      { who: 'bob', hour: 0 },
+      { who: 'ann', hour: 6, direction: 'bearish' },
+    )
+    // A quarter of its time.
+    expect(shareOf(overlaps, 'bob', 'ann')).toBe(0.25)
+    // One call for a quarter, and one that disagrees.
+    expect(shareOf(overlaps, 'ann', 'bob')).toBeCloseTo(-0.9375 / (0.25 * kept + 1), 12)
+  })
+
+  it('leaves no trace of what the other corrects at once', () => {
+    const overlaps = after(
+      { who: 'ann', hour: 0 },
+      { who: 'bob', hour: 0 },
+      { who: 'ann', hour: 6, direction: 'bearish' },
+      { who: 'bob', hour: 6, direction: 'bearish' },
+    )
+    expect(shareOf(overlaps, 'bob', 'ann')).toBeCloseTo(1, 12)
+    expect(shareOf(overlaps, 'ann', 'bob')).toBeCloseTo(0, 12)
+  })
+
+  it('counts in full if the other has nothing to say, or if it is over', () => {
+    const neutral = after(
+      { who: 'ann', hour: 0 },
+      { who: 'bob', hour: 0 },
+      { who: 'ann', hour: 6, direction: 'neutral' },
+    )
+    expect(shareOf(neutral, 'bob', 'ann')).toBe(1)
+    const over = after(
+      { who: 'ann', hour: 0 },
+      { who: 'bob', hour: 0 },
+      { who: 'ann', hour: 24, direction: 'bearish' },
+    )
+    expect(shareOf(over, 'bob', 'ann')).toBe(1)
+  })
+
+  it('is open until it is due when its author comes back to it', () => {
+    const back = after(
+      { who: 'ann', hour: 0, callId: 'up', dueHour: 24 },
+      { who: 'ann', hour: 20, direction: 'bearish' },
+      { who: 'ann', hour: 21, callId: 'up', dueHour: 24 },
+    )
+    const openAt = (hours: number) =>
+      authorsWithOpenCall(back, canonicalSymbol('BTC'), START_MS + hours * HOUR_MS)
+    expect(openAt(23)).toEqual([key('ann')])
+    expect(openAt(24)).toEqual([])
+  })
+
+  it('is not counted down for whoever it was no news to', () => {
+    const again = (last: readonly Said[]) =>
+      after(
+        { who: 'ann', hour: 0 },
+        { who: 'bob', hour: 6, callId: 'b' },
+        { who: 'bob', hour: 12, callId: 'again' },
+        ...last,
+      )
+    const kept = 2 ** -0.01
+    // Of two calls, only the first was compared with hers.
+    expect(shareOf(again([{ who: 'ann', hour: 18, direction: 'bearish' }]), 'bob', 'ann')).toBeCloseTo(
+      (kept * 0.9375) / (1 + kept),
+      12,
+    )
+  })
+
+  /** Whatever it says about the next day is a call, or joins its open one. */
+  const wordsOf = (who: string) => {
+    const open = new Map<string, { readonly callId: string; readonly dueHour: number }>()
+    return (hour: number, isUp: boolean): Said => {
+      const direction = isUp ? 'bullish' : 'bearish'
+      const known = open.get(direction)
+      const call =
+        known !== undefined && known.dueHour > hour ? known : { callId: `${who} ${hour}`, dueHour: hour + 24 }
+      open.set(direction, call)
+      return { who, hour, direction, ...call }
+    }
+  }
+
+  /** How far two repeat each other who speak every six hours, either of them first; without noise each says what it likes. */
+  const repeatedBy = (seed: number, noise: number | null): number => {
+    const draw = drawsFrom(seed)
+    const [ann, bob] = [wordsOf('ann'), wordsOf('bob')]
+    const said = Array.from({ length: 600 }, (_, index): readonly Said[] => {
+      const up = draw() < 0.5
+      const other = noise === null ? draw() < 0.5 : draw() < noise ? !up : up
+      return [ann(6 * index + draw(), up), bob(6 * index + draw(), other)]
+    }).flat()
+    const overlaps = after(...said.toSorted((one, other) => one.hour - other.hour))
+    return [
+      ['ann', 'bob'],
+      ['bob', 'ann'],
+    ].reduce(
+      (sum, [later = '', earlier = '']) => sum + Math.max(0, shareOf(overlaps, later, earlier) ?? 0),
+      0,
+    )
+  }
+  const meanOf = (noise: number | null): number =>
+    [1, 2, 3, 4, 5, 6].reduce((sum, seed) => sum + repeatedBy(seed, noise) / 6, 0)
+
+  it('hides no copy that is first as often as second, nor one with noise, and harms nobody who speaks for himself', () => {
+    // A little is lost while only one of them has changed its mind.
+    expect(meanOf(0)).toBeGreaterThan(0.8)
+    expect(meanOf(0.1)).toBeGreaterThan(0.6)
+    expect(meanOf(null)).toBeLessThan(0.1)
+  })
+})
