@@ -123,12 +123,7 @@ const ATTACKS: Readonly<Record<string, readonly AuthorPlan[]>> = {
   delayed: names('delayed', () => ({ delay: [0, 6] })),
   noisy: names('noisy', () => ({ delay: [0, 2], flips: 0.15 })),
   // Their source changes its mind while its calls are open, and any of them may be the first to follow.
-  often: names(
-    'often',
-    () => ({ delay: [0, 3], flips: 0.1 }),
-    { everyBars: OFTEN, onlySymbol: 2 },
-    SURE_HIT,
-  ),
+  often: names('often', () => ({ delay: [0, 3], flips: 0.1 }), { everyBars: OFTEN, onlySymbol: 2 }, SURE_HIT),
   split: names('split', (place) => ({ delay: [0, 0], split: { place, of: NAMES } })),
   turns: names('turns', takesTurns),
   // A signal stays fresh for longer than these calls last. As many of them in a day as of others.

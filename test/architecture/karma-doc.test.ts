@@ -269,7 +269,10 @@ describe('docs/karma.md', () => {
         ...NO_OVERLAPS,
         counts: PersistentMap([FIRST, SECOND].map((author, place) => [author, countOf(leans[place] ?? 0)])),
         repetitions: PersistentMap([
-          [`${SECOND}\n${FIRST}`, { agreed: 100 * share, squares: 100, asOfCall: 100, day: 1 }],
+          [
+            `${SECOND}\n${FIRST}`,
+            { agreed: 100 * share, atOnce: 100 * share, squares: 100, asOfCall: 100, day: 1 },
+          ],
         ]),
       }
       const [pair] = repeatsOf(overlaps)

@@ -549,8 +549,8 @@ export const MUTANTS = [
   {
     name: 'what is said before others counts as borrowed from them',
     file: 'src/core/reputation/contribution.ts',
-    from: 'clamp01((share + behind) / (2 * share))',
-    to: '1 + 0 * (share + behind)',
+    from: 'clamp01(saidAfter / share)',
+    to: '1 + 0 * (share + saidAfter)',
     test: [
       'src/core/reputation/honest-author.test.ts',
       'keeps its weight if one that knows as much copies half of its calls',
@@ -621,6 +621,26 @@ export const MUTANTS = [
     test: [
       'src/core/reputation/withdrawn-calls.test.ts',
       'counts in full if the other has nothing to say, or if it is over',
+    ],
+  },
+  {
+    name: 'an author is behind whoever corrects its guesses afterwards',
+    file: 'src/core/reputation/contribution.ts',
+    from: 'sum.behind += sign * shareAtOnce',
+    to: 'sum.behind += sign * share',
+    test: [
+      'src/core/reputation/honest-author.test.ts',
+      'loses at most a tenth to guesses just before it that are corrected just after it, among other calls or not (true)',
+    ],
+  },
+  {
+    name: 'an author borrows from whoever corrects its guesses afterwards',
+    file: 'src/core/reputation/contribution.ts',
+    from: 'Math.max(0, shareAtOnce)',
+    to: 'Math.max(0, share)',
+    test: [
+      'src/core/reputation/honest-author.test.ts',
+      'loses at most a tenth to guesses just before it that are corrected just after it, among other calls or not (true)',
     ],
   },
   {

@@ -75,6 +75,8 @@ export interface Repetition {
   /** 1 for the same direction as a call just made, -1 for the opposite, towards 0 as that call nears its end. */
   readonly agreed: number
   readonly squares: number
+  /** The same as it was when the first one spoke, whatever the other said afterwards. */
+  readonly atOnce: number
   /** The number of the call of the first author up to which the sums are discounted. */
   readonly asOfCall: number
   readonly day: number
@@ -84,9 +86,11 @@ export interface Repetition {
 export const repeatedBy = (before: Repetition | undefined, stance: Stance, other: Stance): Repetition => {
   const { nth } = stance
   const nearness = nearnessOf(stance, other)
+  const agreed = nearness * agreementOf(stance.direction, other.direction)
   const kept = before === undefined ? 0 : keptOf(before.asOfCall, nth)
   return {
-    agreed: kept * (before?.agreed ?? 0) + nearness * agreementOf(stance.direction, other.direction),
+    agreed: kept * (before?.agreed ?? 0) + agreed,
+    atOnce: kept * (before?.atOnce ?? 0) + agreed,
     squares: kept * (before?.squares ?? 0) + nearness * nearness,
     asOfCall: nth,
     day: Math.floor(stance.atMs / DAY_LENGTH_MS),

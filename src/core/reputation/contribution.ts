@@ -139,7 +139,7 @@ const BORROWED_MIN = 0.15
 const BORROWED_ERRORS = 2
 
 /** Of what an author repeats of another, the part that it said after it. */
-const partAfter = ({ share, behind }: Pair): number => clamp01((share + behind) / (2 * share))
+const partAfter = ({ share, saidAfter }: Pair): number => clamp01(saidAfter / share)
 
 /**
  * Of several names for one opinion, each with mistakes or a delay of its own, one is always lucky: what it has beyond the
@@ -220,6 +220,8 @@ interface Pair {
   readonly share: number
   /** Above 0 for the one of the two who mostly speaks after the other. */
   readonly behind: number
+  /** What it repeats of what the other had said before it. */
+  readonly saidAfter: number
   readonly error: number
   /** How steadily it agrees with the other's open calls at any delay, and the other with its own. */
   readonly after: number
@@ -236,7 +238,7 @@ interface Pair {
 const pairsOf = (all: readonly Repeats[]): ReadonlyMap<string, readonly Pair[]> => {
   const sums = new Map<string, Map<string, PairSums>>()
   const add = (author: string, other: string, repeats: Repeats, sign: 1 | -1): void => {
-    const { share, variance, steady, steadyVariance, byLean } = repeats
+    const { share, shareAtOnce, variance, steady, steadyVariance, byLean } = repeats
     let own = sums.get(author)
     if (own === undefined) {
       own = new Map()
@@ -248,6 +250,7 @@ const pairsOf = (all: readonly Repeats[]): ReadonlyMap<string, readonly Pair[]> 
         author: other,
         share: 0,
         behind: 0,
+        saidAfter: 0,
         error: 0,
         after: 0,
         before: 0,
@@ -258,9 +261,11 @@ const pairsOf = (all: readonly Repeats[]): ReadonlyMap<string, readonly Pair[]> 
     }
     sum.share += Math.max(0, share)
     sum.error += variance
-    sum.behind += sign * share
-    if (sign === 1) sum.after = steady
-    else sum.before = steady
+    sum.behind += sign * shareAtOnce
+    if (sign === 1) {
+      sum.after = steady
+      sum.saidAfter = Math.max(0, shareAtOnce)
+    } else sum.before = steady
     sum.steadyError += steadyVariance
   }
   for (const one of all) {

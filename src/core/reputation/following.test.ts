@@ -35,6 +35,7 @@ const contributionsWith = (
             `${later}\n${earlier}`,
             {
               agreed: calls * agreement * nearness,
+              atOnce: calls * agreement * nearness,
               squares: calls * nearness * nearness,
               asOfCall: calls,
               day: 1,

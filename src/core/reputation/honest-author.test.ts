@@ -106,4 +106,45 @@ describe('an honest author', () => {
       expect(of(both, 'zoe').repeats).toEqual([])
     }
   })
+
+  it.each([false, true])(
+    'loses at most a tenth to guesses just before it that are corrected just after it, among other calls or not (%s)',
+    (areHidden) => {
+      const sums = { after: 0, before: 0 }
+      for (const seed of LEANING_SEEDS) {
+        const market = new Simulation(seed)
+        const all = later(market.author(SKILL), 1)
+        const calls = all.filter(({ symbol }) => symbol < 2)
+        const others = areHidden ? all.filter(({ symbol }) => symbol >= 2) : []
+        const names = ['g0', 'g1', 'g2'].map((name, place) => ({
+          name,
+          place,
+          guesses: calls.map(() => market.chance() < 0.5),
+          hidden: others.map((call) => ({ ...call, isUp: market.chance() < 0.5 })),
+        }))
+        const withGuesses = (hours: number) =>
+          market.contributions({
+            // By name it would come after them.
+            zoe: calls,
+            ...Object.fromEntries(
+              names.map(({ name, place, guesses, hidden }) => [
+                name,
+                [
+                  ...hidden,
+                  ...calls.flatMap((call, index) => {
+                    const isUp = guesses[index] ?? null
+                    const guessed = { ...call, hour: call.hour + hours + place * 0.001, isUp }
+                    const corrected = { ...call, hour: call.hour + Math.max(hours, 0) + 0.05 + place * 0.001 }
+                    return isUp === call.isUp ? [guessed] : [guessed, corrected]
+                  }),
+                ],
+              ]),
+            ),
+          })
+        sums.after += influenceOf(withGuesses(0.05), 'zoe')
+        sums.before += influenceOf(withGuesses(-0.05), 'zoe')
+      }
+      expect(sums.before / sums.after).toBeGreaterThan(0.9)
+    },
+  )
 })

@@ -210,7 +210,7 @@ describe('what is remembered of overlaps', () => {
     PersistentMap(
       Array.from({ length: count }, (_, index) => [
         `producer:x${index}\nproducer:y`,
-        { agreed: squares, squares, asOfCall: 1, day },
+        { agreed: squares, atOnce: squares, squares, asOfCall: 1, day },
       ]),
     )
 
@@ -229,8 +229,8 @@ describe('what is remembered of overlaps', () => {
     const crowded: Overlaps = {
       ...NO_OVERLAPS,
       repetitions: pairs(40_001, 1)
-        .set('producer:a\nproducer:b', { agreed: 3, squares: 3, asOfCall: 3, day })
-        .set('producer:c\nproducer:d', { agreed: 1, squares: 1, asOfCall: 1, day }),
+        .set('producer:a\nproducer:b', { agreed: 3, atOnce: 3, squares: 3, asOfCall: 3, day })
+        .set('producer:c\nproducer:d', { agreed: 1, atOnce: 1, squares: 1, asOfCall: 1, day }),
     }
     const proven = (author: string): number => (['producer:c', 'producer:d'].includes(author) ? 1 : 0)
     expect([...evolveOverlaps(crowded, cycle(24), proven).repetitions.keys()].toSorted()).toEqual([

@@ -213,6 +213,8 @@ export interface Repeats {
   readonly earlier: string
   /** From -1 to 1; 0 for authors who agree as often as not. */
   readonly share: number
+  /** The same by what the other had said when this one spoke: nobody is behind by what somebody else does later. */
+  readonly shareAtOnce: number
   /** What chance adds to the share, one standard deviation, squared. */
   readonly variance: number
   /** The same agreement whatever the delay: 1 if all its calls repeat an open one of the other. */
@@ -232,7 +234,7 @@ export const repeatsOf = ({ counts, repetitions }: Overlaps): readonly Repeats[]
     known.set(author, count)
     return count
   }
-  repetitions.forEach(({ agreed, squares, asOfCall }, key) => {
+  repetitions.forEach(({ agreed, atOnce, squares, asOfCall }, key) => {
     const [later, earlier] = authorsIn(key)
     const count = countOf(later)
     if (count === undefined) return
@@ -241,6 +243,7 @@ export const repeatsOf = ({ counts, repetitions }: Overlaps): readonly Repeats[]
       later,
       earlier,
       share: (kept * agreed) / count.weight,
+      shareAtOnce: (kept * atOnce) / count.weight,
       variance: (kept * squares) / (count.weight * count.weight),
       steady: squares > 0 ? (Math.sqrt(kept) * agreed) / Math.sqrt(squares * count.squares) : 0,
       steadyVariance: count.squares / (count.weight * count.weight),
