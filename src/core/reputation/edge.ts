@@ -92,26 +92,25 @@ export const estimatedEdge = (edge: Edge, { prior, caution }: EdgeRules): Estima
   const crowding = edge.squares > 0 ? Math.max(1, together / edge.squares) : 1
   const evidence = edge.weight / crowding
   const all = evidence + prior
-  const lasting = shrunk(edge.sum, edge.weight, { crowding, prior, towards: 0 })
-  const recent = shrunk(edge.recentSum, edge.recentWeight, { crowding, prior, towards: lasting })
+  const lasting = shrunk(edge.sum, edge.weight / crowding, edge.weight, { prior, towards: 0 })
+  const recent = shrunk(edge.recentSum, edge.recentWeight / crowding, edge.recentWeight, {
+    prior,
+    towards: lasting,
+  })
   const mean = Math.min(lasting, Math.max(0, recent))
   // A grade deviates by at most 1.
   const error = all === 0 ? 1 : 1 / Math.sqrt(all)
   return { mean, error, evidence, sure: Math.max(0, mean - caution * error) }
 }
 
-const shrunk = (
-  sum: number,
-  weight: number,
-  {
-    crowding,
-    prior,
-    towards,
-  }: { readonly crowding: number; readonly prior: number; readonly towards: number },
-): number => {
-  const all = weight / crowding + prior
+interface Prior {
+  readonly prior: number
+  readonly towards: number
+}
+
+/** The mean of outcomes of that weight, as far as there is evidence for it. */
+const shrunk = (sum: number, evidence: number, weight: number, { prior, towards }: Prior): number => {
+  const all = evidence + prior
   // Against a strong drift a grade may exceed 1.
-  return weight === 0 || all === 0
-    ? towards
-    : (clamp(sum / weight) * (weight / crowding) + prior * towards) / all
+  return weight === 0 || all === 0 ? towards : (clamp(sum / weight) * evidence + prior * towards) / all
 }
