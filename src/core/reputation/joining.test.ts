@@ -69,8 +69,8 @@ it('knows who repeats whom as after the event of the signal', () => {
   ] as const
   let [byEvent, byCall, calls] = [NO_OVERLAPS, NO_OVERLAPS, INITIAL_CALLS]
   for (const [id, producer, hour] of steps) {
-    const opened = steps.find(([first]) => first === id)?.[2] ?? hour
-    const said = recorded(id, `${id} ${hour}`, producer, hour * HOUR_MS, opened * HOUR_MS)
+    const firstHour = steps.find(([first]) => first === id)?.[2] ?? hour
+    const said = recorded(id, `${id} ${hour}`, producer, hour * HOUR_MS, firstHour * HOUR_MS)
     byEvent = evolveOverlaps(byEvent, said, NOTHING_KNOWN)
     calls = evolveCalls(calls, said)
     const call = calls.open.get(callId(id))!

@@ -126,10 +126,10 @@ const withStance = (before: Overlaps, symbol: CanonicalSymbol, said: Said, worth
     counts: overlaps.counts.set(author, count),
     repetitions: news.reduce((repetitions, other) => {
       const key = pairKey(author, other.author)
-      const known = repetitions.get(key)
+      const met = repetitions.get(key)
       const limit = areProven(author, other.author, worthOf) ? REPETITIONS_MAX : UNPROVEN_MAX
-      if (known === undefined && repetitions.size >= limit) return repetitions
-      return repetitions.set(key, repeatedBy(known, stance, other))
+      if (met === undefined && repetitions.size >= limit) return repetitions
+      return repetitions.set(key, repeatedBy(met, stance, other))
     }, overlaps.repetitions),
     sweptDay: overlaps.sweptDay,
   }
@@ -152,10 +152,8 @@ const withdrawn = (overlaps: Overlaps, own: Stance, open: readonly Stance[], now
       if (index === place) return repetitions
       const [earlier, later] = index < place ? [other, own] : [own, other]
       const key = pairKey(later.author, earlier.author)
-      const known = repetitions.get(key)
-      return known === undefined
-        ? repetitions
-        : repetitions.set(key, endedEarly(known, later, earlier, nowMs))
+      const met = repetitions.get(key)
+      return met === undefined ? repetitions : repetitions.set(key, endedEarly(met, later, earlier, nowMs))
     }, overlaps.repetitions),
   }
 }
