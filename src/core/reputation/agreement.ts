@@ -1,5 +1,6 @@
 import type { CallId } from '../shared/brand.ts'
 import { clamp01, powerOfTwo } from '../shared/numbers.ts'
+import { DAY_MS } from '../shared/time.ts'
 import type { CallDirection } from './calls.ts'
 
 /** The newest call of an author on a symbol. */
@@ -93,7 +94,7 @@ export const repeatedBy = (before: Repetition | undefined, stance: Stance, other
     atOnce: kept * (before?.atOnce ?? 0) + agreed,
     squares: kept * (before?.squares ?? 0) + nearness * nearness,
     asOfCall: nth,
-    day: Math.floor(stance.atMs / DAY_LENGTH_MS),
+    day: Math.floor(stance.atMs / DAY_MS),
   }
 }
 
@@ -117,5 +118,3 @@ const nearnessOf = (stance: Stance, other: Stance): number => {
   const age = (stance.atMs - other.atMs) / other.openMs
   return clamp01(1 - age * age)
 }
-
-const DAY_LENGTH_MS = 86_400_000
