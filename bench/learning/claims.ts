@@ -2,7 +2,7 @@ import { median } from '../harness.ts'
 import type { LifePlan, LifeReport } from './life.ts'
 import type { AuthorSeen, ReliabilityBin } from './observer.ts'
 import { barOf } from './copies.ts'
-import { GROUPS, HONEST_NAMES, POPULATION } from './population.ts'
+import { FREQUENT_GROUP, GROUPS, HONEST_NAMES, POPULATION } from './population.ts'
 import { intervalOf, meanOf, signFlipTest, signTest, spearman, type Interval } from './statistics.ts'
 
 /** One line of the proof. */
@@ -27,6 +27,7 @@ export const claimsOf = (reports: readonly LifeReport[]): readonly ClaimRow[] =>
   ...ranking(reports),
   ...influence(reports),
   ...changes(reports),
+  ...frequent(reports),
   ...money(reports),
   ...newcomers(reports),
   ...turning(reports),
@@ -110,14 +111,8 @@ const ranking = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
   const ranks = rankOf(({ karmas }, seed) => karmas[seed] ?? Number.NaN)
   const ceiling = rankOf(({ rights }, seed) => rights[seed] ?? Number.NaN)
   const lives = livesOf(reports, { market: 'default', learning: true, population: 'all' })
-  const votes = intervalOf(
-    lives.map((life) =>
-      spearman(
-        HONEST_NAMES.map(hitOf),
-        HONEST_NAMES.map((name) => authorIn(life, name).share),
-      ),
-    ),
-  )
+  const votes = skillRank(lives, shareMeasure)
+  const scores = skillRank(lives, scoreMeasure)
   const coins = COINS.flatMap((name) => lives.map((life) => karmaOf(authorIn(life, name))))
   const within = coins.filter((karma) => Math.abs(karma - 50) <= 10).length / coins.length
   const furthest = Math.max(...coins.map((karma) => Math.abs(karma - 50)))
@@ -137,6 +132,7 @@ const ranking = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
       ranks.mean >= 0.9 * ceiling.mean,
     ),
     row(1, 'rank correlation of true skill and votes', shown(votes), 'for comparison', true),
+    row(1, 'rank correlation of true skill and score', shown(scores), 'for comparison', true),
     row(
       1,
       `coin-flippers within 50 ± 10, of ${coins.length} (the furthest is ${furthest.toFixed(1)} away)`,
@@ -156,14 +152,26 @@ const ratioOf = (
   members: readonly string[],
   source: string,
   of: Measure,
+  { together, alone: other }: Lives = DAILY_LIVES,
 ): Interval => {
-  const alone = livesOf(reports, { market: 'default', learning: true, population: 'alone' })
-  const pairs = livesOf(reports, { market: 'default', learning: true, population: 'all' }).flatMap((life) => {
-    const other = alone.find(({ plan }) => plan.seed === life.plan.seed)
-    return other === undefined ? [] : [[partOf(life, members, of), partOf(other, [source], of)] as const]
-  })
+  const alone = livesOf(reports, { market: 'default', learning: true, population: other })
+  const pairs = livesOf(reports, { market: 'default', learning: true, population: together }).flatMap(
+    (life) => {
+      const other = alone.find(({ plan }) => plan.seed === life.plan.seed)
+      return other === undefined ? [] : [[partOf(life, members, of), partOf(other, [source], of)] as const]
+    },
+  )
   return ratioInterval(pairs)
 }
+
+/** With several names for one opinion, and with one. */
+interface Lives {
+  readonly together: LifePlan['population']
+  readonly alone: LifePlan['population']
+}
+
+const DAILY_LIVES: Lives = { together: 'all', alone: 'alone' }
+const FREQUENT_LIVES: Lives = { together: 'frequent', alone: 'frequent alone' }
 
 type Measure = (author: AuthorSeen) => number
 
@@ -173,6 +181,18 @@ const partOf = (life: LifeReport, members: readonly string[], of: Measure): numb
 
 const shareMeasure: Measure = ({ share }) => share
 const moneyMeasure: Measure = ({ money: paid }) => paid
+const scoreMeasure: Measure = ({ score }) => score ?? 0
+
+/** How well something ranks the honest authors of each life. */
+const skillRank = (lives: readonly LifeReport[], of: Measure): Interval =>
+  intervalOf(
+    lives.map((life) =>
+      spearman(
+        HONEST_NAMES.map(hitOf),
+        HONEST_NAMES.map((name) => of(authorIn(life, name))),
+      ),
+    ),
+  )
 
 /** Of means, with its interval by the jackknife: single seeds in which the source had no luck divide by nearly nothing. */
 const ratioInterval = (pairs: readonly (readonly [number, number])[]): Interval => {
@@ -259,10 +279,11 @@ const byBothVotes = (
   members: readonly string[],
   source: string,
   fromBar = 0,
+  lives: Lives = DAILY_LIVES,
 ): Interval => {
-  const alone = livesOf(reports, { market: 'default', learning: true, population: 'alone' })
+  const alone = livesOf(reports, { market: 'default', learning: true, population: lives.alone })
   return ratioInterval(
-    livesOf(reports, { market: 'default', learning: true, population: 'all' }).flatMap((life) => {
+    livesOf(reports, { market: 'default', learning: true, population: lives.together }).flatMap((life) => {
       const other = alone.find(({ plan }) => plan.seed === life.plan.seed)
       if (other === undefined) return []
       const profits = [...life.books.profits, ...other.books.profits].filter(
@@ -317,6 +338,63 @@ const changes = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
     ),
   )
   return [row(2, 'decisions of the brain that copycats change', percent(changed), 'for comparison', true)]
+}
+
+/** Who speaks again while its call is open is judged by more than its changes of mind. */
+const frequent = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
+  const lives = livesOf(reports, { market: 'default', learning: true, population: 'frequent' })
+  const ranks = skillRank(lives, karmaOf)
+  const ceiling = skillRank(lives, ({ right, words }) => right / words)
+  const coins = lives.map((life) => karmaOf(authorIn(life, 'coin')))
+  const furthest = Math.max(...coins.map((karma) => Math.abs(karma - 50)))
+  const { source, members } = FREQUENT_GROUP
+  const names = (of: Measure): Interval => ratioOf(reports, members, source, of, FREQUENT_LIVES)
+  const [vote, paid] = [names(shareMeasure), byBothVotes(reports, members, source, 0, FREQUENT_LIVES)]
+  return [
+    row(
+      8,
+      `rank correlation of true skill and karma of authors who speak every six hours about the next day; a perfect count reaches ${shown(ceiling)}`,
+      shown(ranks),
+      'for comparison',
+      true,
+    ),
+    row(
+      8,
+      'of the rank correlation that a perfect count reaches',
+      (ranks.mean / ceiling.mean).toFixed(3),
+      '≥ 0.9',
+      ranks.mean >= 0.9 * ceiling.mean,
+    ),
+    row(
+      8,
+      'rank correlation of their skill and votes',
+      shown(skillRank(lives, shareMeasure)),
+      'for comparison',
+      true,
+    ),
+    row(
+      8,
+      'rank correlation of their skill and score',
+      shown(skillRank(lives, scoreMeasure)),
+      'for comparison',
+      true,
+    ),
+    row(
+      8,
+      `a coin-flipper among them is within 50 ± 10 (the furthest is ${furthest.toFixed(1)} away)`,
+      `${((coins.filter((karma) => Math.abs(karma - 50) <= 10).length / coins.length) * 100).toFixed(1)} %`,
+      '100 %',
+      furthest <= 10,
+    ),
+    row(
+      8,
+      'vote of five names in turn, whose calls overlap, over that of the source alone',
+      shown(vote),
+      '≤ 1.1',
+      vote.mean <= 1.1,
+    ),
+    row(8, 'their money, from the profits of both lives', shown(paid), '≤ 1.1', paid.mean <= 1.1),
+  ]
 }
 
 const paid = (life: LifeReport, name: string): number => partOf(life, [name], moneyMeasure)

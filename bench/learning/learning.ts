@@ -62,6 +62,11 @@ const plansOf = ({ first, count }: typeof JUDGED): readonly LifePlan[] =>
         days: LONG_DAYS,
       })),
     ),
-    { seed, market: 'default', learning: true, population: 'all', days: DAYS },
-    { seed, market: 'default', learning: true, population: 'alone', days: DAYS },
+    ...(['all', 'alone', 'frequent', 'frequent alone'] as const).map((population) => ({
+      seed,
+      market: 'default' as const,
+      learning: true,
+      population,
+      days: DAYS,
+    })),
   ])

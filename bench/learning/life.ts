@@ -19,6 +19,8 @@ import {
   AHEAD_BARS,
   authorsOf,
   FEW,
+  FREQUENT,
+  FREQUENT_ORIGINALS,
   ORIGINALS,
   POPULATION,
   PUMP,
@@ -31,7 +33,7 @@ export interface LifePlan {
   readonly seed: number
   readonly market: 'default' | 'walk'
   readonly learning: boolean
-  readonly population: 'all' | 'alone' | 'few'
+  readonly population: keyof typeof POPULATIONS
   readonly days: number
 }
 
@@ -50,7 +52,13 @@ export interface LifeReport extends Observed {
   readonly books: Books
 }
 
-const POPULATIONS = { all: POPULATION, alone: ORIGINALS, few: FEW } as const
+const POPULATIONS = {
+  all: POPULATION,
+  alone: ORIGINALS,
+  few: FEW,
+  frequent: FREQUENT,
+  'frequent alone': FREQUENT_ORIGINALS,
+} as const
 
 const BARS_PER_DAY = 24
 const CYCLE_BARS = 4

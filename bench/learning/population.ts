@@ -188,12 +188,39 @@ const OTHERS: readonly AuthorPlan[] = [
 export const POPULATION: readonly AuthorPlan[] = [...HONEST, ...Object.values(ATTACKS).flat(), ...OTHERS]
 
 /** The same with each source under one name of its own, and nobody who copies. */
-export const ORIGINALS: readonly AuthorPlan[] = POPULATION.filter(
-  ({ behaviour }) => behaviour.kind !== 'copy',
-).map(({ silent: _silent, ...plan }) => plan)
+const originalsOf = (plans: readonly AuthorPlan[]): readonly AuthorPlan[] =>
+  plans.filter(({ behaviour }) => behaviour.kind !== 'copy').map(({ silent: _silent, ...plan }) => plan)
+
+export const ORIGINALS: readonly AuthorPlan[] = originalsOf(POPULATION)
 
 /** Without sources and attacks. */
 export const FEW: readonly AuthorPlan[] = [...HONEST, ...OTHERS]
+
+const COIN = person('coin', own(0.5))
+
+/** Who speaks again long before its call is over, of one symbol each: about two hundred words of everybody. */
+const frequently = (plans: readonly AuthorPlan[]): readonly AuthorPlan[] =>
+  plans.map((plan, index) => ({ ...plan, everyBars: OFTEN, onlySymbol: index % SYMBOLS }))
+
+const SYMBOLS = 5
+
+/** Each name of an opinion in turn, and in each of them the calls of the others are open. */
+const FREQUENT_TURNS = names('frequent turns', takesTurns, { everyBars: OFTEN, onlySymbol: 3 }, SURE_HIT)
+
+export const FREQUENT_GROUP = {
+  source: 'frequent turns',
+  members: FREQUENT_TURNS.filter(({ silent }) => silent !== true).map(({ name }) => name),
+} as const
+
+/** Contributors who speak four times a day about the next day; without producers nothing would be traded. */
+export const FREQUENT: readonly AuthorPlan[] = [
+  ...frequently([...HONEST, COIN]),
+  ...FREQUENT_TURNS,
+  ...OTHERS.filter(({ role }) => role !== 'contributor'),
+]
+
+/** The same without the five names. */
+export const FREQUENT_ORIGINALS: readonly AuthorPlan[] = originalsOf(FREQUENT)
 
 export const HONEST_NAMES: readonly string[] = HONEST.map(({ name }) => name)
 

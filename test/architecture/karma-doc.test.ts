@@ -3,6 +3,7 @@ import { positionId, timestampOf } from '../../src/core/shared/brand.ts'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
+import { PARTS_OF_HORIZON } from '../../src/core/reputation/calls.ts'
 import { scoreAt } from '../../src/core/reputation/contributor-score.ts'
 import { NO_RECORD } from '../../src/core/signals/track-record.ts'
 import { reputationOf } from '../../src/core/reputation/author-reputation.ts'
@@ -69,7 +70,7 @@ const edgeOf = (days: number, callsADay: number, right: number): Edge =>
     (edge, _, index) =>
       edgeAfter(
         edge,
-        { surplus: index % 5 < right ? 0.5 : -0.5, weight: 1 },
+        { surplus: index % 5 < right ? 0.5 : -0.5, weight: 1, days: 1 },
         1 + Math.floor(index / callsADay),
         rules.influence.half_life,
       ),
@@ -109,6 +110,10 @@ describe('docs/karma.md', () => {
     expectRows('Horizon', ([horizon]) =>
       bandOf(0.004 * Math.sqrt(HORIZON_MS[horizon as Horizon] / 900_000), settlement),
     )
+  })
+
+  it('says for how long a call is joined', () => {
+    expectRows('Of a call of', ([horizon]) => HORIZON_MS[horizon as Horizon] / PARTS_OF_HORIZON / 3_600_000)
   })
 
   it('says what base rates are', () => {
@@ -185,7 +190,7 @@ describe('docs/karma.md', () => {
         (so, _, index) =>
           edgeAfter(
             so,
-            { surplus: index % 5 < lately ? 0.5 : -0.5, weight: 1 },
+            { surplus: index % 5 < lately ? 0.5 : -0.5, weight: 1, days: 1 },
             201 + index,
             rules.influence.half_life,
           ),

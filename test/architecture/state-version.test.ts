@@ -13,7 +13,7 @@ import { sha256Hex } from '../records.fixture.ts'
  * code that folds in another way needs another version: otherwise it goes on from a state that it would not have folded.
  */
 const FOLD_HASHES: Readonly<Record<string, string>> = {
-  '25': '20f4297f78b81220b128d9077c180dea2b7e3f899ffe9c2f54c3bc139e0040da',
+  '26': '7ffe1bdeece5a570423832bff002990cd676d2d7c9e768158d9a8637aed3ee89',
 }
 
 /** Recorded events in which every type of the catalogue occurs; a new type gets a line of its own at the end. */

@@ -663,11 +663,42 @@ export const MUTANTS = [
   {
     name: 'a call stays open as long as its signal is fresh',
     file: 'src/core/reputation/overlaps.ts',
-    from: 'filter((stance) => isOpenAt(stance, nowMs))',
-    to: 'filter(() => nowMs > 0)',
+    from: 'filter(({ untilMs }) => nowMs < untilMs).map',
+    to: 'filter(({ untilMs }) => untilMs > 0).map',
     test: [
       'src/core/brain/authors.test.ts',
       'a call counts until its horizon ends, however long a signal stays fresh',
+    ],
+  },
+  {
+    // Then mostly the changes of mind of who speaks often would be judged, and of those half are right by chance.
+    name: 'what is said again later is not judged again',
+    file: 'src/core/reputation/open-call.ts',
+    from: '>= HORIZON_MS[call.horizon] / PARTS_OF_HORIZON',
+    to: '>= HORIZON_MS[call.horizon]',
+    test: [
+      'src/core/reputation/calls.test.ts',
+      'of 24h is joined for an eighth of that: what is said again later is judged again',
+    ],
+  },
+  {
+    name: 'who says the same again repeats others once more',
+    file: 'src/core/reputation/overlaps.ts',
+    from: 'own !== undefined && own.direction === direction && isOpenAt(own, atMs)',
+    to: 'own !== undefined && own.direction === direction && isOpenAt(own, Infinity)',
+    test: [
+      'src/core/reputation/overlaps.test.ts',
+      'once with further calls that say the same while the first is open',
+    ],
+  },
+  {
+    name: 'calls about the same week count as so many chances',
+    file: 'src/core/reputation/edge.ts',
+    from: 'day >= before.day + before.days',
+    to: 'day > before.day',
+    test: [
+      'src/core/reputation/edge.test.ts',
+      'hardly rises with calls about the same 7 days that win together',
     ],
   },
 ]

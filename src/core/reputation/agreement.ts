@@ -1,16 +1,16 @@
-import type { CallId } from '../shared/brand.ts'
 import { clamp01, powerOfTwo } from '../shared/numbers.ts'
 import { DAY_MS } from '../shared/time.ts'
 import type { CallDirection } from './calls.ts'
 
-/** The newest call of an author on a symbol. */
+/** What an author says of a symbol: the newest call that it did not only repeat. */
 export interface Stance {
   readonly author: string
-  readonly callId: CallId
   readonly direction: CallDirection
   readonly atMs: number
   /** How long from then on the call is open. */
   readonly openMs: number
+  /** When the newest call that repeats it is due. */
+  readonly untilMs: number
   /** Which of the author's calls it is. */
   readonly nth: number
   /** What others said from then on it was compared with. */

@@ -105,9 +105,9 @@ describe('a call that is traded on', () => {
     expect(verdict?.['return_pct']).toBeCloseTo(net / entered, 9)
   })
 
-  it('is joined until its time, and no longer', () => {
+  it('is joined for an eighth of its horizon, and no longer', () => {
     const { scenario, callId } = traded()
-    scenario.wait(24 * HOUR_MS - 1)
+    scenario.wait(3 * HOUR_MS - 1)
     expect(say(scenario, 'ann', bullish)).toMatchObject({ call_id: callId })
     scenario.wait(1)
     const next = say(scenario, 'ann', bullish)['call_id']

@@ -69,6 +69,9 @@ export const CALL_SIGNALS_MAX = 100
 /** Over all calls. Beyond this a call keeps only its first and newest signal. */
 export const SIGNALS_MAX = 2 * CALLS_MAX
 
+/** The prices of the last of these parts judge a call: of a day, those of the last three hours. */
+export const PARTS_OF_HORIZON = 8
+
 export const callSlot = (author: string, symbol: CanonicalSymbol, direction: CallDirection): string =>
   slotKey(slotKey(author, direction), symbol)
 

@@ -108,7 +108,8 @@ describe('the score', () => {
         // One call a day.
         const edgeOf = (all: typeof verdicts) =>
           all.reduce(
-            (edge, { hit }, day) => edgeAfter(edge, { surplus: hit ? 0.5 : -0.5, weight: 1 }, day + 1, 100),
+            (edge, { hit }, day) =>
+              edgeAfter(edge, { surplus: hit ? 0.5 : -0.5, weight: 1, days: 1 }, day + 1, 100),
             NO_EDGE,
           )
         const addedBy = (all: typeof verdicts): Added =>

@@ -9,10 +9,15 @@ interface Outcome {
   /** -0.5 to 0.5. */
   readonly surplus: number
   readonly day: number
+  /** How many days its call was about; 1 by default. */
+  readonly days?: number
 }
 
 const after = (outcomes: readonly Outcome[], halfLife = HALF_LIFE): Edge =>
-  outcomes.reduce((edge, { surplus, day }) => edgeAfter(edge, { surplus, weight: 1 }, day, halfLife), NO_EDGE)
+  outcomes.reduce(
+    (edge, { surplus, day, days = 1 }) => edgeAfter(edge, { surplus, weight: 1, days }, day, halfLife),
+    NO_EDGE,
+  )
 
 const estimated = (outcomes: readonly Outcome[]) => estimatedEdge(after(outcomes), RULES)
 
@@ -68,6 +73,27 @@ describe('the edge of an author', () => {
     expect(tenDays.evidence).toBeGreaterThan(9 * one.evidence)
   })
 
+  it.each([3, 7])('hardly rises with calls about the same %i days that win together', (days) => {
+    const one = estimated(times(1, () => ({ surplus: 0.5, day: 7, days })))
+    const together = estimated(times(days, (index) => ({ surplus: 0.5, day: 7 + index, days })))
+    const apart = estimated(times(days, (index) => ({ surplus: 0.5, day: 7 + index * days, days })))
+    expect(together.evidence).toBeLessThan(1.1 * one.evidence)
+    expect(apart.evidence).toBeGreaterThan(0.9 * days * one.evidence)
+  })
+
+  it('takes calls about one day and about a week for one span while they are together, and no longer', () => {
+    const week = { surplus: 0.5, day: 10, days: 7 }
+    const spanOf = (...all: readonly Outcome[]) => {
+      const { day, days, spanSum } = after(all)
+      return { day, days, spanSum: Math.round(spanSum) }
+    }
+    expect(spanOf({ surplus: 0.5, day: 10 }, week)).toEqual({ day: 10, days: 7, spanSum: 2 })
+    expect(spanOf(week, { surplus: 0.5, day: 16 })).toEqual({ day: 10, days: 7, spanSum: 2 })
+    expect(spanOf(week, { surplus: 0.5, day: 17 })).toEqual({ day: 17, days: 1, spanSum: 1 })
+    // A clock that was set back begins a new one.
+    expect(spanOf(week, { surplus: 0.5, day: 9 })).toEqual({ day: 9, days: 1, spanSum: 1 })
+  })
+
   it('takes calls of one day that win and lose on their own for what they are', () => {
     const mixed = times(200, (index) => ({
       surplus: index % 2 === 0 ? 0.5 : -0.5,
@@ -79,7 +105,7 @@ describe('the edge of an author', () => {
   it('forgets: after as many outcomes as the half-life one counts half', () => {
     const before = after([{ surplus: 0.5, day: 1 }], 8)
     const later = Array.from({ length: 8 }).reduce<Edge>(
-      (edge) => edgeAfter(edge, { surplus: 0, weight: 1 }, 2, 8),
+      (edge) => edgeAfter(edge, { surplus: 0, weight: 1, days: 1 }, 2, 8),
       before,
     )
     expect(later.sum).toBeCloseTo(0.5, 12)
@@ -108,7 +134,7 @@ describe('the edge of an author', () => {
   })
 
   it('counts a quarter of an outcome as a quarter', () => {
-    const edge = edgeAfter(NO_EDGE, { surplus: 0.125, weight: 0.25 }, 1, HALF_LIFE)
+    const edge = edgeAfter(NO_EDGE, { surplus: 0.125, weight: 0.25, days: 1 }, 1, HALF_LIFE)
     expect(edge).toMatchObject({ weight: 0.25, sum: 0.25, outcomes: 0.25 })
     expect(estimatedEdge(edge, RULES).mean).toBeCloseTo(0.25 / 10.25, 12)
   })

@@ -9,10 +9,12 @@ export interface Edge {
   readonly weight: number
   readonly sum: number
   readonly squares: number
-  /** Squared sums of whole UTC days: calls of one day are often right or wrong together. */
-  readonly daySquares: number
+  /** Squared sums of whole spans: calls of one day are often right or wrong together, and so are those about the same week. */
+  readonly spanSquares: number
+  /** The UTC day with which the newest span begins, and of how many days it is. */
   readonly day: number
-  readonly daySum: number
+  readonly days: number
+  readonly spanSum: number
   /** The weight and the sum of the newest outcomes alone. */
   readonly recentWeight: number
   readonly recentSum: number
@@ -24,9 +26,10 @@ export const NO_EDGE: Edge = {
   weight: 0,
   sum: 0,
   squares: 0,
-  daySquares: 0,
+  spanSquares: 0,
   day: 0,
-  daySum: 0,
+  days: 0,
+  spanSum: 0,
   recentWeight: 0,
   recentSum: 0,
   outcomes: 0,
@@ -35,31 +38,34 @@ export const NO_EDGE: Edge = {
 /** After so many newer outcomes one counts half in what an author has shown lately. */
 const RECENT_HALF_LIFE = 30
 
-interface GradedOutcome {
+export interface GradedOutcome {
   /** Grade minus what could be expected. */
   readonly surplus: number
   readonly weight: number
+  /** How many days its call was about, at least 1. */
+  readonly days: number
 }
 
 /** After as many outcomes as `halfLife` an outcome counts half. */
 export const edgeAfter = (
   before: Edge,
-  { surplus, weight }: GradedOutcome,
+  { surplus, weight, days }: GradedOutcome,
   day: number,
   halfLife: number,
 ): Edge => {
   const kept = powerOfTwo(-weight / halfLife)
   const keptRecent = powerOfTwo(-weight / RECENT_HALF_LIFE)
   const grade = 2 * surplus
-  const isNewDay = day !== before.day
-  const daySquares = before.daySquares + (isNewDay ? before.daySum * before.daySum : 0)
+  const isNewSpan = day < before.day || day >= before.day + before.days
+  const spanSquares = before.spanSquares + (isNewSpan ? before.spanSum * before.spanSum : 0)
   return {
     weight: kept * before.weight + weight,
     sum: kept * before.sum + grade,
     squares: kept * before.squares + grade * grade,
-    daySquares: kept * daySquares,
-    day,
-    daySum: (isNewDay ? 0 : before.daySum) + grade,
+    spanSquares: kept * spanSquares,
+    day: isNewSpan ? day : before.day,
+    days: isNewSpan ? days : Math.max(before.days, days),
+    spanSum: (isNewSpan ? 0 : before.spanSum) + grade,
     recentWeight: keptRecent * before.recentWeight + weight,
     recentSum: keptRecent * before.recentSum + grade,
     outcomes: before.outcomes + weight,
@@ -88,7 +94,7 @@ export interface EstimatedEdge {
  * skill from luck but is slow to see that an author has lost its skill, so a positive edge has to show in its newest outcomes too.
  */
 export const estimatedEdge = (edge: Edge, { prior, caution }: EdgeRules): EstimatedEdge => {
-  const together = edge.daySquares + edge.daySum * edge.daySum
+  const together = edge.spanSquares + edge.spanSum * edge.spanSum
   const crowding = edge.squares > 0 ? Math.max(1, together / edge.squares) : 1
   const evidence = edge.weight / crowding
   const all = evidence + prior

@@ -3,7 +3,7 @@ import { priceNumberOrNull, type Price } from '../shared/money.ts'
 import type { Domain } from '../shared/domains.ts'
 import { type Horizon, HORIZON_MS, horizonIn, msOf, timestampAt, isFromFuture } from '../shared/time.ts'
 import { clamp01, r9 } from '../shared/numbers.ts'
-import { type Call, type CallDirection, type Calls, CALLS_MAX, callSlot } from './calls.ts'
+import { type Call, type CallDirection, type Calls, CALLS_MAX, callSlot, PARTS_OF_HORIZON } from './calls.ts'
 import { evidenceOf, weightedTypeOf } from '../signal-types/all.ts'
 import type { MarketFacts } from '../signal-types/declare.ts'
 import type { Configuration } from '../config/schema.ts'
@@ -42,12 +42,17 @@ interface OpeningRules {
   readonly horizons: Readonly<Record<Domain, Horizon>>
 }
 
-/** The open call of the same author, symbol and direction; null if the signal has to open one. */
+/**
+ * The newest call of the same author, symbol and direction; null if the signal has to open one. Only a call that just began:
+ * mostly the same prices would judge both. What is said again later is judged again. Otherwise of an author who speaks often,
+ * changes of mind alone would be judged, and of those half are right whatever the author knows.
+ */
 const joinedCall = (calls: Calls, { author, symbol, direction }: CallClaim, now: Timestamp): Call | null => {
   const id = calls.current.get(callSlot(author, symbol, direction))
   const call = id === undefined ? undefined : calls.open.get(id)
   // A due call takes no more signals, traded on or not: a new signal is about a later time.
   if (call === undefined || call.dueAt <= now) return null
+  if (msOf(now) - msOf(call.openedAt) >= HORIZON_MS[call.horizon] / PARTS_OF_HORIZON) return null
   // Nor does one that a wrong clock opened: it would be due long after any horizon.
   return isFromFuture(msOf(call.dueAt), msOf(now) + HORIZON_MS[call.horizon]) ? null : call
 }

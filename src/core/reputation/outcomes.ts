@@ -3,9 +3,9 @@ import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { authorKey } from '../shared/author-key.ts'
 import { clamp } from '../shared/numbers.ts'
-import { dayNumber } from '../shared/time.ts'
+import { DAY_MS, dayNumber, HORIZON_MS, horizonIn } from '../shared/time.ts'
 import { driftOf, moveRate, type BaseRates } from './base-rates.ts'
-import { edgeAfter, NO_EDGE, type Edge } from './edge.ts'
+import { edgeAfter, NO_EDGE, type Edge, type GradedOutcome } from './edge.ts'
 
 /** The outcomes of each author's calls. */
 export interface Outcomes {
@@ -89,12 +89,14 @@ const measured = (outcomes: Outcomes, measure: Measure, at: Timestamp, rates: Ba
   const author = authorKey(contributor_id, producer_id)
   const graded = gradeOf(measure)
   if (graded === null) {
-    return counted(outcomes, author, at, judged(hit ? 1 : 0, rate, 1, market), AS_EXPECTED)
+    const forEdge = { surplus: AS_EXPECTED, weight: 1, days: daysOf(measure.horizon) }
+    return counted(outcomes, author, at, judged(hit ? 1 : 0, rate, 1, market), forEdge)
   }
   const { grade, side } = graded
   const { horizon } = measure
   const drift = moveRate(rates, horizon, 'up', DRIFT_PRIOR) - moveRate(rates, horizon, 'down', DRIFT_PRIOR)
-  const forEdge = { surplus: grade - expectedOf(side, driftOf(rates, horizon)), weight: 1 }
+  const surplus = grade - expectedOf(side, driftOf(rates, horizon))
+  const forEdge = { surplus, weight: 1, days: daysOf(horizon) }
   return counted(outcomes, author, at, judged(grade, expectedOf(side, drift), 1, market), forEdge)
 }
 
@@ -128,7 +130,10 @@ const DRIFT_PRIOR = 10
  * Who says that a price will stay knows nothing of where one goes, and whether it is quiet anybody can see: right or wrong,
  * it says nothing for or against the author's word on other calls.
  */
-const AS_EXPECTED = { surplus: 0, weight: 1 } as const
+const AS_EXPECTED = 0
+
+/** A damaged event may have another horizon. */
+const daysOf = (horizon: unknown): number => Math.max(1, HORIZON_MS[horizonIn(horizon) ?? '24h'] / DAY_MS)
 
 /** `forEdge` is null for feedback: who has friends that praise it must have no more of the vote, and of the money. */
 const counted = (
@@ -136,7 +141,7 @@ const counted = (
   author: string,
   at: Timestamp,
   outcome: Tally,
-  forEdge: Pick<Tally, 'surplus' | 'weight'> | null,
+  forEdge: GradedOutcome | null,
 ): Outcomes => {
   const { daysKept, byAuthor, edgeHalfLife, edges, sweptDay } = outcomes
   if (!mayHold(edges, author) || !mayHold(byAuthor, author)) return outcomes

@@ -48,27 +48,41 @@ describe('an author repeats another', () => {
     const joined = after(
       { who: 'ann', hour: 0 },
       { who: 'bob', hour: 1, callId: 'b' },
-      { who: 'bob', hour: 2, callId: 'b' },
-      { who: 'bob', hour: 3, callId: 'b' },
+      { who: 'bob', hour: 2, callId: 'b', dueHour: 25 },
+      { who: 'bob', hour: 3, callId: 'b', dueHour: 25 },
     )
     expect(joined).toEqual(once)
   })
 
-  it('once with calls that say the same again, and also if it said something else in between', () => {
-    const again = after(
+  it('once with further calls that say the same while the first is open', () => {
+    const first: readonly Said[] = [
       { who: 'ann', hour: 0 },
-      { who: 'bob', hour: 6, callId: 'b' },
-      { who: 'bob', hour: 12, callId: 'again' },
+      { who: 'bob', hour: 6 },
+    ]
+    const again = after(...first, { who: 'bob', hour: 12 }, { who: 'bob', hour: 29 })
+    expect(repeatsOf(again)).toEqual(repeatsOf(after(...first)))
+    expect(again.counts).toEqual(after(...first).counts)
+  })
+
+  it('again with a call after the first is over', () => {
+    const over = after(
+      { who: 'ann', hour: 0 },
+      { who: 'bob', hour: 6 },
+      { who: 'ann', hour: 28 },
+      { who: 'bob', hour: 30 },
     )
-    const kept = 2 ** -0.01
-    // Discounted by one call, and of two calls.
-    expect(shareOf(again, 'bob', 'ann')).toBeCloseTo((kept * 0.9375) / (1 + kept), 12)
+    expect(over.counts.get(key('bob'))?.calls).toBe(2)
+    expect(shareOf(over, 'bob', 'ann')).toBeGreaterThan(0.94)
+  })
+
+  it('with a call after it said something else', () => {
     const decoy = after(
       { who: 'ann', hour: 0 },
       { who: 'bob', hour: 0, direction: 'neutral' },
       { who: 'bob', hour: 6 },
     )
-    expect(shareOf(decoy, 'bob', 'ann')).toBeCloseTo(0.9375 / (1 + kept), 12)
+    // Of two calls.
+    expect(shareOf(decoy, 'bob', 'ann')).toBeCloseTo(0.9375 / (1 + 2 ** -0.01), 12)
   })
 
   it('with the part of its calls that does so, and with new ones more than with old ones', () => {

@@ -71,7 +71,7 @@ const recorded = (
   const [atMs, dueMs] = [msOf(made.received_at), msOf(made.due_at)]
   const author = authorKey(made.contributor_id, made.producer_id)
   if (!(atMs < dueMs) || author.includes(SEPARATOR)) return overlaps
-  return withStance(overlaps, symbol, { author, callId, direction, atMs, openMs: dueMs - atMs }, worthOf)
+  return withStance(overlaps, symbol, { author, direction, atMs, openMs: dueMs - atMs }, worthOf)
 }
 
 /**
@@ -84,29 +84,26 @@ const isJudged = (refPrice: Call['refPrice'] | number | undefined): boolean =>
 /** After a signal that joins a call of its author. */
 export const afterJoined = (
   overlaps: Overlaps,
-  { id: callId, contributorId, producerId, symbol, direction, dueAt, refPrice }: Call,
+  { contributorId, producerId, symbol, direction, dueAt, refPrice }: Call,
   atMs: number,
   worthOf: WorthOf,
 ): Overlaps => {
   const author = authorKey(contributorId, producerId)
   if (author.includes(SEPARATOR) || !isJudged(refPrice)) return overlaps
-  return withStance(
-    overlaps,
-    symbol,
-    { author, callId, direction, atMs, openMs: msOf(dueAt) - atMs },
-    worthOf,
-  )
+  return withStance(overlaps, symbol, { author, direction, atMs, openMs: msOf(dueAt) - atMs }, worthOf)
 }
 
 /** A call, before it is known which of its author's it is. */
-type Said = Pick<Stance, 'author' | 'callId' | 'direction' | 'atMs' | 'openMs'>
+type Said = Pick<Stance, 'author' | 'direction' | 'atMs' | 'openMs'>
 
 const withStance = (before: Overlaps, symbol: CanonicalSymbol, said: Said, worthOf: WorthOf): Overlaps => {
-  const { author, callId, direction, atMs } = said
+  const { author, direction, atMs } = said
   const known = before.stances.get(symbol) ?? []
   const own = known.find((other) => other.author === author)
-  // It joins a call that is open already.
-  if (own?.callId === callId) return before
+  const untilMs = atMs + said.openMs
+  // Who says the same again repeats nobody but itself.
+  if (own !== undefined && own.direction === direction && isOpenAt(own, atMs))
+    return untilMs > own.untilMs ? heldUntil(before, symbol, own, untilMs) : before
   if (known.length === 0 && before.stances.size >= SYMBOLS_MAX) return before
   const open = known.filter((stance) => isOpenAt(stance, atMs))
   const overlaps =
@@ -118,9 +115,9 @@ const withStance = (before: Overlaps, symbol: CanonicalSymbol, said: Said, worth
   // What others said before an author's own last call was no news when it spoke again, unless it follows them only now: a
   // call in between must not hide a copy.
   const newsFromMs = own?.direction === direction ? own.atMs : 0
-  const stance = { ...said, nth: count.calls, newsFromMs }
-  const others = open.filter((other) => other !== own)
-  const news = others.filter((other) => other.atMs >= newsFromMs)
+  const stance = { ...said, untilMs, nth: count.calls, newsFromMs }
+  const others = known.filter((other) => other !== own && (isOpenAt(other, atMs) || atMs < other.untilMs))
+  const news = open.filter((other) => other !== own && other.atMs >= newsFromMs)
   return {
     stances: overlaps.stances.set(symbol, remembered([...others, stance], worthOf)),
     counts: overlaps.counts.set(author, count),
@@ -134,6 +131,13 @@ const withStance = (before: Overlaps, symbol: CanonicalSymbol, said: Said, worth
     sweptDay: overlaps.sweptDay,
   }
 }
+
+const heldUntil = (overlaps: Overlaps, symbol: CanonicalSymbol, own: Stance, untilMs: number): Overlaps => ({
+  ...overlaps,
+  stances: overlaps.stances.update(symbol, [], (all) =>
+    all.map((stance) => (stance === own ? { ...own, untilMs } : stance)),
+  ),
+})
 
 /**
  * After an author contradicts its call, if that is still open. Of those who often change their minds each change ends an
@@ -158,13 +162,13 @@ const withdrawn = (overlaps: Overlaps, own: Stance, open: readonly Stance[], now
   }
 }
 
-/** Those whose newest call on a symbol is not over. */
+/** Those of whom a call in the direction that they named last is not over. */
 export const authorsWithOpenCall = (
   { stances }: Overlaps,
   symbol: CanonicalSymbol,
   nowMs: number,
 ): readonly string[] =>
-  (stances.get(symbol) ?? []).filter((stance) => isOpenAt(stance, nowMs)).map(({ author }) => author)
+  (stances.get(symbol) ?? []).filter(({ untilMs }) => nowMs < untilMs).map(({ author }) => author)
 
 /** A flood of new names must not make the engine forget whom they repeat. */
 const remembered = (stances: readonly Stance[], worthOf: WorthOf): readonly Stance[] => {
@@ -183,7 +187,7 @@ const swept = (overlaps: Overlaps, now: Timestamp, worthOf: WorthOf): Overlaps =
   const isCrowded = overlaps.repetitions.size > CROWDED
   const isKept = ({ day, squares }: Repetition, key: string): boolean =>
     day > today - DAYS_KEPT && !(isCrowded && squares < RARE && !areProven(...authorsIn(key), worthOf))
-  const stances = overlaps.stances.filter((all) => all.some((stance) => isOpenAt(stance, nowMs)))
+  const stances = overlaps.stances.filter((all) => all.some(({ untilMs }) => nowMs < untilMs))
   const repetitions = overlaps.repetitions.filter(isKept)
   return { stances, counts: keptCounts(overlaps.counts, stances, repetitions), repetitions, sweptDay: today }
 }

@@ -2,7 +2,7 @@ import type { Configuration } from '../config/schema.ts'
 import type { AnalysisBar } from '../market/evolve.ts'
 import { isOpen, type ClosedPosition, type Positions } from '../trading/positions.ts'
 import { bandOf, type BaseRates, MOVE_OF, moveOf, moveRate, tradeRate } from './base-rates.ts'
-import { type Call, type Calls, horizonQueue, isBound, symbolQueue } from './calls.ts'
+import { type Call, type Calls, horizonQueue, isBound, PARTS_OF_HORIZON, symbolQueue } from './calls.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 import type { CanonicalSymbol, PositionId, Timestamp } from '../shared/brand.ts'
 import { priceNumber, priceNumberOrNull, ratioOf, returnOf, sumOf, type Price } from '../shared/money.ts'
@@ -120,9 +120,6 @@ const exitPrices = (
     return close >= upper ? upper : lower
   }
 }
-
-/** Of a day the last three hours count. */
-const PARTS_OF_HORIZON = 8
 
 const settledByBar = (
   calls: Calls,

@@ -65,45 +65,49 @@ describe('a call that its author contradicts while it is open', () => {
     expect(openAt(24)).toEqual([])
   })
 
-  it('is not counted down for whoever it was no news to', () => {
-    const again = (last: readonly Said[]) =>
-      after(
-        { who: 'ann', hour: 0 },
-        { who: 'bob', hour: 6, callId: 'b' },
-        { who: 'bob', hour: 12, callId: 'again' },
-        ...last,
-      )
-    const kept = 2 ** -0.01
-    // Of two calls, only the first was compared with hers.
-    expect(shareOf(again([{ who: 'ann', hour: 18, direction: 'bearish' }]), 'bob', 'ann')).toBeCloseTo(
-      (kept * 0.9375) / (1 + kept),
-      12,
+  it('is open for as long as a call that repeats it, also while others speak', () => {
+    const repeated = after(
+      { who: 'ann', hour: 0 },
+      { who: 'ann', hour: 20 },
+      { who: 'bob', hour: 30 },
+      // It says no more than the one before, and is due earlier.
+      { who: 'ann', hour: 21, dueHour: 25 },
     )
+    const openAt = (hours: number) =>
+      authorsWithOpenCall(repeated, canonicalSymbol('BTC'), START_MS + hours * HOUR_MS)
+    expect(openAt(43)).toEqual([key('ann'), key('bob')])
+    expect(openAt(44)).toEqual([key('bob')])
+    // What it said first is over: nobody repeats it.
+    expect(shareOf(repeated, 'bob', 'ann')).toBeUndefined()
   })
 
-  /** Whatever it says about the next day is a call, or joins its open one. */
-  const wordsOf = (who: string) => {
-    const open = new Map<string, { readonly callId: string; readonly dueHour: number }>()
-    return (hour: number, isUp: boolean): Said => {
-      const direction = isUp ? 'bullish' : 'bearish'
-      const known = open.get(direction)
-      const call =
-        known !== undefined && known.dueHour > hour ? known : { callId: `${who} ${hour}`, dueHour: hour + 24 }
-      open.set(direction, call)
-      return { who, hour, direction, ...call }
-    }
-  }
+  it('is not counted down for whoever it was no news to', () => {
+    const again = after(
+      { who: 'ann', hour: 0, dueHour: 72 },
+      { who: 'bob', hour: 6 },
+      { who: 'bob', hour: 31 },
+      { who: 'ann', hour: 40, direction: 'bearish' },
+    )
+    const kept = 2 ** -0.01
+    // Of two calls, only the first was compared with hers.
+    expect(shareOf(again, 'bob', 'ann')).toBeCloseTo((kept * (1 - (6 / 72) ** 2)) / (1 + kept), 12)
+  })
+
+  const said = (who: string, hour: number, isUp: boolean): Said => ({
+    who,
+    hour,
+    direction: isUp ? 'bullish' : 'bearish',
+  })
 
   /** How far two repeat each other who speak every six hours, either of them first; without noise each says what it likes. */
   const repeatedBy = (seed: number, noise: number | null): number => {
     const draw = drawsFrom(seed)
-    const [ann, bob] = [wordsOf('ann'), wordsOf('bob')]
-    const said = Array.from({ length: 600 }, (_, index): readonly Said[] => {
+    const words = Array.from({ length: 600 }, (_, index): readonly Said[] => {
       const up = draw() < 0.5
       const other = noise === null ? draw() < 0.5 : draw() < noise ? !up : up
-      return [ann(6 * index + draw(), up), bob(6 * index + draw(), other)]
+      return [said('ann', 6 * index + draw(), up), said('bob', 6 * index + draw(), other)]
     }).flat()
-    const overlaps = after(...said.toSorted((one, other) => one.hour - other.hour))
+    const overlaps = after(...words.toSorted((one, other) => one.hour - other.hour))
     return [
       ['ann', 'bob'],
       ['bob', 'ann'],
