@@ -105,7 +105,7 @@ const exitPrices = (
   const endMs = msOf(closeTs)
   const lengthMs = market.rules.barSeconds * 1000
   const bars = market.symbols.get(symbol)?.analysis.bars ?? []
-  return (horizon) => {
+  const medianFor = (horizon: Horizon): Price => {
     const beginMs = endMs - HORIZON_MS[horizon] / PARTS_OF_HORIZON
     const sorted = [close]
     // From the newest back: most of them closed long before.
@@ -118,6 +118,13 @@ const exitPrices = (
     // Of an even number the one nearer to the deciding close, so that every judged price was a real one.
     const [lower, upper] = [sorted[(sorted.length - 1) >> 1] ?? close, sorted[sorted.length >> 1] ?? close]
     return close >= upper ? upper : lower
+  }
+  // Many calls of one horizon may be due with one bar.
+  const medians = new Map<Horizon, Price>()
+  return (horizon) => {
+    const median = medians.get(horizon) ?? medianFor(horizon)
+    medians.set(horizon, median)
+    return median
   }
 }
 
