@@ -157,8 +157,10 @@ const ratioOf = (
   const alone = livesOf(reports, { market: 'default', learning: true, population: other })
   const pairs = livesOf(reports, { market: 'default', learning: true, population: together }).flatMap(
     (life) => {
-      const other = alone.find(({ plan }) => plan.seed === life.plan.seed)
-      return other === undefined ? [] : [[partOf(life, members, of), partOf(other, [source], of)] as const]
+      const without = alone.find(({ plan }) => plan.seed === life.plan.seed)
+      return without === undefined
+        ? []
+        : [[partOf(life, members, of), partOf(without, [source], of)] as const]
     },
   )
   return ratioInterval(pairs)
@@ -340,60 +342,75 @@ const changes = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
   return [row(2, 'decisions of the brain that copycats change', percent(changed), 'for comparison', true)]
 }
 
-/** Who speaks again while its call is open is judged by more than its changes of mind. */
-const frequent = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
-  const lives = livesOf(reports, { market: 'default', learning: true, population: 'frequent' })
-  const ranks = skillRank(lives, karmaOf)
+/** How well authors are known who speak again while their calls are open. */
+const known = (lives: readonly LifeReport[], who: string): readonly ClaimRow[] => {
+  const ranks = skillRank(lives, lastKarma)
   const ceiling = skillRank(lives, ({ right, words }) => right / words)
-  const coins = lives.map((life) => karmaOf(authorIn(life, 'coin')))
+  const coins = lives.map((life) => lastKarma(authorIn(life, 'coin')))
   const furthest = Math.max(...coins.map((karma) => Math.abs(karma - 50)))
-  const { source, members } = FREQUENT_GROUP
-  const names = (of: Measure): Interval => ratioOf(reports, members, source, of, FREQUENT_LIVES)
-  const [vote, paid] = [names(shareMeasure), byBothVotes(reports, members, source, 0, FREQUENT_LIVES)]
   return [
     row(
       8,
-      `rank correlation of true skill and karma of authors who speak every six hours about the next day; a perfect count reaches ${shown(ceiling)}`,
+      `rank correlation of true skill and last karma of authors who ${who}; a perfect count reaches ${shown(ceiling)}`,
       shown(ranks),
       'for comparison',
       true,
     ),
     row(
       8,
-      'of the rank correlation that a perfect count reaches',
+      `${who}: of the rank correlation that a perfect count reaches`,
       (ranks.mean / ceiling.mean).toFixed(3),
       '≥ 0.9',
       ranks.mean >= 0.9 * ceiling.mean,
     ),
     row(
       8,
-      'rank correlation of their skill and votes',
+      `${who}: rank correlation of skill and votes`,
       shown(skillRank(lives, shareMeasure)),
       'for comparison',
       true,
     ),
     row(
       8,
-      'rank correlation of their skill and score',
+      `${who}: rank correlation of skill and score`,
       shown(skillRank(lives, scoreMeasure)),
       'for comparison',
       true,
     ),
     row(
       8,
-      `a coin-flipper among them is within 50 ± 10 (the furthest is ${furthest.toFixed(1)} away)`,
+      `${who}: a coin-flipper is within 50 ± 10 (the furthest is ${furthest.toFixed(1)} away)`,
       `${((coins.filter((karma) => Math.abs(karma - 50) <= 10).length / coins.length) * 100).toFixed(1)} %`,
       '100 %',
       furthest <= 10,
     ),
+  ]
+}
+
+/** Who speaks again while its call is open is judged by more than its changes of mind. */
+const frequent = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
+  const livesWith = (population: LifePlan['population']): readonly LifeReport[] =>
+    livesOf(reports, { market: 'default', learning: true, population })
+  const { source, members } = FREQUENT_GROUP
+  const vote = ratioOf(reports, members, source, shareMeasure, FREQUENT_LIVES)
+  const paid = byBothVotes(reports, members, source, 0, FREQUENT_LIVES)
+  return [
+    ...known(livesWith('frequent'), 'speak every six hours about the next day'),
+    ...known(livesWith('repeating'), 'say every three hours what they measure'),
     row(
       8,
-      'vote of five names in turn, whose calls overlap, over that of the source alone',
+      'overlapping turns: vote of five names, over that of the source alone',
       shown(vote),
       '≤ 1.1',
       vote.mean <= 1.1,
     ),
-    row(8, 'their money, from the profits of both lives', shown(paid), '≤ 1.1', paid.mean <= 1.1),
+    row(
+      8,
+      'overlapping turns: money of five names, from the profits of both lives',
+      shown(paid),
+      '≤ 1.1',
+      paid.mean <= 1.1,
+    ),
   ]
 }
 
@@ -567,6 +584,7 @@ const hitOf = (wanted: string): number => {
   return behaviour?.kind === 'own' ? behaviour.hit : Number.NaN
 }
 
+const lastKarma = ({ karma }: AuthorSeen): number => karma
 const karmaOf = ({ karmaAfterCalls, karma }: AuthorSeen): number => karmaAfterCalls ?? karma
 
 const authorIn = ({ authors }: LifeReport, wanted: string): AuthorSeen => {

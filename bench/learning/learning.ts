@@ -61,7 +61,7 @@ const plansOf = ({ first, count }: typeof JUDGED): readonly LifePlan[] =>
         days: LONG_DAYS,
       })),
     ),
-    ...(['all', 'alone', 'frequent', 'frequent alone'] as const).map((population) => ({
+    ...(['all', 'alone', 'frequent', 'frequent alone', 'repeating'] as const).map((population) => ({
       seed,
       market: 'default' as const,
       learning: true,

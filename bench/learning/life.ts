@@ -24,6 +24,7 @@ import {
   ORIGINALS,
   POPULATION,
   PUMP,
+  REPEATING,
   type Author,
   type AuthorPlan,
 } from './population.ts'
@@ -58,6 +59,7 @@ const POPULATIONS = {
   few: FEW,
   frequent: FREQUENT,
   'frequent alone': FREQUENT_ORIGINALS,
+  repeating: REPEATING,
 } as const
 
 const BARS_PER_DAY = 24

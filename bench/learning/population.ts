@@ -5,7 +5,8 @@ import type { Course } from './course.ts'
 
 /** How an author comes to what it says. `hit`: how often it is right about the next day. */
 export type Behaviour =
-  | { readonly kind: 'own'; readonly hit: number }
+  /** `lasts`: for so many bars on end right or wrong, as a measurement that changes slowly. */
+  | { readonly kind: 'own'; readonly hit: number; readonly lasts?: number }
   /** Becomes another halfway. */
   | { readonly kind: 'turning'; readonly hit: number; readonly later: number }
   /** Says of each symbol what it did on the day before. */
@@ -57,6 +58,7 @@ export type Source = 'onchain' | 'social' | 'events' | 'etf'
 const DAILY = 25
 const TWICE_A_DAY = 12
 const ALL_THE_TIME = 3
+const HALF_A_DAY = 12
 /** Four calls a day about the next day. */
 const OFTEN = 6
 
@@ -212,6 +214,13 @@ export const FREQUENT_GROUP = {
   members: FREQUENT_TURNS.filter(({ silent }) => silent !== true).map(({ name }) => name),
 } as const
 
+/** Who says every three hours what it measures, and is right or wrong for half a day on end. */
+export const REPEATING: readonly AuthorPlan[] = [...HONEST, COIN].map((plan) => ({
+  ...plan,
+  everyBars: ALL_THE_TIME,
+  behaviour: { ...plan.behaviour, lasts: HALF_A_DAY },
+}))
+
 /** Contributors who speak four times a day about the next day; without producers nothing would be traded. */
 export const FREQUENT: readonly AuthorPlan[] = [
   ...frequently([...HONEST, COIN]),
@@ -260,6 +269,15 @@ export const authorsOf = (
       return { plan, words: (bar, symbol) => copy(bar, symbol).map((direction) => wordOf(direction, symbol)) }
     }
     const slots = course.symbols.map(() => Math.floor(draws.uniform() * plan.everyBars))
+    const lucks: number[] = []
+    const luckOf = (symbol: number): number => {
+      const drawn = draws.uniform()
+      if (behaviour.kind !== 'own' || behaviour.lasts === undefined) return drawn
+      const before = lucks[symbol]
+      const luck = before === undefined || drawn < plan.everyBars / behaviour.lasts ? draws.uniform() : before
+      lucks[symbol] = luck
+      return luck
+    }
     if (behaviour.kind === 'pump') slots.fill(PUMP.wordPhase)
     const firstBar = (plan.joinsAt ?? 0) * barCount
     return {
@@ -269,7 +287,14 @@ export const authorsOf = (
         if (symbol !== (plan.onlySymbol ?? symbol)) return []
         if (behaviour.kind === 'pump') return symbol === PUMP.symbol ? [wordOf(1, symbol)] : []
         if (behaviour.kind === 'hedge') return [wordOf(1, symbol), wordOf(-1, symbol)]
-        const direction = directionOf(behaviour, course, { bar, symbol, aheadBars, turned, blind, draws })
+        const direction = directionOf(behaviour, course, {
+          bar,
+          symbol,
+          aheadBars,
+          turned,
+          blind,
+          luck: luckOf(symbol),
+        })
         said.add(plan.name, { bar, symbol, direction })
         return plan.silent === true ? [] : [wordOf(direction, symbol)]
       },
@@ -350,15 +375,15 @@ interface DecisionContext {
   readonly aheadBars: number
   readonly turned: boolean
   readonly blind: boolean
-  readonly draws: Draws
+  /** 0 to 1. */
+  readonly luck: number
 }
 
 const directionOf = (
   behaviour: Exclude<Behaviour, Copy | { kind: 'hedge' | 'pump' }>,
   course: Course,
-  { bar, symbol, aheadBars, turned, blind, draws }: DecisionContext,
+  { bar, symbol, aheadBars, turned, blind, luck }: DecisionContext,
 ): 1 | -1 => {
-  const luck = draws.uniform()
   if (behaviour.kind === 'bull') return 1
   if (behaviour.kind === 'trend') return course.moveSign(Math.max(0, bar - AHEAD_BARS), symbol, AHEAD_BARS)
   if (blind) return luck < 0.5 ? 1 : -1

@@ -3,7 +3,7 @@ import { positionId, timestampOf } from '../../src/core/shared/brand.ts'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
-import { PARTS_OF_HORIZON } from '../../src/core/reputation/calls.ts'
+import { INITIAL_CALLS, PARTS_OF_HORIZON } from '../../src/core/reputation/calls.ts'
 import { scoreAt } from '../../src/core/reputation/contributor-score.ts'
 import { NO_RECORD } from '../../src/core/signals/track-record.ts'
 import { reputationOf } from '../../src/core/reputation/author-reputation.ts'
@@ -70,7 +70,7 @@ const edgeOf = (days: number, callsADay: number, right: number): Edge =>
     (edge, _, index) =>
       edgeAfter(
         edge,
-        { surplus: index % 5 < right ? 0.5 : -0.5, weight: 1, days: 1 },
+        { surplus: index % 5 < right ? 0.5 : -0.5, distance: 1, days: 1 },
         1 + Math.floor(index / callsADay),
         rules.influence.half_life,
       ),
@@ -131,7 +131,7 @@ describe('docs/karma.md', () => {
   it('says what karma is', () => {
     expectRows('Calls', (given) => {
       const [calls = 0, rate = 0, hits = 0] = given.map(Number)
-      const sums = { gainMax: calls * (1 - rate), lossMax: calls * rate, weight: calls }
+      const sums = { gainMax: calls * (1 - rate), lossMax: calls * rate, evidence: calls }
       return reputationOf({ surplus: hits - calls * rate, ...sums }, rules.producer_k)
     })
   })
@@ -166,7 +166,10 @@ describe('docs/karma.md', () => {
         band_pct: 0.01,
         horizon: '24h',
       })
-      const outcomes = evolveOutcomes(INITIAL_OUTCOMES, measured, ratesAfter(seen))
+      const outcomes = evolveOutcomes(INITIAL_OUTCOMES, measured, {
+        ...INITIAL_CALLS,
+        rates: ratesAfter(seen),
+      })
       return tallyWithin(outcomes, FIRST, AS_OF, 90).surplus
     })
   })
@@ -190,7 +193,7 @@ describe('docs/karma.md', () => {
         (so, _, index) =>
           edgeAfter(
             so,
-            { surplus: index % 5 < lately ? 0.5 : -0.5, weight: 1, days: 1 },
+            { surplus: index % 5 < lately ? 0.5 : -0.5, distance: 1, days: 1 },
             201 + index,
             rules.influence.half_life,
           ),

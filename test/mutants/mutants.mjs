@@ -677,7 +677,7 @@ export const MUTANTS = [
     from: '>= HORIZON_MS[call.horizon] / PARTS_OF_HORIZON',
     to: '>= HORIZON_MS[call.horizon]',
     test: [
-      'src/core/reputation/calls.test.ts',
+      'src/core/reputation/calls-repeated.test.ts',
       'of 24h is joined for an eighth of that: what is said again later is judged again',
     ],
   },
@@ -689,6 +689,27 @@ export const MUTANTS = [
     test: [
       'src/core/reputation/overlaps.test.ts',
       'once with further calls that say the same while the first is open',
+    ],
+  },
+  {
+    // It would be forgotten eight times as fast as who says it once a day.
+    name: 'who says the same all day forgets its record in a month',
+    file: 'src/core/reputation/edge.ts',
+    from: 'powerOfTwo(-distance / halfLife)',
+    to: 'powerOfTwo(-1 / halfLife)',
+    test: [
+      'src/core/reputation/edge.test.ts',
+      'is remembered no shorter, and known no sooner, of who says the same eight times a day',
+    ],
+  },
+  {
+    name: 'who says the same all day is judged as surely as with as many days',
+    file: 'src/core/reputation/outcomes.ts',
+    from: '{ evidence: distance, resolved',
+    to: '{ evidence: 1, resolved',
+    test: [
+      'src/core/reputation/calls-repeated.test.ts',
+      'counts as evidence by that: who says the same all day is as surely judged as who says it once',
     ],
   },
   {

@@ -197,7 +197,7 @@ describe('26: the karma of an author', () => {
       resolved({ hit: true, rate: 0.4, ts: dayAt(index) }),
     )
     const outcomes = outcomesAfter(events)
-    expect(outcomes.byAuthor.get(authorKey(null, 'p1'))).toHaveLength(90 * 8)
+    expect(outcomes.byAuthor.get(authorKey(null, 'p1'))).toHaveLength(90 * 9)
     expect(tallyWithin(outcomes, authorKey(null, 'p1'), dayAt(199), 90)).toMatchObject({
       resolved: 90,
       hits: 90,

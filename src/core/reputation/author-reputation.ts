@@ -12,15 +12,15 @@ export interface ReputationRules {
 
 /**
  * 0 to 100, for producers and contributors. Chance gives 50 in any market, because calls are measured against what any
- * call in their direction could expect. Few outcomes move it little.
+ * call in their direction could expect. Little evidence moves it little.
  */
 export const reputationOf = (
-  { surplus, gainMax, lossMax, weight }: Pick<Tally, 'surplus' | 'gainMax' | 'lossMax' | 'weight'>,
+  { surplus, gainMax, lossMax, evidence }: Pick<Tally, 'surplus' | 'gainMax' | 'lossMax' | 'evidence'>,
   outcomesForHalf: number,
 ): number => {
   const bound = surplus >= 0 ? gainMax : lossMax
   if (bound <= 0) return CHANCE_REPUTATION
-  return CHANCE_REPUTATION + (50 * (surplus / bound) * weight) / (weight + outcomesForHalf)
+  return CHANCE_REPUTATION + (50 * (surplus / bound) * evidence) / (evidence + outcomesForHalf)
 }
 
 export const reputationAt = (

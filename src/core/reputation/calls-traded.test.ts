@@ -71,7 +71,7 @@ describe('a call that is traded on', () => {
     const events = barAfter(scenario, 24 * HOUR_MS - 60_000, 105)
     expect(payloadOf(events, 'attribution.measured.v1')).toMatchObject({ call_id: callId, hit: true })
     expect(scenario.state.reputation.calls.open.has(callIdOf(textOf(callId)))).toBe(false)
-    expect(scenario.state.reputation.outcomes.byAuthor.get('contributor:id of ann')?.slice(5, 7)).toEqual([
+    expect(scenario.state.reputation.outcomes.byAuthor.get('contributor:id of ann')?.slice(6, 8)).toEqual([
       1, 1,
     ])
     expect(recordOf(scenario, 'ann')).toMatchObject({ resolved: 1, profitable: 0 })

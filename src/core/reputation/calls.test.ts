@@ -74,50 +74,6 @@ describe('a call', () => {
     expect(scenario.state.reputation.calls.open.size).toBe(4)
   })
 
-  it.each([
-    ['1h', 1],
-    ['4h', 4],
-    ['24h', 24],
-    ['3d', 72],
-    ['7d', 168],
-  ])('of %s is joined for an eighth of that: what is said again later is judged again', (horizon, hours) => {
-    const scenario = configured()
-    scenario.bar('BTC', 100)
-    const said = { ...bullish, horizon }
-    const first = say(scenario, 'ann', said)
-    scenario.wait((hours * HOUR_MS) / 8 - 1)
-    expect(say(scenario, 'ann', said)).toMatchObject({ call_id: first['call_id'] })
-    scenario.wait(1)
-    const second = say(scenario, 'ann', said)
-    expect(second['call_id']).not.toBe(first['call_id'])
-    expect(say(scenario, 'ann', said)).toMatchObject({ call_id: second['call_id'] })
-    expect(scenario.state.reputation.calls.open.size).toBe(2)
-  })
-
-  it('and a later one that says the same are judged each by its own time', () => {
-    const scenario = configured()
-    scenario.bar('BTC', 100)
-    const first = say(scenario, 'ann', bullish)['call_id']
-    barAfter(scenario, 12 * HOUR_MS, 104)
-    const second = say(scenario, 'ann', bullish)['call_id']
-    expect(verdictsIn(barAfter(scenario, 12 * HOUR_MS, 102))).toMatchObject([{ call_id: first, hit: true }])
-    expect(verdictsIn(barAfter(scenario, 12 * HOUR_MS, 102))).toMatchObject([{ call_id: second, hit: false }])
-    expect(recordOf(scenario, 'ann')).toMatchObject({ resolved: 2, profitable: 1 })
-  })
-
-  it('is joined again by who comes back to it early, and repeated by who comes back late', () => {
-    const scenario = configured()
-    scenario.bar('BTC', 100)
-    const first = say(scenario, 'ann', bullish)
-    scenario.wait(HOUR_MS)
-    say(scenario, 'ann', { direction: 'bearish' })
-    scenario.wait(HOUR_MS)
-    expect(say(scenario, 'ann', bullish)).toMatchObject({ call_id: first['call_id'] })
-    scenario.wait(HOUR_MS)
-    expect(say(scenario, 'ann', bullish)['call_id']).not.toBe(first['call_id'])
-    expect(scenario.state.reputation.calls.open.size).toBe(3)
-  })
-
   it('remembers its first and its newest signals', () => {
     const scenario = configured()
     const ids = Array.from({ length: CALL_SIGNALS_MAX + 5 }, () => say(scenario, 'ann', bullish)['signal_id'])

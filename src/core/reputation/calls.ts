@@ -13,7 +13,8 @@ import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { priceOrNull, type Price } from '../shared/money.ts'
 import { authorKey } from '../shared/author-key.ts'
 import { joinedBy } from '../shared/joined-text.ts'
-import { dayNumber, type Horizon, HORIZONS } from '../shared/time.ts'
+import { clamp01 } from '../shared/numbers.ts'
+import { dayNumber, type Horizon, HORIZON_MS, HORIZONS, msOf } from '../shared/time.ts'
 import { type DueQueues, nextPlace, NO_QUEUES, withLast, withoutPlace } from './due-queues.ts'
 
 export type CallDirection = PayloadOf<'attribution.resolved.v1'>['direction']
@@ -41,6 +42,8 @@ export interface Call {
   readonly isMeasured: boolean
   /** Its places in the due queues of its symbol and of its horizon. */
   readonly places: { readonly ofSymbol: number; readonly ofHorizon: number }
+  /** The time since its author's call before on the symbol, whatever that said, over its horizon; at most 1. */
+  readonly distance: number
 }
 
 export interface Calls {
@@ -121,6 +124,7 @@ const recorded = (calls: Calls, attribution: PayloadOf<'attribution.recorded.v1'
     isDecided: false,
     isMeasured: false,
     places: { ofSymbol: nextPlace(calls.due, ofSymbol), ofHorizon: nextPlace(calls.due, ofHorizon) },
+    distance: distanceOf(calls, attribution, symbol, horizon),
   }
   return {
     open: calls.open.set(callId, call),
@@ -130,6 +134,27 @@ const recorded = (calls: Calls, attribution: PayloadOf<'attribution.recorded.v1'
     due: withLast(withLast(calls.due, ofSymbol, callId), ofHorizon, callId),
     rates: calls.rates,
   }
+}
+
+const DIRECTIONS: readonly CallDirection[] = ['bullish', 'bearish', 'neutral']
+
+/** Of a call that is not open any more nothing is known: mostly it ended with its horizon. */
+const distanceOf = (
+  { current, open }: Calls,
+  { contributor_id, producer_id, received_at }: PayloadOf<'attribution.recorded.v1'>,
+  symbol: CanonicalSymbol,
+  horizon: Horizon,
+): number => {
+  const author = authorKey(contributor_id, producer_id)
+  const now = msOf(received_at)
+  let distance = 1
+  for (const direction of DIRECTIONS) {
+    const id = current.get(callSlot(author, symbol, direction))
+    const before = id === undefined ? undefined : open.get(id)
+    if (before === undefined) continue
+    distance = Math.min(distance, clamp01((now - msOf(before.openedAt)) / HORIZON_MS[horizon]))
+  }
+  return distance
 }
 
 const joined = (calls: Calls, call: Call, signalId: SignalId): Calls => {
@@ -200,6 +225,7 @@ const withSignals = (call: Call, signalIds: readonly SignalId[]): Call => ({
   isDecided: call.isDecided,
   isMeasured: call.isMeasured,
   places: call.places,
+  distance: call.distance,
 })
 
 /** A trade made on a call before its due time decides it. */

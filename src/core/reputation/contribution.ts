@@ -7,7 +7,7 @@ export interface ContributionRules extends EdgeRules {
   readonly half_edge: number
   /** What evidence can give; a newcomer alone weighs 1. */
   readonly scale: number
-  /** With so many outcomes an author is a newcomer by half. */
+  /** With outcomes whose distances add up to this an author is a newcomer by half. */
   readonly newcomer_calls: number
 }
 
@@ -52,7 +52,7 @@ export const NEWCOMER: Contribution = {
 }
 
 /** An author without outcomes. */
-const UNJUDGED = { ...NEWCOMER.edge, outcomes: 0 }
+const UNJUDGED = { ...NEWCOMER.edge, distances: 0 }
 
 /** Alone among newcomers. */
 export const weightOf = ({ influence, newcomer }: Contribution): number => influence + newcomer
@@ -68,10 +68,10 @@ export interface Evidence {
  */
 export const contributionsOf = ({ edges, overlaps }: Evidence, rules: ContributionRules): Contributions => {
   const pairs = pairsOf(repeatsOf(overlaps))
-  const known = new Map<string, EstimatedEdge & { readonly outcomes: number }>()
+  const known = new Map<string, EstimatedEdge & { readonly distances: number }>()
   for (const [author, edge] of edges) {
     const { mean, error, evidence, sure } = estimatedEdge(edge, rules)
-    known.set(author, { mean, error, evidence, sure, outcomes: edge.outcomes })
+    known.set(author, { mean, error, evidence, sure, distances: edge.distances })
   }
   for (const author of pairs.keys()) if (!known.has(author)) known.set(author, UNJUDGED)
   const followings = followingsOf(known, pairs)
@@ -117,7 +117,7 @@ export const contributionsOf = ({ edges, overlaps }: Evidence, rules: Contributi
       borrowed,
       own,
       influence: (rules.scale * own * own) / (own + rules.half_edge),
-      newcomer: (1 - suspected) * (rules.newcomer_calls / (rules.newcomer_calls + edge.outcomes)),
+      newcomer: (1 - suspected) * (rules.newcomer_calls / (rules.newcomer_calls + edge.distances)),
       group,
     })
   }

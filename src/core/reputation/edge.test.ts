@@ -11,11 +11,14 @@ interface Outcome {
   readonly day: number
   /** How many days its call was about; 1 by default. */
   readonly days?: number
+  /** 1 by default. */
+  readonly distance?: number
 }
 
 const after = (outcomes: readonly Outcome[], halfLife = HALF_LIFE): Edge =>
   outcomes.reduce(
-    (edge, { surplus, day, days = 1 }) => edgeAfter(edge, { surplus, weight: 1, days }, day, halfLife),
+    (edge, { surplus, day, days = 1, distance = 1 }) =>
+      edgeAfter(edge, { surplus, distance, days }, day, halfLife),
     NO_EDGE,
   )
 
@@ -105,7 +108,7 @@ describe('the edge of an author', () => {
   it('forgets: after as many outcomes as the half-life one counts half', () => {
     const before = after([{ surplus: 0.5, day: 1 }], 8)
     const later = Array.from({ length: 8 }).reduce<Edge>(
-      (edge) => edgeAfter(edge, { surplus: 0, weight: 1, days: 1 }, 2, 8),
+      (edge) => edgeAfter(edge, { surplus: 0, distance: 1, days: 1 }, 2, 8),
       before,
     )
     expect(later.sum).toBeCloseTo(0.5, 12)
@@ -133,10 +136,18 @@ describe('the edge of an author', () => {
     expect(meanOf(calls(200, 2, 0), calls(20, 5, 200))).toBeLessThan(0.05)
   })
 
-  it('counts a quarter of an outcome as a quarter', () => {
-    const edge = edgeAfter(NO_EDGE, { surplus: 0.125, weight: 0.25, days: 1 }, 1, HALF_LIFE)
-    expect(edge).toMatchObject({ weight: 0.25, sum: 0.25, outcomes: 0.25 })
-    expect(estimatedEdge(edge, RULES).mean).toBeCloseTo(0.25 / 10.25, 12)
+  it('is remembered no shorter, and known no sooner, of who says the same eight times a day', () => {
+    const once = times(200, (day) => ({ surplus: day % 5 < 3 ? 0.5 : -0.5, day }))
+    const often = times(8 * 200, (index) => {
+      const day = Math.floor(index / 8)
+      return { surplus: day % 5 < 3 ? 0.5 : -0.5, day, distance: 1 / 8 }
+    })
+    const [slow, fast] = [after(once), after(often)]
+    expect([slow.outcomes, fast.outcomes]).toEqual([200, 1600])
+    expect(fast.distances).toBeCloseTo(slow.distances, 9)
+    expect(fast.weight / (8 * slow.weight)).toBeCloseTo(1, 2)
+    expect(estimated(often).mean).toBeCloseTo(estimated(once).mean, 2)
+    expect(estimated(often).evidence / estimated(once).evidence).toBeCloseTo(1, 1)
   })
 
   const outcome = fc.record({

@@ -20,6 +20,8 @@ export interface Edge {
   readonly recentSum: number
   /** All outcomes ever, without discount. */
   readonly outcomes: number
+  /** Of their calls from the author's calls before, added up. */
+  readonly distances: number
 }
 
 export const NO_EDGE: Edge = {
@@ -33,42 +35,45 @@ export const NO_EDGE: Edge = {
   recentWeight: 0,
   recentSum: 0,
   outcomes: 0,
+  distances: 0,
 }
 
-/** After so many newer outcomes one counts half in what an author has shown lately. */
+/** After newer outcomes whose distances add up to this one counts half in what an author has shown lately. */
 const RECENT_HALF_LIFE = 30
 
 export interface GradedOutcome {
   /** Grade minus what could be expected. */
   readonly surplus: number
-  readonly weight: number
+  /** Of its call from the author's call before: calls that follow each other closely are forgotten like one, and known like one. */
+  readonly distance: number
   /** How many days its call was about, at least 1. */
   readonly days: number
 }
 
-/** After as many outcomes as `halfLife` an outcome counts half. */
+/** After newer outcomes whose distances add up to `halfLife` an outcome counts half. */
 export const edgeAfter = (
   before: Edge,
-  { surplus, weight, days }: GradedOutcome,
+  { surplus, distance, days }: GradedOutcome,
   day: number,
   halfLife: number,
 ): Edge => {
-  const kept = powerOfTwo(-weight / halfLife)
-  const keptRecent = powerOfTwo(-weight / RECENT_HALF_LIFE)
+  const kept = powerOfTwo(-distance / halfLife)
+  const keptRecent = powerOfTwo(-distance / RECENT_HALF_LIFE)
   const grade = 2 * surplus
   const isNewSpan = day < before.day || day >= before.day + before.days
   const spanSquares = before.spanSquares + (isNewSpan ? before.spanSum * before.spanSum : 0)
   return {
-    weight: kept * before.weight + weight,
+    weight: kept * before.weight + 1,
     sum: kept * before.sum + grade,
     squares: kept * before.squares + grade * grade,
     spanSquares: kept * spanSquares,
     day: isNewSpan ? day : before.day,
     days: isNewSpan ? days : Math.max(before.days, days),
     spanSum: (isNewSpan ? 0 : before.spanSum) + grade,
-    recentWeight: keptRecent * before.recentWeight + weight,
+    recentWeight: keptRecent * before.recentWeight + 1,
     recentSum: keptRecent * before.recentSum + grade,
-    outcomes: before.outcomes + weight,
+    outcomes: before.outcomes + 1,
+    distances: before.distances + distance,
   }
 }
 

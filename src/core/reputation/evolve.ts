@@ -32,7 +32,7 @@ export const INITIAL_REPUTATION: ReputationState = {
 
 export const evolveReputation = (state: ReputationState, event: KnownEvent): ReputationState => ({
   calls: evolveCalls(state.calls, event),
-  outcomes: evolveOutcomes(state.outcomes, event, state.calls.rates),
+  outcomes: evolveOutcomes(state.outcomes, event, state.calls),
   overlaps: evolveOverlaps(state.overlaps, event, (author) => state.outcomes.edges.get(author)?.sum ?? 0),
   feedback: evolveFeedback(state.feedback, event),
 })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { authorKey } from '../shared/author-key.ts'
 import { DAY_MS } from '../shared/time.ts'
-import { NO_RATES } from './base-rates.ts'
+import { INITIAL_CALLS } from './calls.ts'
 import { NO_EDGE } from './edge.ts'
 import { AUTHORS_MAX, evolveOutcomes, INITIAL_OUTCOMES, type Outcomes } from './outcomes.ts'
 
@@ -27,14 +27,14 @@ const hit = (producerId: string, day: number): KnownEvent =>
 const cycle = (day: number): KnownEvent => event('brain.cycle.v1', dayAt(day), {})
 
 const after = (before: Outcomes, ...events: readonly KnownEvent[]): Outcomes =>
-  events.reduce((outcomes, one) => evolveOutcomes(outcomes, one, NO_RATES), before)
+  events.reduce((outcomes, one) => evolveOutcomes(outcomes, one, INITIAL_CALLS), before)
 
 const [ann, bob] = [authorKey(null, 'ann'), authorKey(null, 'bob')]
 
 describe('what is remembered of outcomes', () => {
   it('covers the days of the window, however seldom an author signals', () => {
     const { byAuthor } = after(INITIAL_OUTCOMES, hit('ann', 0), hit('ann', 80), hit('ann', 120))
-    const days = byAuthor.get(ann)?.filter((_value, index) => index % 8 === 0)
+    const days = byAuthor.get(ann)?.filter((_value, index) => index % 9 === 0)
     expect(days).toEqual([80, 120].map((day) => Math.floor(Date.parse(dayAt(day)) / DAY_MS)))
   })
 

@@ -4,7 +4,8 @@ import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { authorKey } from '../shared/author-key.ts'
 import { clamp } from '../shared/numbers.ts'
 import { DAY_MS, dayNumber, HORIZON_MS, horizonIn } from '../shared/time.ts'
-import { driftOf, moveRate, type BaseRates } from './base-rates.ts'
+import { driftOf, moveRate } from './base-rates.ts'
+import type { Calls } from './calls.ts'
 import { edgeAfter, NO_EDGE, type Edge, type GradedOutcome } from './edge.ts'
 
 /** The outcomes of each author's calls. */
@@ -32,20 +33,26 @@ export const AUTHORS_MAX = 100_000
 /** The base rate of feedback is unknown. */
 const FEEDBACK_BASE_RATE = 0.5
 
-export const evolveOutcomes = (outcomes: Outcomes, event: KnownEvent, rates: BaseRates): Outcomes => {
+/** What outcomes need to know of the calls before the event. */
+type CallsBefore = Pick<Calls, 'open' | 'rates'>
+
+export const evolveOutcomes = (outcomes: Outcomes, event: KnownEvent, calls: CallsBefore): Outcomes => {
   switch (event.type) {
     case 'attribution.measured.v1':
-      return measured(outcomes, event.payload, event.ts, rates)
+      return measured(outcomes, event.payload, event.ts, calls)
     case 'attribution.resolved.v1':
       // The result of a trade measures no single author: all who supported it share it.
       return event.payload.resolved_by === 'trade'
         ? outcomes
-        : measured(outcomes, event.payload, event.ts, rates)
+        : measured(outcomes, event.payload, event.ts, calls)
     case 'learning.feedback.v1': {
       const { contributor_id, producer_id, outcome, counted: counts, weight } = event.payload
       if (counts !== true || typeof weight !== 'number') return outcomes
       const author = authorKey(contributor_id ?? null, producer_id)
-      const tally = judged(outcome === 'profit' ? 1 : 0, FEEDBACK_BASE_RATE, weight, NO_TALLY)
+      const tally = judged(outcome === 'profit' ? 1 : 0, FEEDBACK_BASE_RATE, weight, {
+        ...NO_TALLY,
+        evidence: weight,
+      })
       return counted(outcomes, author, event.ts, tally, null)
     }
     case 'system.started.v1': {
@@ -78,25 +85,39 @@ export const tallyWithin = (outcomes: Outcomes, author: string, asOf: Timestamp,
 
 type Measure = Pick<
   PayloadOf<'attribution.measured.v1'>,
-  'contributor_id' | 'producer_id' | 'hit' | 'base_rate' | 'direction' | 'return_pct' | 'band_pct' | 'horizon'
+  | 'call_id'
+  | 'contributor_id'
+  | 'producer_id'
+  | 'hit'
+  | 'base_rate'
+  | 'direction'
+  | 'return_pct'
+  | 'band_pct'
+  | 'horizon'
 >
 
-const measured = (outcomes: Outcomes, measure: Measure, at: Timestamp, rates: BaseRates): Outcomes => {
+const measured = (
+  outcomes: Outcomes,
+  measure: Measure,
+  at: Timestamp,
+  { open, rates }: CallsBefore,
+): Outcomes => {
   const { contributor_id, producer_id, hit, base_rate: rate } = measure
   // A damaged event may lack them.
   if (typeof hit !== 'boolean' || typeof rate !== 'number') return outcomes
-  const market = { resolved: 1, hits: hit ? 1 : 0, returns: returnOf(measure) }
+  const distance = open.get(measure.call_id)?.distance ?? 1
+  const market = { evidence: distance, resolved: 1, hits: hit ? 1 : 0, returns: returnOf(measure) }
   const author = authorKey(contributor_id, producer_id)
   const graded = gradeOf(measure)
   if (graded === null) {
-    const forEdge = { surplus: AS_EXPECTED, weight: 1, days: daysOf(measure.horizon) }
+    const forEdge = { surplus: AS_EXPECTED, distance, days: daysOf(measure.horizon) }
     return counted(outcomes, author, at, judged(hit ? 1 : 0, rate, 1, market), forEdge)
   }
   const { grade, side } = graded
   const { horizon } = measure
   const drift = moveRate(rates, horizon, 'up', DRIFT_PRIOR) - moveRate(rates, horizon, 'down', DRIFT_PRIOR)
   const surplus = grade - expectedOf(side, driftOf(rates, horizon))
-  const forEdge = { surplus, weight: 1, days: daysOf(horizon) }
+  const forEdge = { surplus, distance, days: daysOf(horizon) }
   return counted(outcomes, author, at, judged(grade, expectedOf(side, drift), 1, market), forEdge)
 }
 
@@ -187,12 +208,13 @@ const judged = (
   grade: number,
   expected: number,
   weight: number,
-  { resolved, hits, returns }: Pick<Tally, 'resolved' | 'hits' | 'returns'>,
+  { evidence, resolved, hits, returns }: Pick<Tally, 'evidence' | 'resolved' | 'hits' | 'returns'>,
 ): Tally => ({
   surplus: weight * (grade - expected),
   gainMax: weight * (1 - expected),
   lossMax: weight * expected,
   weight,
+  evidence,
   resolved,
   hits,
   returns,
@@ -212,6 +234,8 @@ export interface Tally {
   readonly lossMax: number
   /** 1 per outcome that the market decided, less for feedback. */
   readonly weight: number
+  /** The same, but less for a call that follows closely on its author's call before: it says little that that one does not. */
+  readonly evidence: number
   /** Outcomes decided by the market, and the hits among them. */
   readonly resolved: number
   readonly hits: number
@@ -236,6 +260,7 @@ export const NO_TALLY: Tally = {
   gainMax: 0,
   lossMax: 0,
   weight: 0,
+  evidence: 0,
   resolved: 0,
   hits: 0,
   returns: 0,
@@ -254,9 +279,10 @@ const withOutcome = (rows: DayRows, today: number, outcome: Tally, daysKept: num
   kept[at + 2] = before.gainMax + outcome.gainMax
   kept[at + 3] = before.lossMax + outcome.lossMax
   kept[at + 4] = before.weight + outcome.weight
-  kept[at + 5] = before.resolved + outcome.resolved
-  kept[at + 6] = before.hits + outcome.hits
-  kept[at + 7] = before.returns + outcome.returns
+  kept[at + 5] = before.evidence + outcome.evidence
+  kept[at + 6] = before.resolved + outcome.resolved
+  kept[at + 7] = before.hits + outcome.hits
+  kept[at + 8] = before.returns + outcome.returns
   return kept
 }
 
@@ -273,16 +299,17 @@ const lastDayOf = (rows: DayRows): number => rows[rows.length - STRIDE] ?? 0
 
 export const sumOf = (days: readonly Tally[]): Tally => days.reduce(added, NO_TALLY)
 
-const STRIDE = 8
+const STRIDE = 9
 
 const tallyAt = (rows: DayRows, index: number): Tally => ({
   surplus: rows[index + 1] ?? 0,
   gainMax: rows[index + 2] ?? 0,
   lossMax: rows[index + 3] ?? 0,
   weight: rows[index + 4] ?? 0,
-  resolved: rows[index + 5] ?? 0,
-  hits: rows[index + 6] ?? 0,
-  returns: rows[index + 7] ?? 0,
+  evidence: rows[index + 5] ?? 0,
+  resolved: rows[index + 6] ?? 0,
+  hits: rows[index + 7] ?? 0,
+  returns: rows[index + 8] ?? 0,
 })
 
 const added = (one: Tally, other: Tally): Tally => ({
@@ -290,6 +317,7 @@ const added = (one: Tally, other: Tally): Tally => ({
   gainMax: one.gainMax + other.gainMax,
   lossMax: one.lossMax + other.lossMax,
   weight: one.weight + other.weight,
+  evidence: one.evidence + other.evidence,
   resolved: one.resolved + other.resolved,
   hits: one.hits + other.hits,
   returns: one.returns + other.returns,

@@ -246,7 +246,7 @@ const addedBy = (
   const { ts, payload } = event
   const author = authorKey(payload.contributor_id, payload.producer_id)
   // The fold itself grades the call, so that what is shown is what counted.
-  const added = evolveOutcomes(INITIAL_OUTCOMES, event, calls.rates).edges.get(author)?.sum
+  const added = evolveOutcomes(INITIAL_OUTCOMES, event, calls).edges.get(author)?.sum
   if (added === undefined) return []
   const { call_id, symbol, direction, horizon, return_pct, band_pct, hit } = payload
   return [{ call_id, at: ts, symbol, direction, horizon, return_pct, band_pct, hit, added }]
