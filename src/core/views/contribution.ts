@@ -60,7 +60,9 @@ export const authorView = authorRef.extend({
     .max(100)
     .nullable()
     .meta({ description: 'null for producers and removed contributors' }),
-  calls: count.meta({ description: 'that it made on symbols with a price' }),
+  calls: count.meta({
+    description: 'on symbols with a price, not counting repeats of its own open calls',
+  }),
   outcomes: z.number().min(0).meta({ description: 'of its calls, by the market' }),
   group: z
     .string()

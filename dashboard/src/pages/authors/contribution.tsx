@@ -50,7 +50,7 @@ const Summary = ({ contribution: one }: ContributionProps) => (
     <IntervalBar skill={one} />
     <Facts
       facts={{
-        Evidence: `${formatNumber(one.evidence, 1)} independent outcomes; ${formatCount(one.calls)} calls made`,
+        Evidence: `${formatNumber(one.evidence, 1)} independent outcomes; ${formatCount(one.calls)} calls, not counting its own repeats`,
         'Its own part': `${formatFixed(one.own, 3)}, sure and not said by others before`,
         ...(one.borrowed === 0
           ? {}

@@ -267,7 +267,7 @@ const contributionText = (view: ContributionView, nowMs: number): Text =>
         `${view.trust.toFixed(2)}: ${view.influence.toFixed(2)} where a call of it is open, ${view.newcomer.toFixed(2)} as a newcomer`,
       ],
       ['Karma', `${view.karma.toFixed(1)} (50 is chance)`],
-      ['Calls', `${view.calls} made, ${plainNumber(view.outcomes)} outcomes`],
+      ['Calls', `${view.calls}, not counting its own repeats; ${plainNumber(view.outcomes)} outcomes`],
       ['Added in 90 days', signed(view.days.at(-1)?.total ?? 0, 2)],
       [
         'Moves with',
