@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { authorKey } from '../shared/author-key.ts'
 import { callId, contributorId } from '../shared/brand.ts'
+import type { KnownEvent } from '../events/catalogue.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { barAfter, bullish, configured, HOUR_MS, recordOf, say, textOf, verdictsIn } from './calls.fixture.ts'
+import { type Calls, evolveCalls } from './calls.ts'
 import { tallyWithin } from './outcomes.ts'
 
 describe('a call', () => {
@@ -55,6 +57,22 @@ describe('a call', () => {
     expect(distanceAfter(0, 'ann', { ...bullish, symbol: 'ETH' })).toBe(1)
     expect(distanceAfter(0, 'bob', bullish)).toBe(1)
     expect(distanceAfter(30, 'ann', bullish)).toBe(1)
+  })
+
+  it('has a distance, whatever damaged times stand in the log', () => {
+    const scenario = configured()
+    scenario.bar('BTC', 100)
+    const said = say(scenario, 'ann', bullish)
+    const after = (calls: Calls, changes: JsonObject): Calls =>
+      evolveCalls(calls, {
+        type: 'attribution.recorded.v1',
+        payload: { ...said, ...changes },
+      } as unknown as KnownEvent)
+    const { calls } = scenario.state.reputation
+    const damaged = after(calls, { call_id: 'damaged', direction: 'bearish', received_at: 'never' })
+    expect(damaged.open.get(callId('damaged'))?.distance).toBe(1)
+    const sound = after(damaged, { call_id: 'sound', direction: 'neutral' })
+    expect(sound.open.get(callId('sound'))?.distance).toBe(0)
   })
 
   it('counts as evidence by that: who says the same all day is as surely judged as who says it once', () => {

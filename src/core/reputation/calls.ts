@@ -152,7 +152,9 @@ const distanceOf = (
     const id = current.get(callSlot(author, symbol, direction))
     const before = id === undefined ? undefined : open.get(id)
     if (before === undefined) continue
-    distance = Math.min(distance, clamp01((now - msOf(before.openedAt)) / HORIZON_MS[horizon]))
+    const since = clamp01((now - msOf(before.openedAt)) / HORIZON_MS[horizon])
+    // Never so if one of them is a damaged time: that must not become the distance.
+    if (since < distance) distance = since
   }
   return distance
 }

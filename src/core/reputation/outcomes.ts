@@ -12,7 +12,7 @@ import { edgeAfter, NO_EDGE, type Edge, type GradedOutcome } from './edge.ts'
 export interface Outcomes {
   readonly daysKept: number
   readonly byAuthor: PersistentMap<string, DayRows>
-  /** After this many newer outcomes an outcome counts half in `edges`. */
+  /** After newer outcomes whose distances add up to this one counts half in `edges`. */
   readonly edgeHalfLife: number
   readonly edges: PersistentMap<string, Edge>
   /** The UTC day of the last sweep. */
