@@ -19,6 +19,8 @@ export interface Environment {
   readonly insecureOk: boolean
   readonly devMode: boolean
   readonly masterPassword: string | undefined
+  /** Receives every log line instead of standard error. */
+  readonly writeLog?: (line: string) => void
 }
 
 export const environmentOf = (

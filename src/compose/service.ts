@@ -114,9 +114,7 @@ export const startService = (
         insecureOk,
         chainOk: running.integrity.ok,
       },
-      role === 'engine'
-        ? { routes: probeRoutes, docs: false }
-        : { openApiFile: new URL('openapi.json', import.meta.url) },
+      role === 'engine' ? { routes: probeRoutes, docs: false } : { openApiFile: OPEN_API_FILE },
     )
     closers.add(() => server.close())
     const { baseUrl } = await server.listen({
@@ -192,6 +190,12 @@ export const startService = (
     }
   })
 
+/** Written by the build. Its place differs for this file and for the bundle in dist. */
+const OPEN_API_FILE = new URL(
+  import.meta.url.endsWith('.ts') ? '../../dist/openapi.json' : 'openapi.json',
+  import.meta.url,
+)
+
 const ONE_TOKEN =
   'api.operator_token is not set: whoever holds the API token can change settings and lower the kill switch; set it ' +
   'with "svc config set api.operator_token -"'
@@ -230,6 +234,7 @@ const openLogger = (environment: Environment, configuration: ConfigurationStore)
     jsonOutput: current.logging.json_output,
     secrets: knownSecretsOf(environment, current),
     clock: environment.clock,
+    ...(environment.writeLog === undefined ? {} : { write: environment.writeLog, terminal: false }),
   })
   configuration.onChange((changed) => {
     logger.setLevel(changed.logging.level)
@@ -299,14 +304,15 @@ export const runUntilSignal = async (
     process.on('SIGINT', () => stop(false))
     process.on('SIGTERM', () => stop(true))
   })
-  const service = await starting.catch(explain)
+  const service = await starting.catch(explainFailedStart)
   isStarted = true
   return { baseUrl: service.baseUrl, dashboardUrl: service.dashboardUrl, stopped }
 }
 
 const notStarted = (detail: string): Failure => new Failure('service.not_started', detail)
 
-const explain = (error: unknown): never => {
+/** Turns the errors a user can cause into a failure with advice. */
+export const explainFailedStart = (error: unknown): never => {
   if (error instanceof ReplayRefusedError) throw notStarted(error.message)
   const { code, message } = error as NodeJS.ErrnoException
   if (code === 'EADDRINUSE' || code === 'EACCES' || code === 'EADDRNOTAVAIL') {

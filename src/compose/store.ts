@@ -163,6 +163,7 @@ const openEngine = async (
       jsonOutput: false,
       secrets: knownSecretsOf(environment, configuration),
       clock: environment.clock,
+      ...(environment.writeLog === undefined ? {} : { write: environment.writeLog, terminal: false }),
     }),
     announce: 'if-unknown',
   })

@@ -167,7 +167,7 @@ describe.skipIf(BROWSER === undefined)('an operator', () => {
 
   it('is asked for the operator token with every action that needs it, once there is one', async () => {
     const { engine } = dashboard
-    expect(svc(engine.home, ['config', 'set', 'api.operator_token', OPERATOR_TOKEN]).exitCode).toBe(0)
+    expect((await svc(engine.home, ['config', 'set', 'api.operator_token', OPERATOR_TOKEN])).exitCode).toBe(0)
     const operatorToken = async (): Promise<unknown> =>
       ((await engine.call('GET', '/config')).body as { api: { operator_token: string } }).api.operator_token
     await expect.poll(operatorToken).not.toBe('')

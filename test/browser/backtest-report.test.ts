@@ -30,7 +30,7 @@ describe.skipIf(BROWSER === undefined)('the report of a backtest', () => {
     file = join(home, 'report.html')
     const range = ['--symbol', 'BTC', '--from', '2026-01-01', '--to', '2026-02-05']
     const words = ['backtest', 'ma_crossover', 'momentum', ...range, '--reset-daily']
-    const { exitCode, stderr } = svc(home, [...words, '--html', file])
+    const { exitCode, stderr } = await svc(home, [...words, '--html', file])
     if (exitCode !== 0) throw new Error(stderr)
     browser = await launch()
   })

@@ -2,7 +2,7 @@ import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cleanUp, TOKEN } from '../interface/service.ts'
 import { BROWSER, DESKTOP, launch, signIn, closePages } from './browser.fixture.ts'
-import { startEngine, type RunningEngine } from './engine.fixture.ts'
+import { startEngineProcess } from './engine.fixture.ts'
 import type { Browser } from 'playwright-core'
 
 /** More than the six connections that a browser opens to one host. */
@@ -13,11 +13,11 @@ const chip = (page: Page) => page.getByRole('button', { name: /^Kill switch L/ }
 
 describe.skipIf(BROWSER === undefined)('the connection to the service', () => {
   let browser: Browser
-  let engine: RunningEngine
+  let engine: Awaited<ReturnType<typeof startEngineProcess>>
   let context: BrowserContext
   const tabs: Page[] = []
   beforeAll(async () => {
-    ;[browser, engine] = await Promise.all([launch(), startEngine()])
+    ;[browser, engine] = await Promise.all([launch(), startEngineProcess()])
     context = await browser.newContext({ viewport: DESKTOP })
     const first = await context.newPage()
     await signIn(first, engine.dashboardUrl, TOKEN)

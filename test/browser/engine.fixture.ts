@@ -4,12 +4,14 @@ import { agreementOn, bullMarket } from '../interface/opinions.ts'
 import {
   dashboardUrlOf,
   newHome,
+  startProcess,
   startService,
+  type RunningService,
   type ServiceProcess,
   type Variables,
 } from '../interface/service.ts'
 
-export interface RunningEngine extends ServiceProcess {
+export interface RunningEngine extends RunningService {
   readonly dashboardUrl: string
 }
 
@@ -22,15 +24,25 @@ export const LIVELY: Variables = {
   SVC_BRAIN__CYCLE_INTERVAL_SECONDS: '5',
 }
 
-/** The built service with its dashboard. The identity is saved, so that sessions survive a restart. */
-export const startEngine = async (variables: Variables = {}, home?: string): Promise<RunningEngine> => {
-  const service = await startService(home ?? (await newHome()), {
-    SVC_DEV_MODE: '1',
-    // A scheduled cycle, which may come at any time, would trade again.
-    SVC_BRAIN__CYCLE_INTERVAL_SECONDS: '86400',
-    SVC_KARMA__TREASURY_ADDRESS: '0x00000000000000000000000000000000000000aa',
-    ...variables,
-  })
+/** Starts a service with its dashboard. The identity is saved, so that sessions survive a restart. */
+export const startEngine = async (variables: Variables = {}, home?: string): Promise<RunningEngine> =>
+  withDashboard(await startService(home ?? (await newHome()), engineVariables(variables)))
+
+/** Starts the same in a separate process, which a test can freeze. */
+export const startEngineProcess = async (): Promise<ServiceProcess & { readonly dashboardUrl: string }> =>
+  withDashboard(await startProcess(await newHome(), engineVariables({})))
+
+const engineVariables = (variables: Variables): Variables => ({
+  SVC_DEV_MODE: '1',
+  // A scheduled cycle, which may come at any time, would trade again.
+  SVC_BRAIN__CYCLE_INTERVAL_SECONDS: '86400',
+  SVC_KARMA__TREASURY_ADDRESS: '0x00000000000000000000000000000000000000aa',
+  ...variables,
+})
+
+const withDashboard = async <Service extends Pick<RunningService, 'output'>>(
+  service: Service,
+): Promise<Service & { readonly dashboardUrl: string }> => {
   const dashboardUrl = await dashboardUrlOf(service)
   if (dashboardUrl === null) throw new Error(`no dashboard:\n${service.output()}`)
   return { ...service, dashboardUrl }

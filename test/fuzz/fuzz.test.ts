@@ -249,7 +249,7 @@ describe('a service under generated requests', () => {
   it('leaves a log that verifies', { timeout: 600_000 }, async () => {
     expect(service.output()).not.toContain('request failed')
     expect(await service.stop()).toBe(0)
-    const { exitCode, stdout } = svc(service.home, ['integrity', '--json'], { SVC_DEV_MODE: '1' })
+    const { exitCode, stdout } = await svc(service.home, ['integrity', '--json'], { SVC_DEV_MODE: '1' })
     expect([exitCode, JSON.parse(stdout)]).toMatchObject([0, { ok: true, mode: 'full' }])
   })
 })

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventsOf, register, registerProducer, submit } from './acts.ts'
-import { onEveryStore } from './stores.ts'
+import { onDefaultStore } from './stores.ts'
 import { cleanUp, newHome, startService, svc, TOKEN, type RunningService, type Variables } from './service.ts'
 
 const OPERATOR = 'operator-token-of-more-than-thirty-two-characters'
@@ -19,15 +19,15 @@ describe('set-up', () => {
 
   it('creates an operator token beside the API token, and shows it once', async () => {
     const home = await newHome()
-    const first = svc(home, ['init', '--dev'])
+    const first = await svc(home, ['init', '--dev'])
     const operator = tokenIn(home, 'operator_token')
     expect(operator).toMatch(/^[A-Za-z0-9_-]{43}$/)
     expect(operator).not.toBe(tokenIn(home, 'auth_token'))
     expect(first.stdout.split(operator)).toHaveLength(2)
     expect(first.stdout).not.toContain(tokenIn(home, 'auth_token'))
-    expect(svc(home, ['init', '--dev']).stdout).not.toContain(operator)
+    expect((await svc(home, ['init', '--dev'])).stdout).not.toContain(operator)
     for (const words of [['config', 'show'], ['health'], ['config', 'show', '--json']])
-      expect(svc(home, words).stdout).not.toContain(operator)
+      expect((await svc(home, words)).stdout).not.toContain(operator)
   })
 
   it('leaves a service whose API token does not set limits or lower the kill switch', async () => {
@@ -48,7 +48,7 @@ describe('set-up', () => {
 
   it('leaves tokens to the environment that names one', async () => {
     const home = await newHome()
-    expect(svc(home, ['init', '--dev'], { SVC_API__AUTH_TOKEN: TOKEN }).exitCode).toBe(0)
+    expect((await svc(home, ['init', '--dev'], { SVC_API__AUTH_TOKEN: TOKEN })).exitCode).toBe(0)
     expect(tokenIn(home, 'operator_token')).toBe('')
   })
 })
@@ -149,12 +149,12 @@ describe('an operator token', () => {
   })
 })
 
-onEveryStore('access keys', (store) => {
+onDefaultStore('access keys', (store) => {
   let service: RunningService
   let home: string
   let variables: Variables
-  const key = (...words: readonly string[]): string => {
-    const made = svc(home, ['keys', 'create', ...words, '--json'], variables)
+  const key = async (...words: readonly string[]): Promise<string> => {
+    const made = await svc(home, ['keys', 'create', ...words, '--json'], variables)
     expect(made.exitCode, made.stderr).toBe(0)
     return (JSON.parse(made.stdout) as { secret: string }).secret
   }
@@ -172,7 +172,7 @@ onEveryStore('access keys', (store) => {
   })
 
   it('work at once, by their scopes', async () => {
-    const reader = key('--name', 'reader', '--scopes', 'read')
+    const reader = await key('--name', 'reader', '--scopes', 'read')
     expect((await as(reader, 'GET', '/config')).status).toBe(200)
     for (const [path, body] of [
       ['/signals/submit', opinionOf('ann')],
@@ -189,7 +189,7 @@ onEveryStore('access keys', (store) => {
   })
 
   it('speak for their contributor only', async () => {
-    const ann = key('--name', 'ann', '--scopes', 'read,submit,emit', '--contributor', 'ann')
+    const ann = await key('--name', 'ann', '--scopes', 'read,submit,emit', '--contributor', 'ann')
     expect((await as(ann, 'POST', '/signals/submit', opinionOf('ann'))).status).toBe(200)
     expect((await as(ann, 'POST', '/signals/submit', opinionOf('bob'))).body).toMatchObject({
       status: 403,
@@ -203,7 +203,7 @@ onEveryStore('access keys', (store) => {
   })
 
   it('speak for their producer only', async () => {
-    const p1 = key('--name', 'p1', '--scopes', 'emit', '--producer', 'p1')
+    const p1 = await key('--name', 'p1', '--scopes', 'emit', '--producer', 'p1')
     const emitAs = async (producer_id: string): Promise<unknown> => {
       const args = { producer_id, signal_type: 'signal.onchain.v1', payload: { symbol: 'BTC' } }
       const params = { name: 'emit_producer_signal', arguments: args }
@@ -241,14 +241,14 @@ onEveryStore('access keys', (store) => {
     const { secret } = created.body as { secret: string }
     const second = await startService(home, variables)
     expect((await second.call('GET', '/config', { headers: bearer(secret) })).status).toBe(200)
-    expect(svc(home, ['keys', 'list'], variables).stdout).toMatch(/^lasting +read/m)
-    expect(svc(home, ['keys', 'revoke', 'lasting'], variables).exitCode).toBe(0)
+    expect((await svc(home, ['keys', 'list'], variables)).stdout).toMatch(/^lasting +read/m)
+    expect((await svc(home, ['keys', 'revoke', 'lasting'], variables)).exitCode).toBe(0)
     for (const { baseUrl } of [service, second]) {
       const answer = await fetch(`${baseUrl}/config`, { headers: bearer(secret) })
       expect(answer.status).toBe(401)
     }
     await second.stop()
-    const ann = key('--name', 'ann-2', '--scopes', 'read', '--expires', '1h')
+    const ann = await key('--name', 'ann-2', '--scopes', 'read', '--expires', '1h')
     await service.stop()
     service = await startService(home, variables)
     expect((await as(ann, 'GET', '/config')).status).toBe(200)
@@ -256,10 +256,14 @@ onEveryStore('access keys', (store) => {
   })
 
   it('leave nothing of their secrets behind', async () => {
-    const secret = key('--name', 'secretive', '--scopes', 'read').slice('sk-svc-'.length)
+    const secret = (await key('--name', 'secretive', '--scopes', 'read')).slice('sk-svc-'.length)
     const { text } = await service.call('GET', '/events?limit=500')
     expect(text).toContain('secretive')
-    for (const shown of [text, svc(home, ['keys', 'list', '--json'], variables).stdout, service.output()])
+    for (const shown of [
+      text,
+      (await svc(home, ['keys', 'list', '--json'], variables)).stdout,
+      service.output(),
+    ])
       expect(shown).not.toContain(secret)
   })
 
@@ -272,7 +276,7 @@ onEveryStore('access keys', (store) => {
     [['--name', 'x', '--scopes', 'read', '--expires', '2020-01-01'], 1],
     [['--name', 'x', '--scopes', 'submit', '--contributor', 'nobody'], 1],
     [['--name', 'ann', '--scopes', 'read'], 1],
-  ])('are refused: %j', (words, exitCode) => {
-    expect(svc(home, ['keys', 'create', ...words], variables).exitCode).toBe(exitCode)
+  ])('are refused: %j', async (words, exitCode) => {
+    expect((await svc(home, ['keys', 'create', ...words], variables)).exitCode).toBe(exitCode)
   })
 })

@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { signingKey, submissionText, type SigningKey } from '../../clients/typescript/signal-engine.ts'
 import { errorOf, eventsOf, register, registerProducer, tool, type EventItem } from './acts.ts'
 import { cleanUp, newHome, startService, svc, type RunningService } from './service.ts'
-import { onEveryStore } from './stores.ts'
+import { onDefaultStore } from './stores.ts'
 
 const OPERATOR = 'black-box-operator-token-of-more-than-thirty-two-characters'
 const KEY = signingKey(Buffer.alloc(32, 7))
 const OTHER = signingKey(Buffer.alloc(32, 8))
 
-onEveryStore('a contributor with a public key', (store) => {
+onDefaultStore('a contributor with a public key', (store) => {
   let service: RunningService
   let id: string
   beforeAll(async () => {
@@ -186,7 +186,7 @@ onEveryStore('a contributor with a public key', (store) => {
   })
 })
 
-onEveryStore('authors', (store) => {
+onDefaultStore('authors', (store) => {
   let service: RunningService
   beforeAll(async () => {
     service = await startService(await newHome(), await store())
@@ -225,23 +225,26 @@ describe('svc signal', () => {
   it('signs as the node of its home, and does not speak for another key', async () => {
     const keyed = async (publicKeyOf: (own: string) => string) => {
       const home = await newHome()
-      const run = (...words: readonly string[]) => {
-        const { exitCode, stdout, stderr } = svc(home, [...words, '--json'])
+      const run = async (...words: readonly string[]) => {
+        const { exitCode, stdout, stderr } = await svc(home, [...words, '--json'])
         return { exitCode, body: JSON.parse(exitCode === 0 ? stdout : stderr || stdout) as never }
       }
-      expect(svc(home, ['init', '--dev']).exitCode).toBe(0)
-      const { node_id, public_key } = run('identity', 'show').body as { node_id: string; public_key: string }
+      expect((await svc(home, ['init', '--dev'])).exitCode).toBe(0)
+      const { node_id, public_key } = (await run('identity', 'show')).body as {
+        node_id: string
+        public_key: string
+      }
       // Every node that writes is registered without a key at first.
-      svc(home, ['contributors', 'register', '--node-id', 'x', '--name', 'x', '--role', 'x'])
-      expect(run('contributors', 'remove', '--node-id', node_id).exitCode).toBe(0)
+      await svc(home, ['contributors', 'register', '--node-id', 'x', '--name', 'x', '--role', 'x'])
+      expect((await run('contributors', 'remove', '--node-id', node_id)).exitCode).toBe(0)
       const words = ['--node-id', node_id, '--name', 'me', '--role', 'operator']
       expect(
-        run('contributors', 'register', ...words, '--public-key', publicKeyOf(public_key)),
+        await run('contributors', 'register', ...words, '--public-key', publicKeyOf(public_key)),
       ).toMatchObject({
         exitCode: 0,
         body: { public_key: publicKeyOf(public_key) },
       })
-      return run('signal', 'BTC up', '--direction', 'bullish', '--conviction', '7')
+      return await run('signal', 'BTC up', '--direction', 'bullish', '--conviction', '7')
     }
     expect(await keyed((own) => own)).toMatchObject({ exitCode: 0, body: { status: 'ok' } })
     expect(await keyed(() => OTHER.publicKey)).toMatchObject({ exitCode: 1 })

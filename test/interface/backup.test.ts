@@ -21,7 +21,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { postgresMissing, sharedPostgres } from '../postgres/server.fixture.ts'
 import { eventsOf, register, submit } from './acts.ts'
 import { editStore, readStore } from './edit-store.ts'
-import { cleanUp, newHome, startService, svc, type CommandResult, type Variables } from './service.ts'
+import {
+  cleanUp,
+  newHome,
+  startProcess,
+  startService,
+  svc,
+  type CommandResult,
+  type Variables,
+} from './service.ts'
 import { onEveryStore } from './stores.ts'
 
 const SVC = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
@@ -47,8 +55,8 @@ const svcMeanwhile = async (
   return { exitCode: child.exitCode, stdout, stderr }
 }
 
-const exported = (home: string, variables: Variables): string => {
-  const { exitCode, stdout, stderr } = svc(home, ['export', 'events', '--output', join(home, 'out')], {
+const exported = async (home: string, variables: Variables): Promise<string> => {
+  const { exitCode, stdout, stderr } = await svc(home, ['export', 'events', '--output', join(home, 'out')], {
     ...variables,
   })
   expect(exitCode, stdout + stderr).toBe(0)
@@ -122,7 +130,7 @@ onEveryStore('a backup under load', (store) => {
     expect(lines).toHaveLength(made.events)
     const ids = new Set(lines.map((line) => (JSON.parse(line) as { readonly id: string }).id))
     expect(before.filter((id) => !ids.has(id))).toEqual([])
-    expect(ok(svc(home, ['integrity', '--file', file, '--json'], variables))).toMatchObject({
+    expect(ok(await svc(home, ['integrity', '--file', file, '--json'], variables))).toMatchObject({
       ok: true,
       checked: made.events,
     })
@@ -130,7 +138,7 @@ onEveryStore('a backup under load', (store) => {
 
     const other = await newHomeOf(home)
     const elsewhere = { ...variables, ...(await store()) }
-    expect(ok(svc(other, ['restore', file, '--json'], elsewhere))).toMatchObject({
+    expect(ok(await svc(other, ['restore', file, '--json'], elsewhere))).toMatchObject({
       events: made.events,
       head_hash: made.head_hash,
       old_log: null,
@@ -140,18 +148,18 @@ onEveryStore('a backup under load', (store) => {
     expect(readdirSync(join(other, 'data')).filter((name) => name.includes('partial'))).toEqual([])
     const again = await startService(other, elsewhere)
     expect((await again.call('GET', '/health')).status).toBe(200)
-    expect(ok(svc(other, ['health', '--json'], elsewhere))).toMatchObject({ ok: true })
+    expect(ok(await svc(other, ['health', '--json'], elsewhere))).toMatchObject({ ok: true })
     expect((await again.call('GET', '/integrity?mode=full')).body).toMatchObject({ ok: true })
     expect((await again.call('GET', '/kill-switch')).body).toMatchObject({ level: 2, reason: 'log_restored' })
     const [started] = await eventsOf(again, 'system.started')
     expect(started?.payload).toMatchObject({ integrity: { ok: true } })
     await submit(again, 'n1', { rationale: 'after the restore' })
     await again.stop()
-    const linesHere = exported(home, variables).split('\n')
-    const linesThere = exported(other, elsewhere).split('\n')
+    const linesHere = (await exported(home, variables)).split('\n')
+    const linesThere = (await exported(other, elsewhere)).split('\n')
     expect(linesThere.slice(0, made.events)).toEqual(linesHere.slice(0, made.events))
     expect(linesThere.length).toBeGreaterThan(made.events)
-    expect(ok(svc(other, ['integrity', '--json'], elsewhere))).toMatchObject({ ok: true })
+    expect(ok(await svc(other, ['integrity', '--json'], elsewhere))).toMatchObject({ ok: true })
   })
 })
 
@@ -159,30 +167,32 @@ onEveryStore('a restore in place', (store) => {
   it('keeps the old log, refuses a loss, and records one that is accepted', async () => {
     const home = await newHome()
     const variables = { ...(await store()), ...SAVED }
-    const first = await startService(home, variables)
+    const first = await startProcess(home, variables)
     await register(first, 'n1')
     const file = join(home, 'monday.jsonl')
     await submit(first, 'n1', { rationale: 'before' })
-    const { events } = ok(svc(home, ['backup', file, '--json'], variables)) as { readonly events: number }
-    refused(svc(home, ['restore', file, '--json'], variables), 'store.in_use')
+    const { events } = ok(await svc(home, ['backup', file, '--json'], variables)) as {
+      readonly events: number
+    }
+    refused(await svc(home, ['restore', file, '--json'], variables), 'store.in_use')
     // One that stands still does not answer, but it is there.
     const { pid } = JSON.parse(readFileSync(join(home, 'data', 'service.json'), 'utf8')) as {
       readonly pid: number
     }
     process.kill(pid, 'SIGSTOP')
-    refused(svc(home, ['restore', file, '--json'], variables), 'store.in_use')
+    refused(await svc(home, ['restore', file, '--json'], variables), 'store.in_use')
     process.kill(pid, 'SIGCONT')
     await submit(first, 'n1', { rationale: 'after' })
     await first.stop()
-    const whole = exported(home, variables)
+    const whole = await exported(home, variables)
 
-    expect(refused(svc(home, ['restore', file, '--json'], variables), 'backup.older').detail).toContain(
+    expect(refused(await svc(home, ['restore', file, '--json'], variables), 'backup.older').detail).toContain(
       `ends with event ${events}`,
     )
-    expect(exported(home, variables)).toBe(whole)
+    expect(await exported(home, variables)).toBe(whole)
 
     const accepted = ['restore', file, '--accept-loss', '--reason', 'a bad day', '--json']
-    const restored = ok(svc(home, accepted, variables)) as {
+    const restored = ok(await svc(home, accepted, variables)) as {
       readonly old_log: string
       readonly old_checkpoints: string
     }
@@ -200,21 +210,25 @@ onEveryStore('a restore in place', (store) => {
       checkpoint_size: whole.trimEnd().split('\n').length,
     })
     await service.stop()
-    expect(exported(home, variables).split('\n').slice(0, events)).toEqual(whole.split('\n').slice(0, events))
-    expect(ok(svc(home, ['integrity', '--json'], variables))).toMatchObject({ ok: true })
+    expect((await exported(home, variables)).split('\n').slice(0, events)).toEqual(
+      whole.split('\n').slice(0, events),
+    )
+    expect(ok(await svc(home, ['integrity', '--json'], variables))).toMatchObject({ ok: true })
 
     // The newest state again: everything that is known here is in it, so nothing is recorded as lost.
     const newest = join(home, 'newest.jsonl')
-    ok(svc(home, ['backup', newest, '--json'], variables))
-    ok(svc(home, ['kill-switch', 'reset', '--level', '0', '--reason', 'compared', '--json'], variables))
+    ok(await svc(home, ['backup', newest, '--json'], variables))
+    ok(await svc(home, ['kill-switch', 'reset', '--level', '0', '--reason', 'compared', '--json'], variables))
     const latest = join(home, 'latest.jsonl')
-    ok(svc(home, ['backup', latest, '--json'], variables))
-    refused(svc(home, ['restore', newest, '--json'], variables), 'backup.older')
-    const held = exported(home, variables)
-    const same = ok(svc(home, ['restore', latest, '--json'], variables)) as { readonly kill_switch: number }
+    ok(await svc(home, ['backup', latest, '--json'], variables))
+    refused(await svc(home, ['restore', newest, '--json'], variables), 'backup.older')
+    const held = await exported(home, variables)
+    const same = ok(await svc(home, ['restore', latest, '--json'], variables)) as {
+      readonly kill_switch: number
+    }
     expect(same).toMatchObject({ kill_switch: 0, known_size: null })
-    expect(exported(home, variables).startsWith(held)).toBe(true)
-    expect(ok(svc(home, ['integrity', '--json'], variables))).toMatchObject({ ok: true })
+    expect((await exported(home, variables)).startsWith(held)).toBe(true)
+    expect(ok(await svc(home, ['integrity', '--json'], variables))).toMatchObject({ ok: true })
   })
 })
 
@@ -227,30 +241,30 @@ describe.skipIf(postgresMissing !== null)('an export', () => {
     await register(service, 'n1')
     for (let n = 0; n < 300; n += 1) await submit(service, 'n1', { rationale: `é ${n} \u2028 "quoted"` })
     await service.stop()
-    const text = exported(home, SAVED)
+    const text = await exported(home, SAVED)
     const file = join(home, 'events.jsonl')
     writeFileSync(file, text)
 
     const postgres = { ...SAVED, SVC_STORE__URL: await (await sharedPostgres()).freshDatabase() }
-    const there = ok(svc(home, ['import', file, '--json'], postgres)) as {
+    const there = ok(await svc(home, ['import', file, '--json'], postgres)) as {
       readonly head_hash: string
       readonly tree_root: string
     }
     expect(there).toMatchObject({ checkpoint_signed: true })
-    const onPostgres = exported(home, postgres)
+    const onPostgres = await exported(home, postgres)
     expect(onPostgres).toBe(text)
-    expect(ok(svc(home, ['integrity', '--json'], postgres))).toMatchObject({ ok: true })
-    refused(svc(home, ['import', file, '--json'], postgres), 'store.not_empty')
+    expect(ok(await svc(home, ['integrity', '--json'], postgres))).toMatchObject({ ok: true })
+    refused(await svc(home, ['import', file, '--json'], postgres), 'store.not_empty')
 
     const back = join(home, 'back.db')
-    const imported = svc(home, ['import', '-', '--into', back, '--json'], SAVED, onPostgres)
+    const imported = await svc(home, ['import', '-', '--into', back, '--json'], SAVED, onPostgres)
     expect(ok(imported)).toMatchObject({ head_hash: there.head_hash, tree_root: there.tree_root })
     expect(statSync(back).mode & 0o777).toBe(0o600)
-    refused(svc(home, ['import', file, '--into', back, '--json'], SAVED), 'store.not_empty')
+    refused(await svc(home, ['import', file, '--into', back, '--json'], SAVED), 'store.not_empty')
     const reading = await newHome()
     mkdirSync(join(reading, 'data'))
     cpSync(back, join(reading, 'data', 'events.db'))
-    expect(exported(reading, SAVED)).toBe(text)
+    expect(await exported(reading, SAVED)).toBe(text)
 
     // A service goes on where the log came from.
     const moved = await startService(home, postgres)
@@ -263,7 +277,7 @@ describe.skipIf(postgresMissing !== null)('an export', () => {
     const service = await startService(home, SAVED)
     await register(service, 'n1')
     await service.stop()
-    const lines = exported(home, SAVED).trimEnd().split('\n')
+    const lines = (await exported(home, SAVED)).trimEnd().split('\n')
     const url = await (await sharedPostgres()).freshDatabase()
     const cases: readonly (readonly [string, readonly string[]])[] = [
       [
@@ -280,7 +294,7 @@ describe.skipIf(postgresMissing !== null)('an export', () => {
       writeFileSync(file, content.join('\n'))
       for (const into of [url, join(home, `${name}.db`)]) {
         const { detail } = refused(
-          svc(home, ['import', file, '--into', into, '--json'], SAVED),
+          await svc(home, ['import', file, '--into', into, '--json'], SAVED),
           'backup.damaged',
         )
         expect(detail).toContain(file)
@@ -289,7 +303,7 @@ describe.skipIf(postgresMissing !== null)('an export', () => {
     }
     const whole = join(home, 'whole.jsonl')
     writeFileSync(whole, lines.join('\n'))
-    expect(ok(svc(home, ['import', whole, '--into', url, '--json'], SAVED))).toMatchObject({
+    expect(ok(await svc(home, ['import', whole, '--into', url, '--json'], SAVED))).toMatchObject({
       events: lines.length,
     })
   })
@@ -309,7 +323,10 @@ describe('a node without a saved identity', () => {
     }
     await service.stop()
     const other = await newHome()
-    expect(ok(svc(other, ['restore', file, '--json'], variables))).toMatchObject({ events, kill_switch: 2 })
+    expect(ok(await svc(other, ['restore', file, '--json'], variables))).toMatchObject({
+      events,
+      kill_switch: 2,
+    })
     const again = await startService(other, variables)
     expect((await again.call('GET', '/integrity?mode=full')).body).toMatchObject({ ok: true })
     await again.stop()
@@ -327,22 +344,22 @@ describe('a copy that cannot be trusted', () => {
     await submit(service, 'n1', { rationale: 'kept' })
     await service.stop()
     backup = join(home, 'good.jsonl')
-    ok(svc(home, ['backup', backup, '--json'], SAVED))
-    log = exported(home, SAVED)
+    ok(await svc(home, ['backup', backup, '--json'], SAVED))
+    log = await exported(home, SAVED)
   })
   afterAll(cleanUp)
 
   /** What is refused leaves the log, its checkpoints and the folder as they were. */
   const refusedHere = async (file: string, code: string): Promise<string> => {
     const [files, stored] = [filesIn(home), await storedIn(home)]
-    const { detail } = refused(svc(home, ['restore', file, '--json'], SAVED), code)
+    const { detail } = refused(await svc(home, ['restore', file, '--json'], SAVED), code)
     expect(filesIn(home)).toEqual(files)
     expect(await storedIn(home)).toBe(stored)
     return detail
   }
-  const expectSound = (): void => {
-    expect(exported(home, SAVED)).toBe(log)
-    expect(ok(svc(home, ['integrity', '--json'], SAVED))).toMatchObject({ ok: true })
+  const expectSound = async (): Promise<void> => {
+    expect(await exported(home, SAVED)).toBe(log)
+    expect(ok(await svc(home, ['integrity', '--json'], SAVED))).toMatchObject({ ok: true })
   }
 
   it('a flipped byte is found wherever it is', async () => {
@@ -361,12 +378,12 @@ describe('a copy that cannot be trusted', () => {
       changed[place] = changed[place] === 0x61 ? 0x62 : 0x61
       const file = join(home, 'flipped.jsonl')
       writeFileSync(file, changed)
-      const { exitCode, stderr } = svc(home, ['restore', file, '--json'], SAVED)
+      const { exitCode, stderr } = await svc(home, ['restore', file, '--json'], SAVED)
       expect(exitCode, `byte ${place}: ${stderr}`).toBe(1)
       expect(stderr).toMatch(/"backup\.damaged"|"file\.unreadable"/)
       expect(await storedIn(home)).toBe(stored)
     }
-    expectSound()
+    await expectSound()
   })
 
   it('a cut one is found, compressed or not', async () => {
@@ -381,10 +398,10 @@ describe('a copy that cannot be trusted', () => {
     writeFileSync(file, `${lines.slice(0, end + 1).join('\n')}\n`)
     expect(await refusedHere(file, 'backup.damaged')).toContain('but the log had')
     const zipped = join(home, 'cut.jsonl.gz')
-    ok(svc(home, ['backup', zipped, '--json'], SAVED))
+    ok(await svc(home, ['backup', zipped, '--json'], SAVED))
     truncateSync(zipped, statSync(zipped).size - 100)
     await refusedHere(zipped, 'file.unreadable')
-    expectSound()
+    await expectSound()
   })
 
   it('one of another key is refused, with and without a pinned log', async () => {
@@ -392,37 +409,37 @@ describe('a copy that cannot be trusted', () => {
     const service = await startService(forger, SAVED)
     await service.stop()
     const forged = join(forger, 'forged.jsonl')
-    ok(svc(forger, ['backup', forged, '--json'], SAVED))
+    ok(await svc(forger, ['backup', forged, '--json'], SAVED))
     await refusedHere(forged, 'backup.other_log')
-    expectSound()
+    await expectSound()
     const bare = await newHomeOf(home)
     rmSync(join(bare, 'identity', 'logs.json'))
-    expect(refused(svc(bare, ['restore', forged, '--json'], SAVED), 'backup.other_log').detail).toContain(
-      'does not accept the key of this node',
-    )
+    expect(
+      refused(await svc(bare, ['restore', forged, '--json'], SAVED), 'backup.other_log').detail,
+    ).toContain('does not accept the key of this node')
     // A forger can write that the log accepts our key, but our key has not signed the checkpoint.
     const { node_id, public_key } = JSON.parse(readFileSync(join(bare, 'identity', 'identity.json'), 'utf8'))
-    ok(svc(forger, ['identity', 'admit', node_id, public_key, '--json'], SAVED))
+    ok(await svc(forger, ['identity', 'admit', node_id, public_key, '--json'], SAVED))
     const admitting = join(forger, 'admitting.jsonl')
-    ok(svc(forger, ['backup', admitting, '--json'], SAVED))
-    expect(refused(svc(bare, ['restore', admitting, '--json'], SAVED), 'backup.other_log').detail).toContain(
-      'nor has its key',
-    )
+    ok(await svc(forger, ['backup', admitting, '--json'], SAVED))
+    expect(
+      refused(await svc(bare, ['restore', admitting, '--json'], SAVED), 'backup.other_log').detail,
+    ).toContain('nor has its key')
     expect(existsSync(join(bare, 'data', 'events.db'))).toBe(false)
     const nobody = await newHome()
-    refused(svc(nobody, ['restore', backup, '--json'], SAVED), 'identity.unavailable')
+    refused(await svc(nobody, ['restore', backup, '--json'], SAVED), 'identity.unavailable')
   })
 
   it('one that lacks a checkpoint kept elsewhere is refused in an empty home', async () => {
     const other = await newHomeOf(home)
     const early = join(home, 'early.jsonl')
     cpSync(backup, early)
-    ok(svc(home, ['kill-switch', 'set', '1', '--json'], SAVED))
-    ok(svc(home, ['backup', join(home, 'later.jsonl'), '--json'], SAVED))
+    ok(await svc(home, ['kill-switch', 'set', '1', '--json'], SAVED))
+    ok(await svc(home, ['backup', join(home, 'later.jsonl'), '--json'], SAVED))
     const kept = checkpointsIn(home)
-    refused(svc(other, ['restore', early, '--checkpoint', kept, '--json'], SAVED), 'backup.older')
+    refused(await svc(other, ['restore', early, '--checkpoint', kept, '--json'], SAVED), 'backup.older')
     expect(existsSync(join(other, 'data', 'events.db'))).toBe(false)
-    log = exported(home, SAVED)
+    log = await exported(home, SAVED)
   })
 
   it('what is no backup is refused', async () => {
@@ -441,26 +458,29 @@ describe('a copy that cannot be trusted', () => {
     expect(await refusedHere(added, 'backup.damaged')).toContain('something was added')
     await refusedHere(join(home, 'missing.jsonl'), 'file.unreadable')
     await refusedHere(home, 'file.unreadable')
-    expectSound()
+    await expectSound()
   })
 
   it('an existing file is never overwritten, and a damaged log is not backed up', async () => {
     const taken = join(home, 'taken.jsonl')
     writeFileSync(taken, 'mine')
-    refused(svc(home, ['backup', taken, '--json'], SAVED), 'file.exists')
+    refused(await svc(home, ['backup', taken, '--json'], SAVED), 'file.exists')
     expect(readFileSync(taken, 'utf8')).toBe('mine')
-    refused(svc(home, ['backup', join(home, 'no', 'such', 'folder'), '--json'], SAVED), 'file.unreadable')
-    const { exitCode, stderr } = svc(home, ['backup', '-', '--json'], SAVED)
+    refused(
+      await svc(home, ['backup', join(home, 'no', 'such', 'folder'), '--json'], SAVED),
+      'file.unreadable',
+    )
+    const { exitCode, stderr } = await svc(home, ['backup', '-', '--json'], SAVED)
     expect(exitCode).toBe(2)
     expect(stderr).toContain('needs a file')
     const damaged = await newHome()
     for (const folder of ['identity', 'data'])
       cpSync(join(home, folder), join(damaged, folder), { recursive: true })
     await editStore(damaged, {}, `UPDATE events SET ts = '2020-01-01T00:00:00.000Z' WHERE seq = 2`)
-    refused(svc(damaged, ['backup', join(damaged, 'x.jsonl'), '--json'], SAVED), 'backup.damaged')
+    refused(await svc(damaged, ['backup', join(damaged, 'x.jsonl'), '--json'], SAVED), 'backup.damaged')
     expect(readdirSync(damaged).toSorted()).toEqual(['data', 'identity'])
     const empty = await newHome()
-    refused(svc(empty, ['backup', join(empty, 'x'), '--json'], SAVED), 'store.missing')
+    refused(await svc(empty, ['backup', join(empty, 'x'), '--json'], SAVED), 'store.missing')
     expect(readdirSync(empty)).toEqual([])
   })
 
@@ -470,26 +490,26 @@ describe('a copy that cannot be trusted', () => {
     await register(service, 'n1')
     for (let n = 0; n < 200; n += 1) await submit(service, 'n1', { rationale: `${n} ${'x'.repeat(900)}` })
     await service.stop()
-    const whole = exported(full, SAVED)
+    const whole = await exported(full, SAVED)
     const file = join(full, 'large.jsonl')
     const limited = 'ulimit -f 200'
     refused(await svcMeanwhile(full, ['backup', file, '--json'], SAVED, limited), 'backup.unavailable')
     expect(readdirSync(full).filter((name) => name.startsWith('large'))).toEqual([])
-    ok(svc(full, ['backup', file, '--json'], SAVED))
+    ok(await svc(full, ['backup', file, '--json'], SAVED))
     const other = await newHomeOf(full)
     const failed = await svcMeanwhile(other, ['restore', file, '--json'], SAVED, limited)
     refused(failed, 'store.unavailable')
     expect(readdirSync(join(other, 'data')).filter((name) => /^events\.db($|\.\d)/.test(name))).toEqual([])
-    expect(exported(full, SAVED)).toBe(whole)
-    ok(svc(other, ['restore', file, '--json'], SAVED))
-    expect(exported(other, SAVED).startsWith(whole)).toBe(true)
+    expect(await exported(full, SAVED)).toBe(whole)
+    ok(await svc(other, ['restore', file, '--json'], SAVED))
+    expect((await exported(other, SAVED)).startsWith(whole)).toBe(true)
   })
 
-  it.skipIf(process.getuid?.() === 0)('a folder without permission is named', () => {
+  it.skipIf(process.getuid?.() === 0)('a folder without permission is named', async () => {
     const closed = join(home, 'closed')
     mkdirSync(closed)
     chmodSync(closed, 0o500)
-    refused(svc(home, ['backup', join(closed, 'x.jsonl'), '--json'], SAVED), 'file.unreadable')
+    refused(await svc(home, ['backup', join(closed, 'x.jsonl'), '--json'], SAVED), 'file.unreadable')
   })
 
   it.each(['SIGTERM', 'SIGKILL'] as const)(
@@ -515,7 +535,7 @@ describe('a copy that cannot be trusted', () => {
       )
       for (const name of left) rmSync(join(home, 'data', name))
       expect(await storedIn(home)).toBe(stored)
-      expectSound()
+      await expectSound()
     },
     120_000,
   )
@@ -538,8 +558,8 @@ describe('a copy that cannot be trusted', () => {
     const service = await startService(copy, SAVED)
     expect((await service.call('GET', '/kill-switch')).body).toMatchObject({ level: 3 })
     await service.stop()
-    expect(ok(svc(other, ['restore', backup, '--json'], SAVED))).toMatchObject({ kill_switch: 2 })
-    expect(ok(svc(other, ['integrity', '--json'], SAVED))).toMatchObject({ ok: true })
+    expect(ok(await svc(other, ['restore', backup, '--json'], SAVED))).toMatchObject({ kill_switch: 2 })
+    expect(ok(await svc(other, ['integrity', '--json'], SAVED))).toMatchObject({ ok: true })
     expect(filesIn(other).filter((name) => name.endsWith('.restored'))).toEqual([])
   })
 
@@ -548,10 +568,10 @@ describe('a copy that cannot be trusted', () => {
     mkdirSync(join(broken, 'data'))
     writeFileSync(join(broken, 'data', 'events.db'), 'no database at all')
     appendFileSync(join(broken, 'data', 'events.db'), 'x'.repeat(20_000))
-    const { old_log: old } = ok(svc(broken, ['restore', backup, '--json'], SAVED)) as {
+    const { old_log: old } = ok(await svc(broken, ['restore', backup, '--json'], SAVED)) as {
       readonly old_log: string
     }
     expect(readFileSync(old, 'utf8')).toContain('no database at all')
-    expect(ok(svc(broken, ['integrity', '--json'], SAVED))).toMatchObject({ ok: true })
+    expect(ok(await svc(broken, ['integrity', '--json'], SAVED))).toMatchObject({ ok: true })
   })
 })

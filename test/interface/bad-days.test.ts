@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { postgresMissing, startPostgres } from '../postgres/server.fixture.ts'
-import { cleanUp, newHome, startService, type Answer, type RunningService } from './service.ts'
+import { cleanUp, newHome, startProcess, startService, type Answer, type RunningService } from './service.ts'
 
 afterAll(cleanUp)
 
@@ -33,7 +33,7 @@ const expectUnavailable = ({ status, headers, body }: Answer): void => {
 describe('a full disk', () => {
   it('gives 503, nothing half-written, reads go on, and all that was acknowledged is there', async () => {
     const home = await newHome()
-    const full = await startService(home, {}, { fileKibMax: 2500 })
+    const full = await startProcess(home, {}, { fileKibMax: 2500 })
     const acknowledged: string[] = []
     let refused = 0
     for (let index = 1; index <= 2000 && refused < 3; index += 1) {

@@ -2,9 +2,9 @@ import { beforeAll, expect, it } from 'vitest'
 import { eventsOf } from './acts.ts'
 import { agreementOn, bullMarket } from './opinions.ts'
 import { newHome, startService, type Answer, type RunningService } from './service.ts'
-import { onEveryStore } from './stores.ts'
+import { onDefaultStore } from './stores.ts'
 
-onEveryStore('the brain', (store) => {
+onDefaultStore('the brain', (store) => {
   let service: RunningService
   beforeAll(async () => {
     service = await startService(await newHome(), {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventsOf } from './acts.ts'
-import { cleanUp, newHome, startService, svc, type RunningService, type Variables } from './service.ts'
+import { cleanUp, newHome, startProcess, svc, type RunningService, type Variables } from './service.ts'
 
 afterAll(cleanUp)
 
@@ -33,7 +33,7 @@ const newMachine = async () => {
   }
   setClock(0)
   const variables: Variables = { ...LIVELY, NODE_OPTIONS: `--import ${PRELOAD}`, TEST_CLOCK_FILE: file }
-  return { home, setClock, start: () => startService(home, variables), variables }
+  return { home, setClock, start: () => startProcess(home, variables), variables }
 }
 
 const levelOf = async (service: RunningService): Promise<number> =>
@@ -114,7 +114,7 @@ describe('a service that ran for some seconds with a clock a year ahead', () => 
     await service.stop()
     const file = join(machine.home, 'data', 'events.db')
     copyFileSync(file, `${file}.copy`)
-    const { stdout } = svc(machine.home, ['health', '--json'], machine.variables)
+    const { stdout } = await svc(machine.home, ['health', '--json'], machine.variables)
     copiedEvents = (JSON.parse(stdout) as { store: { event_count: number } }).store.event_count
     machine.setClock(YEAR_MS)
     service = await machine.start()
@@ -138,8 +138,8 @@ describe('a service that ran for some seconds with a clock a year ahead', () => 
     expect(Math.abs(Date.parse(String(cycle?.ts)) - Date.now())).toBeLessThan(60_000)
   })
 
-  it('is told by svc doctor what is wrong and what to do', () => {
-    const { exitCode, stdout } = svc(machine.home, ['doctor', '--json'], machine.variables)
+  it('is told by svc doctor what is wrong and what to do', async () => {
+    const { exitCode, stdout } = await svc(machine.home, ['doctor', '--json'], machine.variables)
     expect(exitCode).toBe(1)
     const { checks } = JSON.parse(stdout) as { readonly checks: readonly Diagnosis[] }
     expect(checks).toMatchObject([
@@ -167,13 +167,13 @@ describe('a service that ran for some seconds with a clock a year ahead', () => 
     const file = join(machine.home, 'data', 'events.db')
     for (const left of [`${file}-wal`, `${file}-shm`]) rmSync(left, { force: true })
     copyFileSync(`${file}.copy`, file)
-    const accepted = svc(
+    const accepted = await svc(
       machine.home,
       ['integrity', '--accept-loss', '--reason', 'a clock was ahead'],
       machine.variables,
     )
     expect(accepted.exitCode).toBe(0)
-    expect(svc(machine.home, ['doctor'], machine.variables)).toMatchObject({ exitCode: 0 })
+    expect(await svc(machine.home, ['doctor'], machine.variables)).toMatchObject({ exitCode: 0 })
     service = await machine.start()
     // The loss has locked it, as any loss does.
     expect(await levelOf(service)).toBe(3)

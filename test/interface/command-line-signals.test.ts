@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { cleanUp, newHome, startService, svc, type RunningService, type Variables } from './service.ts'
-import { onEveryStore } from './stores.ts'
+import { onDefaultStore } from './stores.ts'
 
 interface StoredEvent {
   readonly seq: number
@@ -15,10 +15,10 @@ interface StoredEvent {
 /** A home with a saved identity, so that every process here is the same node. */
 const prepare = async (variables: Variables = {}) => {
   const home = await newHome()
-  expect(svc(home, ['init', '--dev'], variables).exitCode).toBe(0)
+  expect((await svc(home, ['init', '--dev'], variables)).exitCode).toBe(0)
   const run = (...words: readonly string[]) => svc(home, [...words, '--json'], variables)
-  const answerOf = (...words: readonly string[]) => {
-    const { exitCode, stdout, stderr } = run(...words)
+  const answerOf = async (...words: readonly string[]) => {
+    const { exitCode, stdout, stderr } = await run(...words)
     expect([exitCode, stderr], words.join(' ')).toEqual([0, ''])
     return JSON.parse(stdout) as never
   }
@@ -39,7 +39,7 @@ const shapeOf = ({ type, source, payload }: StoredEvent) => ({
   members: Object.keys(payload).sort(),
 })
 
-onEveryStore('svc signal', (store) => {
+onDefaultStore('svc signal', (store) => {
   it('A119: submits what POST /signals/submit submits, seen at once', async () => {
     const variables = await store()
     const { home, answerOf } = await prepare(variables)
@@ -49,7 +49,7 @@ onEveryStore('svc signal', (store) => {
 
     const before = await headOf(service)
     const words = ['signal', 'BTC up', '--direction', 'bullish', '--conviction', '7', '--dedupe-key', 'once']
-    const said = answerOf(...words) as { event_id: string }
+    const said = (await answerOf(...words)) as { event_id: string }
     expect(said).toMatchObject({ status: 'ok', symbols: ['BTC'] })
     const typed = await eventsAfter(service, before)
     expect(typed.map(({ type }) => type)).toEqual([
@@ -77,7 +77,7 @@ onEveryStore('svc signal', (store) => {
     const again = await service.call('POST', '/signals/submit', { body: { ...body, dedupe_key: 'once' } })
     expect(again.body).toEqual({ event_id: said.event_id, contributor_id: operator?.id })
     expect(again.headers.get('idempotency-replayed')).toBe('true')
-    expect(answerOf(...words)).toMatchObject({ event_id: said.event_id, events: [{ replayed: true }] })
+    expect(await answerOf(...words)).toMatchObject({ event_id: said.event_id, events: [{ replayed: true }] })
     expect((await service.call('GET', '/signals')).body).toMatchObject({ total: 2 })
     await service.stop()
   })
@@ -89,18 +89,18 @@ describe('svc', () => {
   it('runs the same cycle as POST /brain/run, and neither above level 0', async () => {
     const { home, run, answerOf } = await prepare()
     const service = await startService(home)
-    answerOf('signal', 'BTC up', '--direction', 'bullish', '--conviction', '9')
+    await answerOf('signal', 'BTC up', '--direction', 'bullish', '--conviction', '9')
     const posted = (await service.call('POST', '/brain/run')).body as Record<string, unknown>
-    const typed = answerOf('brain') as Record<string, unknown>
+    const typed = (await answerOf('brain')) as Record<string, unknown>
     expect(Object.keys(typed)).toEqual(Object.keys(posted))
     for (const member of ['regime', 'kill_switch_level']) expect(typed[member]).toEqual(posted[member])
     const status = (await service.call('GET', '/brain/status')).body
     expect(status).toMatchObject({ last_cycle_id: typed['cycle_id'] })
-    expect(answerOf('brain', 'status')).toEqual(status)
+    expect(await answerOf('brain', 'status')).toEqual(status)
 
     await service.call('POST', '/kill-switch', { body: { level: 1, reason: 'x' } })
     const refused = await service.call('POST', '/brain/run')
-    const { exitCode, stdout, stderr } = run('brain')
+    const { exitCode, stdout, stderr } = await run('brain')
     expect([exitCode, stdout]).toEqual([1, ''])
     const { request_id: _own, ...problem } = JSON.parse(stderr) as { readonly request_id: string }
     expect(problem).toMatchObject({ status: 423, code: 'kill_switch.active', level: 1 })
@@ -113,16 +113,16 @@ describe('svc', () => {
     const service = await startService(home)
     const get = async (path: string) => (await service.call('GET', path)).body
     const registration = 'contributors register --node-id n1 --name Ann --role curator'
-    const ann = answerOf(...registration.split(' ')) as { id: string }
+    const ann = (await answerOf(...registration.split(' '))) as { id: string }
     expect(await get(`/contributors/${ann.id}`)).toEqual(ann)
-    expect(answerOf('contributors', 'list')).toEqual(await get('/contributors'))
+    expect(await answerOf('contributors', 'list')).toEqual(await get('/contributors'))
     const producer = 'producers register --name p1 --domain onchain --endpoint https://example.com'
-    const p1 = answerOf(...producer.split(' '))
+    const p1 = await answerOf(...producer.split(' '))
     expect(await get('/producers')).toEqual({ producers: [p1] })
-    expect(answerOf('producers', 'status')).toEqual(await get('/producers/status'))
-    expect(answerOf('positions')).toEqual(await get('/positions'))
-    expect(answerOf('export', 'karma')).toEqual([])
-    expect(answerOf('contributors', 'remove', ann.id)).toEqual({ removed: ann.id })
+    expect(await answerOf('producers', 'status')).toEqual(await get('/producers/status'))
+    expect(await answerOf('positions')).toEqual(await get('/positions'))
+    expect(await answerOf('export', 'karma')).toEqual([])
+    expect(await answerOf('contributors', 'remove', ann.id)).toEqual({ removed: ann.id })
     expect((await service.call('GET', `/contributors/${ann.id}`)).status).toBe(404)
     expect(await get('/integrity?mode=full')).toMatchObject({ ok: true })
     await service.stop()
@@ -132,14 +132,23 @@ describe('svc', () => {
     const { home, run, answerOf } = await prepare()
     const note = join(home, 'note.txt')
     writeFileSync(note, 'ETH and SOL look weak\n')
-    const said = answerOf('signal', 'add', '--file', note, '--direction', 'bearish', '--conviction', '4')
+    const said = await answerOf(
+      'signal',
+      'add',
+      '--file',
+      note,
+      '--direction',
+      'bearish',
+      '--conviction',
+      '4',
+    )
     expect(said).toMatchObject({ symbols: ['ETH', 'SOL'] })
-    const { cycle_id } = answerOf('brain') as { cycle_id: string }
-    expect(answerOf('contributors', 'leaderboard')).toMatchObject([
+    const { cycle_id } = (await answerOf('brain')) as { cycle_id: string }
+    expect(await answerOf('contributors', 'leaderboard')).toMatchObject([
       { name: 'local-operator', signals_submitted: 2 },
     ])
-    expect(run('signal', 'x', '--conviction', '11').exitCode).toBe(2)
-    expect(run('signal').exitCode).toBe(2)
+    expect((await run('signal', 'x', '--conviction', '11')).exitCode).toBe(2)
+    expect((await run('signal')).exitCode).toBe(2)
 
     const service = await startService(home)
     expect((await service.call('GET', '/brain/status')).body).toMatchObject({ last_cycle_id: cycle_id })

@@ -3,9 +3,9 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cleanUp, newHome, startService, svc, TOKEN, type RunningService, type Variables } from './service.ts'
-import { onEveryStore } from './stores.ts'
+import { onDefaultStore } from './stores.ts'
 
-onEveryStore('the configuration', (store) => {
+onDefaultStore('the configuration', (store) => {
   let home: string
   let variables: Variables
   let service: RunningService
@@ -86,7 +86,7 @@ onEveryStore('the configuration', (store) => {
   })
 
   it('is taken over from the command line while the service runs', async () => {
-    expect(svc(home, ['config', 'set', 'universe.max_size', '50'], variables).exitCode).toBe(0)
+    expect((await svc(home, ['config', 'set', 'universe.max_size', '50'], variables)).exitCode).toBe(0)
     await expect.poll(async () => (await current())['universe']?.['max_size']).toBe(50)
   })
 

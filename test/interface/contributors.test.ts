@@ -1,14 +1,14 @@
 import { beforeAll, expect, it } from 'vitest'
 import { register, submit } from './acts.ts'
 import { newHome, startService, type RunningService } from './service.ts'
-import { onEveryStore } from './stores.ts'
+import { onDefaultStore } from './stores.ts'
 
 interface Score {
   readonly contributor_id: string
   readonly score: number
 }
 
-onEveryStore('contributors', (store) => {
+onDefaultStore('contributors', (store) => {
   let service: RunningService
   beforeAll(async () => {
     service = await startService(await newHome(), await store())

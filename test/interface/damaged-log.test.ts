@@ -19,7 +19,7 @@ onEveryStore('a changed log', (store) => {
       variables,
       `UPDATE events SET payload = replace(payload, '"x"', '"y"') WHERE type = 'signal.curator.v1'`,
     )
-    const checked = svc(home, ['integrity', '--json'], variables)
+    const checked = await svc(home, ['integrity', '--json'], variables)
     expect(checked.exitCode).toBe(1)
     const finding = { ok: false, reason: 'hash', first_bad_id: changedId }
     expect(JSON.parse(checked.stdout)).toMatchObject(finding)
@@ -51,7 +51,7 @@ describe('a shortened log', () => {
     for (const level of [1, 2, 0]) await full.call('POST', '/kill-switch', { body: { level, reason: 'x' } })
     await full.stop()
     await editStore(home, {}, 'DELETE FROM events WHERE seq > 5')
-    const checked = svc(home, ['integrity', '--json'])
+    const checked = await svc(home, ['integrity', '--json'])
     expect(JSON.parse(checked.stdout)).toMatchObject({ ok: false, reason: 'truncated' })
     const service = await startService(home)
     expect((await service.call('GET', '/kill-switch')).body).toMatchObject({ level: 3 })
@@ -68,11 +68,13 @@ describe('a shortened log', () => {
     await service.stop()
     expect(existsSync(`${file}-wal`) && statSync(`${file}-wal`).size > 0).toBe(false)
     copyFileSync(`${file}.old`, file)
-    expect(JSON.parse(svc(home, ['integrity', '--fast', '--json']).stdout)).toMatchObject({
+    expect(JSON.parse((await svc(home, ['integrity', '--fast', '--json'])).stdout)).toMatchObject({
       ok: false,
       reason: 'truncated',
     })
-    expect(svc(home, ['integrity', '--accept-loss', '--reason', 'restored a backup']).exitCode).toBe(0)
+    expect((await svc(home, ['integrity', '--accept-loss', '--reason', 'restored a backup'])).exitCode).toBe(
+      0,
+    )
     const started = await startService(home)
     expect((await started.call('GET', '/integrity?mode=full')).body).toMatchObject({ ok: true })
     await started.stop()

@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorOf, eventsOf, register, registerProducer, tool } from './acts.ts'
 import { cleanUp, newHome, startService, type RunningService } from './service.ts'
-import { onEveryStore } from './stores.ts'
+import { onDefaultStore } from './stores.ts'
 
 /** Look-ups in plain objects find these without anybody having put them there. */
 const INHERITED = ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf', 'isPrototypeOf']
 
-onEveryStore('names that every object inherits', (store) => {
+onDefaultStore('names that every object inherits', (store) => {
   let service: RunningService
   beforeAll(async () => {
     service = await startService(await newHome(), await store())
@@ -44,7 +44,7 @@ onEveryStore('names that every object inherits', (store) => {
   })
 })
 
-onEveryStore('authors with names that every object inherits', (store) => {
+onDefaultStore('authors with names that every object inherits', (store) => {
   it('are authors like any other', async () => {
     const service = await startService(await newHome(), await store())
     for (const name of INHERITED) {

@@ -4,7 +4,7 @@ import { emit, eventsOf, registerProducer } from './acts.ts'
 import { agreementOn, bullMarket } from './opinions.ts'
 import { derivedId, isSignedBy } from './proof.ts'
 import { newHome, startService, type RunningService } from './service.ts'
-import { onEveryStore } from './stores.ts'
+import { onDefaultStore } from './stores.ts'
 
 interface Signed {
   readonly id: string
@@ -18,7 +18,7 @@ interface Owed extends Signed {
   readonly karma_amount_usd: number
 }
 
-onEveryStore('karma', (store) => {
+onDefaultStore('karma', (store) => {
   let service: RunningService
   let owed: Owed
   beforeAll(async () => {

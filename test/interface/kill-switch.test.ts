@@ -1,13 +1,13 @@
 import { beforeAll, expect, it } from 'vitest'
-import { newHome, startService, svc, type RunningService, type Variables } from './service.ts'
-import { onEveryStore } from './stores.ts'
+import { newHome, startProcess, startService, svc, type RunningService, type Variables } from './service.ts'
+import { onDefaultStore } from './stores.ts'
 
 interface EventItem {
   readonly type: string
   readonly payload: { readonly reset_by?: string; readonly triggered_by?: string; readonly level?: number }
 }
 
-onEveryStore('the kill switch', (store) => {
+onDefaultStore('the kill switch', (store) => {
   let variables: Variables
   let home: string
   let service: RunningService
@@ -73,7 +73,7 @@ onEveryStore('the kill switch', (store) => {
   })
 
   it('A027: what the command line sets, the server sees at once', async () => {
-    expect(svc(home, ['kill-switch', 'set', '3', '--reason', 'by hand'], variables).exitCode).toBe(0)
+    expect((await svc(home, ['kill-switch', 'set', '3', '--reason', 'by hand'], variables)).exitCode).toBe(0)
     expect((await service.call('POST', '/brain/run')).body).toMatchObject({ status: 423, level: 3 })
     expect((await service.call('GET', '/kill-switch')).body).toMatchObject({ level: 3, reason: 'by hand' })
   })
@@ -94,7 +94,11 @@ onEveryStore('the kill switch', (store) => {
   })
 
   it('A026: the level survives kill -9 and a restart', async () => {
-    await service.stop('SIGKILL')
+    await service.stop()
+    const killed = await startProcess(home, variables)
+    expect((await killed.call('POST', '/kill-switch', { body: { level: 2, reason: 'x' } })).status).toBe(200)
+    expect((await killed.call('POST', '/kill-switch', { body: { level: 3, reason: 'y' } })).status).toBe(200)
+    await killed.stop('SIGKILL')
     service = await startService(home, variables)
     expect((await service.call('GET', '/kill-switch')).body).toMatchObject({ level: 3 })
     expect((await service.call('GET', '/integrity?mode=full')).body).toMatchObject({ ok: true })

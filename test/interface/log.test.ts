@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import { register, submit } from './acts.ts'
 import { unprovable, type EventRecord } from './proof.ts'
-import { newHome, startService, svc, type RunningService, type Variables } from './service.ts'
+import { newHome, startProcess, startService, svc, type RunningService, type Variables } from './service.ts'
 import { onEveryStore } from './stores.ts'
 
 onEveryStore('the log', (store) => {
@@ -83,7 +83,7 @@ onEveryStore('the log', (store) => {
 
   it('A113: takes parallel writes of two processes without a fork', async () => {
     await register(service, 'n1')
-    const other = await startService(home, variables)
+    const other = await startProcess(home, variables)
     const writers = Array.from({ length: 1000 }, (_, index) =>
       submit(index % 2 === 0 ? service : other, 'n1', { index }),
     )
@@ -95,14 +95,14 @@ onEveryStore('the log', (store) => {
 
   it('is exported with everything a stranger needs to prove it offline', async () => {
     const file = join(home, 'log.jsonl')
-    expect(svc(home, ['export', 'events', '--output', file], variables).exitCode).toBe(0)
+    expect((await svc(home, ['export', 'events', '--output', file], variables)).exitCode).toBe(0)
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
     expect(unprovable(lines.map((line) => JSON.parse(line) as EventRecord))).toEqual([])
-    expect(svc(home, ['integrity', '--file', file]).exitCode).toBe(0)
+    expect((await svc(home, ['integrity', '--file', file])).exitCode).toBe(0)
   })
 
-  it('A121: replays to the same state', () => {
-    const replayed = svc(home, ['replay', '--json'], variables)
+  it('A121: replays to the same state', async () => {
+    const replayed = await svc(home, ['replay', '--json'], variables)
     expect(JSON.parse(replayed.stdout)).toMatchObject({ identical: true })
   })
 

@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
 import { eventsOf } from './acts.ts'
-import { cleanUp, copyOf, newHome, startService, svc, type RunningService } from './service.ts'
+import { cleanUp, copyOf, newHome, startProcess, startService, svc, type RunningService } from './service.ts'
 
 afterAll(cleanUp)
 
@@ -132,7 +132,7 @@ it.each(['', '-wal'])(
 const makeKilled = async () => {
   const home = await newHome()
   await (await startService(home, QUIET)).stop()
-  const killed = await startService(home, QUIET)
+  const killed = await startProcess(home, QUIET)
   for (const level of [1, 2, 1, 2]) expect((await raise(killed, level)).status).toBe(200)
   const [{ seq: acknowledged } = { seq: 0 }] = await eventsOf(killed, 'system')
   await killed.stop('SIGKILL')
@@ -149,8 +149,8 @@ const copyOfKilled = async () => {
   return { home, journal, acknowledged }
 }
 
-const integrityOf = (home: string) => {
-  const { exitCode, stdout } = svc(home, ['integrity', '--fast', '--json'], QUIET)
+const integrityOf = async (home: string) => {
+  const { exitCode, stdout } = await svc(home, ['integrity', '--fast', '--json'], QUIET)
   const { head_seq, reason, detail } = JSON.parse(stdout) as {
     readonly head_seq: number
     readonly reason: string | null
@@ -163,7 +163,7 @@ describe('a journal that is lost after kill -9', () => {
   it('shows how many events are missing, locks the engine, and an operator may accept it', async () => {
     const { home, journal, acknowledged } = await copyOfKilled()
     rmSync(journal)
-    const { head_seq, detail } = integrityOf(home)
+    const { head_seq, detail } = await integrityOf(home)
     expect(head_seq).toBeLessThan(acknowledged)
     expect(detail).toContain('svc integrity --accept-loss')
 
@@ -174,10 +174,10 @@ describe('a journal that is lost after kill -9', () => {
     for (let count = 0; count < 20; count += 1) await raise(service, 2 + (count % 2))
     expect((await service.call('GET', '/integrity?mode=fast')).body).toMatchObject({ reason: 'truncated' })
     await service.stop()
-    expect(integrityOf(home)).toMatchObject({ exitCode: 1, reason: 'truncated' })
+    expect(await integrityOf(home)).toMatchObject({ exitCode: 1, reason: 'truncated' })
 
     const words = ['integrity', '--accept-loss', '--reason', 'a broken disk']
-    expect(svc(home, words, QUIET)).toMatchObject({ exitCode: 0 })
+    expect(await svc(home, words, QUIET)).toMatchObject({ exitCode: 0 })
     const started = await startService(home, QUIET)
     expect((await started.call('GET', '/integrity?mode=full')).body).toMatchObject({ ok: true })
     expect((await eventsOf(started, 'system.restore'))[0]?.payload).toMatchObject({
@@ -202,9 +202,9 @@ describe.each<[string, (journal: string) => void]>([
 ])('a journal that is %s after kill -9', (_, happen) => {
   it('is found', async () => {
     const { home, journal } = await copyOfKilled()
-    expect(integrityOf(home)).toMatchObject({ exitCode: 0, reason: null })
+    expect(await integrityOf(home)).toMatchObject({ exitCode: 0, reason: null })
     happen(journal)
-    const found = integrityOf(home)
+    const found = await integrityOf(home)
     expect(found).toMatchObject({ exitCode: 1, reason: 'truncated' })
     expect(found.detail).toMatch(/\d+ events are lost/)
   })
@@ -213,7 +213,7 @@ describe.each<[string, (journal: string) => void]>([
 describe('a service that is killed', () => {
   it('loses nothing, and its next start finds nothing', async () => {
     const home = await newHome()
-    const killed = await startService(home, QUIET)
+    const killed = await startProcess(home, QUIET)
     for (const level of [1, 2, 1]) expect((await raise(killed, level)).status).toBe(200)
     await killed.stop('SIGKILL')
     const service = await startService(home, QUIET)

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventsOf } from './acts.ts'
 import { cleanUp, newHome, startService, svc, TOKEN, type RunningService, type Variables } from './service.ts'
 import { postgresMissing, sharedPostgres } from '../postgres/server.fixture.ts'
-import { onEveryStore } from './stores.ts'
+import { onDefaultStore } from './stores.ts'
 
 /** A market that is quick enough to watch. */
 const LIVELY = {
@@ -18,7 +18,7 @@ const LIVELY = {
   SVC_BRAIN__CYCLE_INTERVAL_SECONDS: '1',
 }
 
-onEveryStore('a market', (store) => {
+onDefaultStore('a market', (store) => {
   let variables: Variables
   let service: RunningService
   let home: string
@@ -59,7 +59,7 @@ onEveryStore('a market', (store) => {
     const newestOpen = async () => String((await eventsOf(service, 'market.bar'))[0]?.payload['open_ts'])
     await expect.poll(async () => Date.parse(await newestOpen()) - Date.parse(from)).toBeGreaterThan(2000)
     const words = ['backtest', '--recorded', '--from', from, '--json']
-    const { exitCode, stdout, stderr } = svc(home, words, variables)
+    const { exitCode, stdout, stderr } = await svc(home, words, variables)
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
     const document = JSON.parse(stdout) as { readonly bars: number; readonly held_back: object }
     expect(document).toMatchObject({ market: 'log', bar_seconds: 1, strategy: 'brain' })

@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { emit, registerProducer, type EventItem } from './acts.ts'
 import { rawCall } from './raw-call.ts'
 import { newHome, startService, type Answer, type RunningService, type Variables } from './service.ts'
-import { onEveryStore } from './stores.ts'
+import { onDefaultStore } from './stores.ts'
 
 const TOOLS = [
   'get_brain_status',
@@ -48,7 +48,7 @@ interface ToolAnswer {
   readonly error?: { readonly code: number }
 }
 
-onEveryStore('MCP', (store) => {
+onDefaultStore('MCP', (store) => {
   let service: RunningService
   beforeAll(async () => {
     service = await startService(await newHome(), await store())

@@ -1,11 +1,11 @@
 import { beforeAll, expect, it } from 'vitest'
 import { register } from './acts.ts'
 import { newHome, startService, type Answer, type RunningService } from './service.ts'
-import { onEveryStore } from './stores.ts'
+import { onDefaultStore } from './stores.ts'
 
 const NOTICE = 'Informational only; fields may change.'
 
-onEveryStore('the oracle', (store) => {
+onDefaultStore('the oracle', (store) => {
   let service: RunningService
   beforeAll(async () => {
     service = await startService(await newHome(), await store())

@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { emit, eventsOf, registerProducer } from './acts.ts'
 import { agreementOn, bullMarket } from './opinions.ts'
 import { newHome, startService, type RunningService } from './service.ts'
-import { onEveryStore } from './stores.ts'
+import { onDefaultStore } from './stores.ts'
 
 interface PositionItem {
   readonly id: string
@@ -11,7 +11,7 @@ interface PositionItem {
   readonly stop_loss: number
 }
 
-onEveryStore('a position', (store) => {
+onDefaultStore('a position', (store) => {
   let service: RunningService
   beforeAll(async () => {
     service = await startService(await newHome(), await store())

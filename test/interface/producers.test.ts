@@ -1,11 +1,11 @@
 import { beforeAll, expect, it } from 'vitest'
 import { emit, eventsOf } from './acts.ts'
 import { newHome, startService, type RunningService } from './service.ts'
-import { onEveryStore } from './stores.ts'
+import { onDefaultStore } from './stores.ts'
 
 const P1 = { name: 'p1', domain: 'onchain', endpoint: 'https://example.com/x' }
 
-onEveryStore('producers', (store) => {
+onDefaultStore('producers', (store) => {
   let service: RunningService
   beforeAll(async () => {
     service = await startService(await newHome(), await store())

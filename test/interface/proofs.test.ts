@@ -18,7 +18,7 @@ beforeAll(async () => {
   service = await startService(home, DEVELOPMENT)
   await register(service, 'n1')
   signal = await submit(service, 'n1', { symbol: 'BTC', direction: 'bullish', conviction: 7 })
-  verifierKey = JSON.parse(svc(home, ['identity', 'show', '--json']).stdout).verifier_key
+  verifierKey = JSON.parse((await svc(home, ['identity', 'show', '--json'])).stdout).verifier_key
 })
 afterAll(cleanUp)
 
@@ -34,8 +34,8 @@ const saved = async (name: string, text: string): Promise<string> => {
   return file
 }
 
-const verify = (file: string, key = verifierKey) => {
-  const { exitCode, stdout } = svc('/nonexistent', ['verify-proof', file, '--key', key, '--json'])
+const verify = async (file: string, key = verifierKey) => {
+  const { exitCode, stdout } = await svc('/nonexistent', ['verify-proof', file, '--key', key, '--json'])
   return { exitCode, verdict: JSON.parse(stdout) }
 }
 
@@ -93,7 +93,7 @@ describe('a proof for outsiders', () => {
 
   it('is checked by svc verify-proof, with the public key and nothing else', async () => {
     const file = await saved('call.tlog-proof', await proofOf(signal))
-    expect(verify(file)).toMatchObject({
+    expect(await verify(file)).toMatchObject({
       exitCode: 0,
       verdict: {
         ok: true,
@@ -109,29 +109,31 @@ describe('a proof for outsiders', () => {
       'changed.tlog-proof',
       (await proofOf(signal)).replace('\ntime 20', '\ntime 19'),
     )
-    expect(verify(changed)).toMatchObject({ exitCode: 1, verdict: { ok: false, reason: 'signature' } })
+    expect(await verify(changed)).toMatchObject({ exitCode: 1, verdict: { ok: false, reason: 'signature' } })
   })
 
   it('can be made by the command line beside the service, and after it', async () => {
     const file = join(home, 'cli.tlog-proof')
-    const { exitCode, stderr } = svc(home, ['prove', signal, '--out', file], DEVELOPMENT)
+    const { exitCode, stderr } = await svc(home, ['prove', signal, '--out', file], DEVELOPMENT)
     expect([exitCode, stderr]).toEqual([0, ''])
-    expect(verify(file)).toMatchObject({ exitCode: 0 })
+    expect(await verify(file)).toMatchObject({ exitCode: 0 })
     const earlier = await saved('earlier.tlog-proof', await proofOf(signal))
     const later = await submit(service, 'n1', { symbol: 'ETH' })
     await proofOf(later)
     await service.stop()
     const growth = join(home, 'growth.proof')
-    expect(svc(home, ['prove', '--from', earlier, '--out', growth])).toMatchObject({
+    expect(await svc(home, ['prove', '--from', earlier, '--out', growth])).toMatchObject({
       exitCode: 0,
       stderr: '',
     })
-    const { exitCode: grown, verdict } = verify(growth)
+    const { exitCode: grown, verdict } = await verify(growth)
     expect([grown, verdict]).toMatchObject([0, { ok: true, kind: 'consistency' }])
     expect(verdict.newer.size).toBeGreaterThan(verdict.older.size)
     service = await startService(home, DEVELOPMENT)
-    expect(verify(await saved('restarted.tlog-proof', await proofOf(later)))).toMatchObject({ exitCode: 0 })
-    expect(svc(home, ['integrity']).exitCode).toBe(0)
+    expect(await verify(await saved('restarted.tlog-proof', await proofOf(later)))).toMatchObject({
+      exitCode: 0,
+    })
+    expect((await svc(home, ['integrity'])).exitCode).toBe(0)
   })
 
   it('is refused for an event that is not there', async () => {
@@ -139,6 +141,6 @@ describe('a proof for outsiders', () => {
       status: 404,
       body: { code: 'event.not_found' },
     })
-    expect(svc(home, ['prove', 'nope'])).toMatchObject({ exitCode: 1 })
+    expect(await svc(home, ['prove', 'nope'])).toMatchObject({ exitCode: 1 })
   })
 })

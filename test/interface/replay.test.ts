@@ -105,7 +105,7 @@ describe('a file that the service replays', () => {
     const cycles = await eventsOf(service, 'brain.cycle')
     expect(cycles.length).toBeGreaterThan(100)
     for (const { payload } of cycles) expect(payload['awaited']).toMatchObject({ bar: 'stored' })
-    const { stdout } = svc(home, ['backtest', '--file', join(home, 'bars.csv'), '--json'], REPLAY)
+    const { stdout } = await svc(home, ['backtest', '--file', join(home, 'bars.csv'), '--json'], REPLAY)
     const report = JSON.parse(stdout) as { readonly closed_trades: readonly Trade[] }
     const expected = beforeTheEnd(report.closed_trades)
     expect(expected.length).toBeGreaterThan(2)
@@ -123,7 +123,7 @@ describe('a file that the service replays', () => {
   })
 
   it('has times that never decrease, all of them of the bars, also those of commands', async () => {
-    expect(svc(home, ['kill-switch', 'set', '1', '--reason', 'test'], REPLAY).exitCode).toBe(0)
+    expect((await svc(home, ['kill-switch', 'set', '1', '--reason', 'test'], REPLAY)).exitCode).toBe(0)
     const { body } = await service.call('GET', '/events?limit=500')
     const { items } = body as { readonly items: readonly { readonly recorded_at: string }[] }
     const times = items.map(({ recorded_at }) => recorded_at).toReversed()
@@ -148,23 +148,23 @@ describe('a replay that cannot be', () => {
     const home = await homeWithBars()
     const today = await startService(home)
     expect(await today.stop()).toBe(0)
-    const eventsIn = (): string => svc(home, ['export', 'events']).stdout
-    const before = eventsIn()
+    const eventsIn = async (): Promise<string> => (await svc(home, ['export', 'events'])).stdout
+    const before = await eventsIn()
     expect(before).toContain('system.started')
-    const refused = svc(home, ['serve'], {
+    const refused = await svc(home, ['serve'], {
       ...REPLAY,
       SVC_API__AUTH_TOKEN: 'a-token-of-more-than-thirty-two-characters',
     })
     expect(refused.exitCode).not.toBe(0)
     expect(refused.stderr).toContain('the times of a log never decrease: set SVC_HOME to a new folder')
-    expect(eventsIn()).toBe(before)
+    expect(await eventsIn()).toBe(before)
     // A command is not part of the replay.
-    expect(svc(home, ['kill-switch', 'set', '1'], REPLAY).exitCode).toBe(0)
+    expect((await svc(home, ['kill-switch', 'set', '1'], REPLAY)).exitCode).toBe(0)
   })
 
   it('is refused where the file is missing', async () => {
     const home = await newHome()
-    const refused = svc(home, ['serve'], {
+    const refused = await svc(home, ['serve'], {
       ...REPLAY,
       SVC_API__AUTH_TOKEN: 'a-token-of-more-than-thirty-two-characters',
     })

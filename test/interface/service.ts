@@ -4,8 +4,17 @@ import { existsSync } from 'node:fs'
 import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { createCommandDependencies } from '../../src/compose/command-dependencies.ts'
+import { environmentOf, VERSION, type Environment } from '../../src/compose/environment.ts'
+import {
+  explainFailedStart,
+  startService as startInProcess,
+  type Service,
+} from '../../src/compose/service.ts'
+import { runCommandLine } from '../../src/surfaces/cli/run.ts'
 
 const SVC = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
 const BUILT = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
@@ -25,22 +34,24 @@ export interface Answer {
 export interface RunningService {
   readonly baseUrl: string
   readonly home: string
-  /** Everything it wrote to standard output and standard error. */
+  /** Everything the service wrote to standard output and standard error. */
   output(): string
-  /** With the token, unless headers say otherwise. `path` is below the prefix, or below the root if it begins with `//`. */
+  /** Sends the token unless headers replace it. `path` is below the prefix, or below the root if it begins with `//`. */
   call(
     method: string,
     path: string,
     request?: { readonly body?: unknown; readonly headers?: Variables },
   ): Promise<Answer>
-  /** SIGTERM by default; resolves with the exit code. */
-  stop(signal?: NodeJS.Signals): Promise<number | null>
+  /** Stops like SIGTERM by default; resolves with the exit code. */
+  stop(signal?: 'SIGTERM' | 'SIGINT'): Promise<number | null>
 }
 
-/** A service in a process of its own. */
-export interface ServiceProcess extends RunningService {
-  /** Without waiting for what comes of it. */
+/** A service in a separate process, for tests whose subject is the process. */
+export interface ServiceProcess extends Omit<RunningService, 'stop'> {
+  /** Sends the signal and returns at once. */
   signal(signal: NodeJS.Signals): void
+  /** Sends the signal, SIGTERM by default; resolves with the exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
 /** A new folder for an installation. Removed by `cleanUp`. */
@@ -57,7 +68,7 @@ export const copyOf = async (home: string): Promise<string> => {
   return copy
 }
 
-/** The environment of a newcomer: nothing of ours but what a test says. */
+/** The environment of a newcomer: the variables of the test and none of the product's from outside. */
 const cleanEnvironment = (variables: Variables): Variables => {
   const inherited = Object.entries(process.env).filter(([name]) => !name.toUpperCase().startsWith('SVC_'))
   return { ...(Object.fromEntries(inherited) as Variables), NO_COLOR: '1', ...variables }
@@ -65,25 +76,67 @@ const cleanEnvironment = (variables: Variables): Variables => {
 
 export interface StartOptions {
   readonly words?: readonly string[]
-  /** No file may grow beyond this: a full disk, for this process alone. */
+}
+
+export interface ProcessOptions extends StartOptions {
+  /** Limits the size of every file, like a full disk for this process alone. */
   readonly fileKibMax?: number
 }
 
-/** The built service as its own process, listening on a free port. */
+/** The environment of a service that listens on a free port. */
+const serviceEnvironment = (words: readonly string[], variables: Variables): Variables => {
+  // `up` makes a token itself.
+  const token: Variables = words[0] === 'up' ? {} : { SVC_API__AUTH_TOKEN: TOKEN }
+  return cleanEnvironment({ SVC_API__PORT: '0', SVC_DASHBOARD__PORT: '0', ...token, ...variables })
+}
+
+/** Runs the service in this process as `svc serve` does: same composition, real socket, real files. */
 export const startService = async (
   home: string,
   variables: Variables = {},
-  { words = ['serve'], fileKibMax }: StartOptions = {},
+  { words = ['serve'] }: StartOptions = {},
+): Promise<RunningService> => {
+  const stops = new Set<(drains: boolean) => void>()
+  const output = textCollector()
+  const environment = serviceEnvironment(words, variables)
+  const ended = runWords(home, words, environment, '', output, output, async (place, options) => {
+    const service: Service = await startInProcess(place, options).catch(explainFailedStart)
+    const stopped = new Promise<void>((resolve, reject) => {
+      stops.add((drains) => void service.close({ drains }).then(resolve, reject))
+    })
+    return { baseUrl: service.baseUrl, dashboardUrl: service.dashboardUrl, stopped }
+  })
+  const stop = async (signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): Promise<number | null> => {
+    runningHere.delete(stop)
+    for (const end of stops) end(signal === 'SIGTERM')
+    stops.clear()
+    return ended
+  }
+  runningHere.add(stop)
+  const baseUrl = await Promise.race([
+    output.found(LISTENING),
+    ended.then((exitCode) => {
+      runningHere.delete(stop)
+      throw new Error(`the service ended with ${exitCode}:\n${output.text()}`)
+    }),
+  ])
+  return { baseUrl, home, output: output.text, call: callerOf(baseUrl), stop }
+}
+
+const LISTENING = /^listening on (\S+)$/m
+
+/** Runs the built service in a separate process, listening on a free port. */
+export const startProcess = async (
+  home: string,
+  variables: Variables = {},
+  { words = ['serve'], fileKibMax }: ProcessOptions = {},
 ): Promise<ServiceProcess> => {
   if (!existsSync(BUILT)) throw new Error('the service is not built: run npm run build')
-  // `up` makes a token of its own.
-  const token: Variables = words[0] === 'up' ? {} : { SVC_API__AUTH_TOKEN: TOKEN }
-  const env = cleanEnvironment({ SVC_API__PORT: '0', SVC_DASHBOARD__PORT: '0', ...token, ...variables })
   const command = [process.execPath, SVC, '--home', home, ...words]
   // The shell counts in blocks of 512 bytes.
   const limit = fileKibMax === undefined ? 'unlimited' : String(fileKibMax * 2)
   const child = spawn('sh', ['-c', `ulimit -f ${limit} && exec "$@"`, 'sh', ...command], {
-    env,
+    env: serviceEnvironment(words, variables),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   running.add(child)
@@ -96,8 +149,7 @@ export const startService = async (
     baseUrl,
     home,
     output: () => output,
-    call: async (method, path, request = {}) =>
-      finished(baseUrl, path, await callService(baseUrl, method, path, request)),
+    call: callerOf(baseUrl),
     signal: (name) => void child.kill(name),
     stop: async (signal = 'SIGTERM') => {
       child.kill(signal)
@@ -106,8 +158,13 @@ export const startService = async (
   }
 }
 
+const callerOf =
+  (baseUrl: string): RunningService['call'] =>
+  async (method, path, request = {}) =>
+    finished(baseUrl, path, await callService(baseUrl, method, path, request))
+
 /** Where its dashboard is; null if there is none. */
-export const dashboardUrlOf = async (service: RunningService): Promise<string | null> => {
+export const dashboardUrlOf = async (service: Pick<RunningService, 'output'>): Promise<string | null> => {
   // All of the start is printed before this word, but perhaps in pieces.
   while (!service.output().includes('Stop ')) await sleep(20)
   return /^Dashboard\s+(http\S+)$/m.exec(service.output())?.[1] ?? null
@@ -119,8 +176,21 @@ export interface CommandResult {
   readonly stderr: string
 }
 
-/** One command of the built command line. */
-export const svc = (
+/** Runs one command of the command line in this process. */
+export const svc = async (
+  home: string,
+  words: readonly string[],
+  variables: Variables = {},
+  input = '',
+): Promise<CommandResult> => {
+  const stdout = textCollector()
+  const stderr = textCollector()
+  const exitCode = await runWords(home, words, cleanEnvironment(variables), input, stdout, stderr)
+  return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
+}
+
+/** Runs one command of the built command line in a separate process. */
+export const svcProcess = (
   home: string,
   words: readonly string[],
   variables: Variables = {},
@@ -131,29 +201,93 @@ export const svc = (
   return { exitCode: ended.status, stdout: ended.stdout, stderr: ended.stderr }
 }
 
-/** The same beside what this process serves meanwhile. Gives the exit code. */
-export const svcBeside = async (
-  home: string,
-  words: readonly string[],
-  variables: Variables = {},
-): Promise<number | null> => {
-  const child = spawn(process.execPath, [SVC, '--home', home, ...words], {
-    env: cleanEnvironment(variables),
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
-  await once(child, 'close')
-  return child.exitCode
-}
-
-/** For `afterAll`: nothing of a test stays behind. */
+/** For `afterAll`: stops what still runs and removes every home of this file. */
 export const cleanUp = async (): Promise<void> => {
   for (const child of running) child.kill('SIGKILL')
   running.clear()
+  await Promise.all([...runningHere].map((stop) => stop('SIGINT')))
   for (const home of homes.splice(0)) await rm(home, { recursive: true, force: true })
 }
 
 const homes: string[] = []
 const running = new Set<ChildProcess>()
+const runningHere = new Set<(signal: 'SIGINT') => Promise<number | null>>()
+
+type StartHere = (
+  environment: Environment,
+  options: Parameters<typeof startInProcess>[1],
+) => ReturnType<ReturnType<typeof createCommandDependencies>['startService']>
+
+/** Runs a command line as src/cli.ts does. `start` replaces the service that ends with a signal to the process. */
+const runWords = (
+  home: string,
+  words: readonly string[],
+  variables: Variables,
+  input: string,
+  stdout: TextCollector,
+  stderr: TextCollector,
+  start?: StartHere,
+): Promise<number> => {
+  const at = (folder: string): Environment => ({
+    ...environmentOf(folder, variables, VERSION),
+    writeLog: stderr.write,
+  })
+  return runCommandLine(['--home', home, ...words], {
+    stdin: Readable.from(input === '' ? [] : [Buffer.from(input)]),
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    environment: variables,
+    currentFolder: process.cwd(),
+    version: VERSION,
+    clock: at(home).clock,
+    dependenciesAt: async (folder) => {
+      const environment = at(folder)
+      const dependencies = createCommandDependencies(environment)
+      return start === undefined
+        ? dependencies
+        : { ...dependencies, startService: (options) => start(environment, options) }
+    },
+  })
+}
+
+interface TextCollector {
+  readonly stream: Writable
+  readonly write: (text: string) => void
+  readonly text: () => string
+  /** Resolves with the first group of the pattern as soon as the text has it. */
+  readonly found: (pattern: RegExp) => Promise<string>
+}
+
+const textCollector = (): TextCollector => {
+  let text = ''
+  const waiting = new Set<() => void>()
+  const write = (more: string): void => {
+    text += more
+    for (const look of waiting) look()
+  }
+  return {
+    stream: new Writable({
+      decodeStrings: false,
+      write: (chunk: string | Buffer, _encoding, done) => {
+        write(String(chunk))
+        done()
+      },
+    }),
+    write,
+    text: () => text,
+    found: (pattern) =>
+      new Promise((resolve) => {
+        const look = (): void => {
+          const found = pattern.exec(text)?.[1]
+          if (found === undefined) return
+          waiting.delete(look)
+          resolve(found)
+        }
+        waiting.add(look)
+        look()
+      }),
+  }
+}
 
 /** A verification that takes longer than a second is a job: its report is waited for, as any client would. */
 const finished = async (baseUrl: string, path: string, answer: Answer): Promise<Answer> => {
@@ -171,7 +305,7 @@ const finished = async (baseUrl: string, path: string, answer: Answer): Promise<
 const listening = (child: ChildProcess, output: () => string): Promise<string> =>
   new Promise((resolve, reject) => {
     child.stdout?.on('data', () => {
-      const url = /^listening on (\S+)$/m.exec(output())?.[1]
+      const url = LISTENING.exec(output())?.[1]
       if (url !== undefined) resolve(url)
     })
     child.on('close', (code) => reject(new Error(`the service ended with ${code}:\n${output()}`)))

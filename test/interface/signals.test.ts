@@ -1,14 +1,14 @@
 import { beforeAll, expect, it } from 'vitest'
 import { emit, eventsOf, register, registerProducer, submit, type EventItem } from './acts.ts'
 import { newHome, startService, type RunningService } from './service.ts'
-import { onEveryStore } from './stores.ts'
+import { onDefaultStore } from './stores.ts'
 
 interface Page {
   readonly items: readonly EventItem[]
   readonly total: number
 }
 
-onEveryStore('signals', (store) => {
+onDefaultStore('signals', (store) => {
   let service: RunningService
   beforeAll(async () => {
     service = await startService(await newHome(), await store())

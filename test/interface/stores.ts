@@ -1,13 +1,33 @@
 import { afterAll, describe } from 'vitest'
+import { isFullRun } from '../full-run.fixture.ts'
 import { postgresMissing, sharedPostgres } from '../postgres/server.fixture.ts'
 import { cleanUp, type Variables } from './service.ts'
 
-/** Runs the same black-box tests on every store that keeps something. */
-export const onEveryStore = (what: string, tests: (store: () => Promise<Variables>) => void): void => {
+type Tests = (store: () => Promise<Variables>) => void
+
+/** Runs tests that depend on the store on every store that keeps something. */
+export const onEveryStore = (what: string, tests: Tests): void => {
+  onSqlite(what, tests)
+  onPostgres(what, tests)
+}
+
+/**
+ * Runs tests that do not depend on the store on SQLite. The contract suite of the log proves that the stores behave alike;
+ * `npm test -- --full` runs these tests on PostgreSQL, too.
+ */
+export const onDefaultStore = (what: string, tests: Tests): void => {
+  onSqlite(what, tests)
+  if (isFullRun()) onPostgres(what, tests)
+}
+
+const onSqlite = (what: string, tests: Tests): void => {
   describe(`${what}, on SQLite`, () => {
     afterAll(cleanUp)
     tests(() => Promise.resolve({}))
   })
+}
+
+const onPostgres = (what: string, tests: Tests): void => {
   describe.skipIf(postgresMissing !== null)(`${what}, on PostgreSQL${postgresMissing ?? ''}`, () => {
     afterAll(cleanUp)
     tests(async () => ({ SVC_STORE__URL: await (await sharedPostgres()).freshDatabase() }))

@@ -2,11 +2,11 @@ import { afterEach, beforeAll, expect, it } from 'vitest'
 import { eventsOf, register, submit } from './acts.ts'
 import { listen, type Listener, type Message } from './listener.ts'
 import { newHome, startService, type RunningService, type Variables } from './service.ts'
-import { onEveryStore } from './stores.ts'
+import { onDefaultStore } from './stores.ts'
 
 const BUFFER_EVENTS = 50
 
-onEveryStore('the event stream', (store) => {
+onDefaultStore('the event stream', (store) => {
   let service: RunningService
   beforeAll(async () => {
     service = await startService(await newHome(), {

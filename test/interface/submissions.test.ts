@@ -2,13 +2,13 @@ import { beforeAll, expect, it } from 'vitest'
 import { eventsOf, register, type EventItem } from './acts.ts'
 import { readStore } from './edit-store.ts'
 import { newHome, startService, type RunningService, type Variables } from './service.ts'
-import { onEveryStore } from './stores.ts'
+import { onDefaultStore } from './stores.ts'
 
 const MINUTE_MS = 60_000
 
 const minutesFromNow = (minutes: number): string => new Date(Date.now() + minutes * MINUTE_MS).toISOString()
 
-onEveryStore('a submission', (store) => {
+onDefaultStore('a submission', (store) => {
   let home: string
   let variables: Variables
   let service: RunningService

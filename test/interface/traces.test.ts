@@ -1,9 +1,9 @@
 import { beforeAll, expect, it } from 'vitest'
 import { register, submit, type EventItem } from './acts.ts'
 import { newHome, startService, type RunningService } from './service.ts'
-import { onEveryStore } from './stores.ts'
+import { onDefaultStore } from './stores.ts'
 
-onEveryStore('trace sessions', (store) => {
+onDefaultStore('trace sessions', (store) => {
   let service: RunningService
   beforeAll(async () => {
     service = await startService(await newHome(), await store())

@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { editStore } from './edit-store.ts'
 import { rawCall } from './raw-call.ts'
 import { cleanUp, newHome, startService, svc, TOKEN, type RunningService } from './service.ts'
-import { onEveryStore } from './stores.ts'
+import { onDefaultStore } from './stores.ts'
 
 const NO_TOKEN = { authorization: '' }
 
-onEveryStore('health, authentication and transport', (store) => {
+onDefaultStore('health, authentication and transport', (store) => {
   let service: RunningService
   beforeAll(async () => {
     service = await startService(await newHome(), await store())
@@ -167,7 +167,7 @@ onEveryStore('health, authentication and transport', (store) => {
   })
 })
 
-onEveryStore('the start', (store) => {
+onDefaultStore('the start', (store) => {
   it('A011: without a token but with SVC_INSECURE_OK lets everybody in', async () => {
     const service = await startService(await newHome(), {
       ...(await store()),
@@ -196,7 +196,7 @@ describe('the start', () => {
   afterAll(cleanUp)
 
   it('A010: is refused without a token, and no port is opened', async () => {
-    const ended = svc(await newHome(), ['serve', '--port', '0'])
+    const ended = await svc(await newHome(), ['serve', '--port', '0'])
     expect(ended.exitCode).toBe(1)
     expect(ended.stderr).toContain('SECURITY ERROR: API auth token is empty')
     for (const name of ['api.auth_token', 'SVC_API__AUTH_TOKEN', 'SVC_INSECURE_OK'])
@@ -205,7 +205,7 @@ describe('the start', () => {
   })
 
   it('with a fault in the configuration names each key', async () => {
-    const ended = svc(await newHome(), ['serve'], {
+    const ended = await svc(await newHome(), ['serve'], {
       SVC_API__AUTH_TOKEN: TOKEN,
       SVC_API__PORT: 'many',
       SVC_RISK__MAX_LEVERAGE: '-1',

@@ -1,8 +1,8 @@
 import { beforeAll, expect, it } from 'vitest'
 import { newHome, startService, type RunningService } from './service.ts'
-import { onEveryStore } from './stores.ts'
+import { onDefaultStore } from './stores.ts'
 
-onEveryStore('positions and treasury', (store) => {
+onDefaultStore('positions and treasury', (store) => {
   let service: RunningService
   beforeAll(async () => {
     service = await startService(await newHome(), await store())

@@ -5,7 +5,7 @@ import { emit, eventsOf, register, registerProducer } from './acts.ts'
 import { agreementOn, bullMarket } from './opinions.ts'
 import { derivedId, hashOf, isSignedBy, sha256, unprovable, type EventRecord } from './proof.ts'
 import { newHome, startService, type RunningService } from './service.ts'
-import { onEveryStore } from './stores.ts'
+import { onDefaultStore } from './stores.ts'
 
 const PUBLIC_KEY = '8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c'
 const NODE_ID = 'svc-8a88e3dd7409f195'
@@ -83,7 +83,7 @@ describe('the checks of these tests', () => {
   })
 })
 
-onEveryStore('the published examples', (store) => {
+onDefaultStore('the published examples', (store) => {
   let service: RunningService
   beforeAll(async () => {
     const home = await newHome()

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cleanUp, newHome, startService } from '../interface/service.ts'
+import { cleanUp, newHome, startProcess } from '../interface/service.ts'
 import { openLine } from '../postgres/line.fixture.ts'
 import { postgresMissing, startPostgres, type PostgresServer } from '../postgres/server.fixture.ts'
 import { asksWithin, eventsAfter, leads, readinessOf, repeatedIn, until } from './leading.fixture.ts'
@@ -24,7 +24,7 @@ describe.skipIf(postgresMissing !== null)('while the database is away', () => {
 
   it('requests are answered with 503 and Retry-After, and with 200 within 2 s of its return', async () => {
     const url = await server.freshDatabase()
-    const service = await startService(await newHome(), { SVC_STORE__URL: url, SVC_DEV_MODE: '1' }, WORDS)
+    const service = await startProcess(await newHome(), { SVC_STORE__URL: url, SVC_DEV_MODE: '1' }, WORDS)
     await until(async () => (await readinessOf(service)).ready === true)
     const raise = () => service.call('POST', '/kill-switch', { body: { level: 1, reason: 'a test' } })
     expect((await raise()).status).toBe(200)
@@ -57,8 +57,8 @@ describe.skipIf(postgresMissing !== null)('while the database is away', () => {
       SVC_BRAIN__CYCLE_INTERVAL_SECONDS: '2',
     }
     const home = await newHome()
-    const first = await startService(home, { ...settings, SVC_STORE__URL: line.url }, WORDS)
-    const second = await startService(home, { ...settings, SVC_STORE__URL: url }, WORDS)
+    const first = await startProcess(home, { ...settings, SVC_STORE__URL: line.url }, WORDS)
+    const second = await startProcess(home, { ...settings, SVC_STORE__URL: url }, WORDS)
     // The start of the second may have kept the first from confirming its lease in time.
     await until(() => leads(first))
     expect(await leads(second)).toBe(false)

@@ -3,13 +3,7 @@ import { expect, it } from 'vitest'
 import { startExchangeServer, type ExchangeServer } from '../exchange-server/exchange-server.ts'
 import { emit, eventsOf, registerProducer } from '../interface/acts.ts'
 import { agreementOn, bullMarket } from '../interface/opinions.ts'
-import {
-  newHome,
-  startService,
-  svcBeside,
-  type RunningService,
-  type Variables,
-} from '../interface/service.ts'
+import { newHome, startProcess, svc, type RunningService, type Variables } from '../interface/service.ts'
 import { onEveryStore } from '../interface/stores.ts'
 import { asksWithin, eventsAfter, leads, repeatedIn, until } from './leading.fixture.ts'
 
@@ -54,8 +48,8 @@ onEveryStore('a leader that is frozen', (store) => {
     const { account } = venue.world
     const home = await newHome()
     const variables = { ...venueVariables(venue), ...(await store()) }
-    const first = await startService(home, variables, { words: ['serve', '--no-dashboard'] })
-    const second = await startService(home, variables, { words: ['serve', '--no-dashboard'] })
+    const first = await startProcess(home, variables, { words: ['serve', '--no-dashboard'] })
+    const second = await startProcess(home, variables, { words: ['serve', '--no-dashboard'] })
     try {
       // The start of the second may have kept the first from confirming its lease in time.
       await until(() => leads(first))
@@ -70,7 +64,7 @@ onEveryStore('a leader that is frozen', (store) => {
         return checks?.ok === true
       }
       await until(() => isChecked(first))
-      expect(await svcBeside(home, ['live', 'enable', '--confirm', VENUE], variables)).toBe(0)
+      expect((await svc(home, ['live', 'enable', '--confirm', VENUE], variables)).exitCode).toBe(0)
       await until(() => awaitsPrices(first))
 
       // The order of the first leader is decided and stored, and one request away from the venue.
@@ -131,8 +125,8 @@ onEveryStore('a leader that is frozen', (store) => {
       SVC_MARKET__WARMUP_HOURS: '1',
       SVC_BRAIN__CYCLE_INTERVAL_SECONDS: '2',
     }
-    const first = await startService(home, variables, { words: ['serve', '--no-dashboard'] })
-    const second = await startService(home, variables, { words: ['serve', '--no-dashboard'] })
+    const first = await startProcess(home, variables, { words: ['serve', '--no-dashboard'] })
+    const second = await startProcess(home, variables, { words: ['serve', '--no-dashboard'] })
     const cycles = async (): Promise<number> =>
       (await eventsAfter(second, 0)).filter(({ type }) => type === 'brain.cycle.v1').length
     await until(async () => (await cycles()) > 1, 500)

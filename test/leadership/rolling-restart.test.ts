@@ -2,7 +2,7 @@ import { createServer, request as httpRequest, Agent } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { newHome, startService, TOKEN, type ServiceProcess } from '../interface/service.ts'
+import { newHome, startProcess, TOKEN, type ServiceProcess } from '../interface/service.ts'
 import { onEveryStore } from '../interface/stores.ts'
 import { readinessOf, until } from './leading.fixture.ts'
 
@@ -15,7 +15,7 @@ onEveryStore('a rolling restart of three processes behind a proxy', (store) => {
   it('fails no request under constant load, and streams say goodbye', async () => {
     const home = await newHome()
     const variables = { ...(await store()), SVC_DEV_MODE: '1', SVC_API__DRAIN_SECONDS: '3' }
-    const started = (): Promise<ServiceProcess> => startService(home, variables, WORDS)
+    const started = (): Promise<ServiceProcess> => startProcess(home, variables, WORDS)
     const proxy = await startProxy()
     const services = [await started(), await started(), await started()]
     for (const service of services) proxy.add(service)

@@ -47,8 +47,8 @@ const raise = async (service: Awaited<ReturnType<typeof startService>>, level: n
   expect((await service.call('POST', '/kill-switch', { body: { level, reason: 'x' } })).status).toBe(200)
 }
 
-const integrity = (home: string, ...words: readonly string[]) => {
-  const { exitCode, stdout } = svc(home, ['integrity', '--json', ...words], SAVED)
+const integrity = async (home: string, ...words: readonly string[]) => {
+  const { exitCode, stdout } = await svc(home, ['integrity', '--json', ...words], SAVED)
   return { exitCode, report: JSON.parse(stdout) as Record<string, unknown> }
 }
 
@@ -111,7 +111,7 @@ describe('an old signed event, appended again under a new id', () => {
     expect((await service.call('GET', '/integrity')).body).toMatchObject({ ok: false, reason: 'signature' })
     expect(service.output()).toContain('not signed by an accepted key')
     await service.stop()
-    const { exitCode, report } = integrity(home)
+    const { exitCode, report } = await integrity(home)
     expect(exitCode).toBe(1)
     expect(report).toMatchObject({ ok: false, reason: 'signature', first_bad_id: 'replayed' })
   })
@@ -169,8 +169,8 @@ describe('a forged signal', () => {
       await service.stop()
       if (round === 'running') service = await startService(home, SAVED)
     }
-    expect(svc(home, ['prove', 'replayed'], SAVED)).toMatchObject({ exitCode: 1 })
-    expect(svc(home, ['prove', id], SAVED)).toMatchObject({ exitCode: 0 })
+    expect(await svc(home, ['prove', 'replayed'], SAVED)).toMatchObject({ exitCode: 1 })
+    expect(await svc(home, ['prove', id], SAVED)).toMatchObject({ exitCode: 0 })
   })
 })
 
@@ -191,7 +191,7 @@ describe('a foreign key', () => {
     await smuggle(home, await resigned(rechained(forged, head), outsider), head)
     await expect.poll(() => levelOf(service)).toBe(3)
     await service.stop()
-    expect(integrity(home).report).toMatchObject({
+    expect((await integrity(home)).report).toMatchObject({
       ok: false,
       reason: 'signature',
       first_bad_seq: head.seq + 1,
@@ -215,7 +215,7 @@ describe('a foreign key', () => {
     await smuggle(home, await resigned(rechained(forged, head), outsider), head)
     await expect.poll(() => levelOf(service)).toBe(3)
     await service.stop()
-    expect(integrity(home).report).toMatchObject({ ok: false, reason: 'signature' })
+    expect((await integrity(home)).report).toMatchObject({ ok: false, reason: 'signature' })
   })
 
   it('does not get a log that is rewritten as a whole past the node, checkpoints deleted', async () => {
@@ -233,7 +233,7 @@ describe('a foreign key', () => {
     const records = await recordsOf(said, outsider)
     for (const end of ['', '-wal', '-shm', '.checkpoints']) rmSync(fileIn(home) + end, { force: true })
     await smuggle(home, records, EMPTY_HEAD)
-    const { exitCode, report } = integrity(home)
+    const { exitCode, report } = await integrity(home)
     expect(exitCode).toBe(1)
     expect(report).toMatchObject({ ok: false, reason: 'truncated', first_bad_seq: 1 })
     expect(report['detail']).toContain('it was exchanged')
@@ -256,7 +256,7 @@ describe('a forged snapshot', () => {
     }
     await log.saveSnapshot(snapshotOf({ ...memory, state }, outsider))
     await log.close()
-    expect(integrity(home)).toMatchObject({
+    expect(await integrity(home)).toMatchObject({
       exitCode: 1,
       report: { ok: false, checks: { projections: 'fail' } },
     })
@@ -274,9 +274,9 @@ describe('a forged snapshot', () => {
 describe('checkpoints', () => {
   it('that are deleted are missed', async () => {
     const home = await stoppedHome()
-    expect(integrity(home).report).toMatchObject({ ok: true })
+    expect((await integrity(home)).report).toMatchObject({ ok: true })
     rmSync(`${fileIn(home)}.checkpoints`)
-    expect(integrity(home)).toMatchObject({ exitCode: 1, report: { ok: false, reason: 'checkpoint' } })
+    expect(await integrity(home)).toMatchObject({ exitCode: 1, report: { ok: false, reason: 'checkpoint' } })
   })
 
   it('that are replaced by an older copy are missed after the next start', async () => {
@@ -288,7 +288,7 @@ describe('checkpoints', () => {
     await second.stop()
     await (await startService(home, SAVED)).stop()
     renameSync(`${notes}.old`, notes)
-    expect(integrity(home)).toMatchObject({ exitCode: 1, report: { ok: false, reason: 'checkpoint' } })
+    expect(await integrity(home)).toMatchObject({ exitCode: 1, report: { ok: false, reason: 'checkpoint' } })
   })
 
   it('kept elsewhere show a log that was turned back together with its own', async () => {
@@ -302,12 +302,12 @@ describe('checkpoints', () => {
     copyFileSync(`${fileIn(home)}.checkpoints`, copy)
     for (const file of kept) renameSync(`${file}.old`, file)
     for (const end of ['-wal', '-shm', '.head']) rmSync(fileIn(home) + end, { force: true })
-    expect(integrity(home).report).toMatchObject({ ok: true })
-    expect(integrity(home, '--checkpoint', copy)).toMatchObject({
+    expect((await integrity(home)).report).toMatchObject({ ok: true })
+    expect(await integrity(home, '--checkpoint', copy)).toMatchObject({
       exitCode: 1,
       report: { ok: false, reason: 'truncated' },
     })
-    const nothing = svc(home, ['integrity', '--checkpoint', join(home, 'none')], SAVED)
+    const nothing = await svc(home, ['integrity', '--checkpoint', join(home, 'none')], SAVED)
     expect(nothing).toMatchObject({ exitCode: 1 })
     expect(nothing.stderr).toContain('cannot read the checkpoint')
   })
@@ -346,7 +346,7 @@ describe('the identity', () => {
     const home = await stoppedHome()
     const path = join(home, 'identity', 'identity.json')
     renameSync(path, `${path}.kept`)
-    const refused = svc(home, ['serve', '--no-dashboard'], {
+    const refused = await svc(home, ['serve', '--no-dashboard'], {
       ...SAVED,
       SVC_API__PORT: '0',
       SVC_API__AUTH_TOKEN: 'a-token-of-more-than-thirty-two-characters',
@@ -354,7 +354,7 @@ describe('the identity', () => {
     expect(refused.exitCode).not.toBe(0)
     expect(refused.stderr).toContain('identity/identity.json is missing')
     // A command says the same as the service, and neither puts another key in its place.
-    const command = svc(home, ['kill-switch', 'set', '1'], SAVED)
+    const command = await svc(home, ['kill-switch', 'set', '1'], SAVED)
     expect([command.exitCode, command.stderr]).toEqual([
       1,
       expect.stringContaining('identity/identity.json is missing'),
@@ -362,7 +362,7 @@ describe('the identity', () => {
     expect(existsSync(path)).toBe(false)
     const pins = join(home, 'identity', 'logs.json')
     renameSync(pins, `${pins}.kept`)
-    const replaced = svc(home, ['kill-switch', 'set', '1'], SAVED)
+    const replaced = await svc(home, ['kill-switch', 'set', '1'], SAVED)
     expect([replaced.exitCode, replaced.stderr]).toEqual([
       1,
       expect.stringContaining('does not accept the key of'),
@@ -372,7 +372,7 @@ describe('the identity', () => {
     renameSync(`${pins}.kept`, pins)
     renameSync(`${path}.kept`, path)
     chmodSync(path, 0o644)
-    const open = svc(home, ['kill-switch', 'set', '1'], SAVED)
+    const open = await svc(home, ['kill-switch', 'set', '1'], SAVED)
     expect([open.exitCode, open.stderr]).toEqual([1, expect.stringContaining('chmod 600')])
     chmodSync(path, 0o600)
     await (await startService(home, SAVED)).stop()
@@ -382,13 +382,13 @@ describe('the identity', () => {
     const home = await newHome()
     const other = await newHome()
     await (await startService(home, SAVED)).stop()
-    const show = (of: string) =>
-      JSON.parse(svc(of, ['identity', 'show', '--json'], SAVED).stdout) as {
+    const show = async (of: string) =>
+      JSON.parse((await svc(of, ['identity', 'show', '--json'], SAVED)).stdout) as {
         node_id: string
         public_key: string
       }
-    expect(svc(other, ['identity', 'create', '--dev'], SAVED).exitCode).toBe(0)
-    const { node_id, public_key } = show(other)
+    expect((await svc(other, ['identity', 'create', '--dev'], SAVED)).exitCode).toBe(0)
+    const { node_id, public_key } = await show(other)
     const swap = (): void => {
       const [mine, theirs] = [home, other].map((folder) => join(folder, 'identity', 'identity.json')) as [
         string,
@@ -398,36 +398,44 @@ describe('the identity', () => {
       renameSync(theirs, mine)
       renameSync(`${mine}.x`, theirs)
     }
-    expect(svc(home, ['identity', 'admit', node_id, 'ff'.repeat(32)], SAVED).stderr).toContain(
+    expect((await svc(home, ['identity', 'admit', node_id, 'ff'.repeat(32)], SAVED)).stderr).toContain(
       'not the node id',
     )
-    expect(svc(home, ['identity', 'admit', node_id, public_key], SAVED).exitCode).toBe(0)
-    expect(svc(home, ['identity', 'admit', node_id, public_key], SAVED).stderr).toContain('accepted already')
+    expect((await svc(home, ['identity', 'admit', node_id, public_key], SAVED)).exitCode).toBe(0)
+    expect((await svc(home, ['identity', 'admit', node_id, public_key], SAVED)).stderr).toContain(
+      'accepted already',
+    )
     swap()
     const admitted = await startService(home, SAVED)
     await register(admitted, 'n1')
     await admitted.stop()
     swap()
-    expect(integrity(home).report).toMatchObject({ ok: true })
-    expect(svc(home, ['identity', 'retire', node_id, '--reason', 'left'], SAVED).exitCode).toBe(0)
+    expect((await integrity(home)).report).toMatchObject({ ok: true })
+    expect((await svc(home, ['identity', 'retire', node_id, '--reason', 'left'], SAVED)).exitCode).toBe(0)
     swap()
-    const refused = svc(
+    const refused = await svc(
       home,
       ['contributors', 'register', '--node-id', 'n2', '--name', 'N', '--role', 'curator'],
       SAVED,
     )
     expect(refused.stderr).toContain('was retired')
     swap()
-    expect(integrity(home).report).toMatchObject({ ok: true })
+    expect((await integrity(home)).report).toMatchObject({ ok: true })
   })
 
   it('is rotated by an event of the old key, which then counts no more', async () => {
     const home = await newHome()
     const service = await startService(home, SAVED)
-    expect(svc(home, ['identity', 'rotate', '--reason', 'yearly'], SAVED).stderr).toContain('is running')
+    expect((await svc(home, ['identity', 'rotate', '--reason', 'yearly'], SAVED)).stderr).toContain(
+      'is running',
+    )
     await service.stop()
     const before = readFileSync(join(home, 'identity', 'identity.json'), 'utf8')
-    const { exitCode, stdout } = svc(home, ['identity', 'rotate', '--reason', 'yearly', '--json'], SAVED)
+    const { exitCode, stdout } = await svc(
+      home,
+      ['identity', 'rotate', '--reason', 'yearly', '--json'],
+      SAVED,
+    )
     expect(exitCode).toBe(0)
     const { node_id, retired } = JSON.parse(stdout) as { node_id: string; retired: string }
     expect(existsSync(join(home, 'identity', `${retired}.retired.json`))).toBe(true)
@@ -437,11 +445,16 @@ describe('the identity', () => {
     const records = await readAll(home)
     expect(records.at(-1)?.signer).toBe(node_id)
     expect(records.find(({ type }) => type === 'system.key_retired.v1')?.signer).toBe(retired)
-    expect(integrity(home).report).toMatchObject({ ok: true })
+    expect((await integrity(home)).report).toMatchObject({ ok: true })
     writeFileSync(join(home, 'identity', 'identity.json'), before)
     expect(
-      svc(home, ['contributors', 'register', '--node-id', 'n2', '--name', 'N', '--role', 'curator'], SAVED)
-        .stderr,
+      (
+        await svc(
+          home,
+          ['contributors', 'register', '--node-id', 'n2', '--name', 'N', '--role', 'curator'],
+          SAVED,
+        )
+      ).stderr,
     ).toContain('was retired')
   })
 })
