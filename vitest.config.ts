@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 
 import { defineConfig } from 'vitest/config'
@@ -5,44 +6,20 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 import { bundledThreads, PROGRAMS_FOLDER, translatedModules } from './test/programs.ts'
 
-/** The longest files start first, so that none is left alone on one core at the end. */
+/** Seconds of each long test file, written by `npm test -- --record`. */
+const DURATIONS = JSON.parse(
+  readFileSync(new URL('test/durations.json', import.meta.url), 'utf8'),
+) as Readonly<Record<string, number>>
+
+/** Starts the longest files first, so that none is left alone on one core at the end. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files)
-    return sorted.toSorted((one, other) => rankOf(one) - rankOf(other))
+    return (await super.sort(files)).toSorted((one, other) => secondsOf(other) - secondsOf(one))
   }
 }
 
-/** Files with more than about ten seconds of processor time, and the tests of the whole system. */
-const LONGEST = [
-  'test/simulation/kill-orders.test.ts',
-  'test/simulation/whole-engine/simulation.test.ts',
-  'test/interface/market.test.ts',
-  'test/interface/access.test.ts',
-  'src/surfaces/http/openapi-fuzz.test.ts',
-  'test/interface/log.test.ts',
-  'src/backtest/walk.test.ts',
-  'src/backtest/quiet.test.ts',
-  'test/interface/command-line.test.ts',
-  'src/adapters/strategies/files/own-strategies.test.ts',
-  'test/crash/kill.test.ts',
-  'test/interface/command-line-signals.test.ts',
-  'test/browser/pages.test.ts',
-  'src/adapters/storage/sqlite/sqlite-log.test.ts',
-  'src/surfaces/cli/commands/backtest-report.test.ts',
-  'test/',
-  'src/surfaces/http/routes/backtests.test.ts',
-  'src/surfaces/cli/commands/sweep.test.ts',
-  'src/surfaces/http/every-field.test.ts',
-  'src/adapters/brokers/ccxt/',
-  'src/surfaces/cli/commands/backtest.test.ts',
-]
-
-const rankOf = ({ moduleId }: TestSpecification): number => {
-  const path = moduleId.slice(import.meta.dirname.length + 1)
-  const rank = LONGEST.findIndex((start) => path.startsWith(start))
-  return rank === -1 ? LONGEST.length : rank
-}
+const secondsOf = ({ moduleId }: TestSpecification): number =>
+  DURATIONS[moduleId.slice(import.meta.dirname.length + 1).replaceAll('\\', '/')] ?? 0
 
 export default defineConfig({
   plugins: [translatedModules(), bundledThreads()],

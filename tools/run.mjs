@@ -30,14 +30,20 @@ const start = async (args) => {
   await import(pathToFileURL(svc).href)
 }
 
-/** All checks and all tests; with arguments only the tests they name. */
-const test = async (args) => {
+/**
+ * All checks and all tests; with arguments only the tests they name. `--full` runs generated tests at their full volume and
+ * every suite on every store; `--record` writes the durations that order the test files.
+ */
+const test = async (given) => {
+  const args = given.filter((word) => word !== '--full' && word !== '--record')
+  if (given.includes('--full')) process.env.SVC_TEST_FULL = '1'
   const needsBrowser = args.length === 0 || args.some((arg) => arg.includes('browser'))
   // The two wait for different servers, and neither needs the other.
   await Promise.all([setUp(), needsBrowser ? ensureBrowser(say) : null])
   const checks = args.length === 0 ? await runChecks() : { passed: 0, failed: 0 }
   const { runTests } = await import('./tests.mjs')
-  const tests = await runTests(args)
+  say('preparing tests')
+  const tests = await runTests(args, { records: given.includes('--record') })
   close({ ...tests, passed: checks.passed + tests.passed, failed: checks.failed + tests.failed })
 }
 

@@ -19,12 +19,29 @@ export const run = (command, args, options = {}) =>
     })
   })
 
+const PROGRESS_EVERY_MS = 10_000
+
+/** Announces a step, reports its seconds while it runs, and how long it took. */
+export const withProgress = async (what, say, work) => {
+  const startedMs = performance.now()
+  const seconds = () => Math.round((performance.now() - startedMs) / 1000)
+  say(what)
+  const timer = setInterval(() => say(`${what}: ${seconds()} s`), PROGRESS_EVERY_MS)
+  try {
+    await work()
+  } finally {
+    clearInterval(timer)
+  }
+  say(`${what}: done in ${seconds()} s`)
+}
+
 /** Installs exactly what the lock file names, unless it is there. */
 export const ensureInstalled = async (root, say) => {
   if (isInstalled(root)) return
-  say('installing packages (npm ci)')
   // Building needs the development packages, whatever NODE_ENV or the user's npm settings say.
-  await run('npm ci --include=dev --include=optional', [], { cwd: root, shell: true })
+  await withProgress('installing packages (npm ci)', say, () =>
+    run('npm ci --include=dev --include=optional', [], { cwd: root, shell: true }),
+  )
 }
 
 /** npm's own record of node_modules. Packages for other platforms may be missing. */
@@ -70,12 +87,13 @@ export const ensureBuilt = async (root, say, builds = BUILDS) => {
     const stamp = contentHash(root, inputs)
     const current = join(root, output)
     if (existsSync(`${current}/.stamp`) && readFileSync(`${current}/.stamp`, 'utf8') === stamp) continue
-    say(`building ${output}`)
     // Source maps are relative: the new folder stands beside the old one. Its name is unique, so that two may build.
     const fresh = `${current}.${randomUUID()}`
     const old = `${fresh}.old`
     try {
-      await run(process.execPath, argsFor(fresh), { cwd: root })
+      await withProgress(`building ${output}`, say, () =>
+        run(process.execPath, argsFor(fresh), { cwd: root }),
+      )
       writeFileSync(`${fresh}/.stamp`, stamp)
       if (existsSync(current)) renameSync(current, old)
       renameSync(fresh, current)
@@ -115,8 +133,7 @@ export const ensureBrowser = async (say) => {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) {
     return say('no Chromium found: browser tests are skipped. Install one, or name one in SVC_TEST_BROWSER.')
   }
-  say('installing Chromium for the browser tests')
-  await run('apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y chromium', [], {
-    shell: true,
-  })
+  await withProgress('installing Chromium for the browser tests', say, () =>
+    run('apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y chromium', [], { shell: true }),
+  )
 }

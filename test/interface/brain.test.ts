@@ -18,7 +18,7 @@ onDefaultStore('the brain', (store) => {
   const setLevel = (level: number): Promise<Answer> =>
     service.call('POST', '/kill-switch', { body: { level, reason: `level ${level}` } })
 
-  it('A022, A034: knows nothing on a fresh server', async () => {
+  it('knows nothing on a fresh server', async () => {
     expect(await status()).toEqual({
       regime: null,
       regime_changed_at: null,
@@ -36,7 +36,7 @@ onDefaultStore('the brain', (store) => {
     })
   })
 
-  it('A023, A034: runs a cycle, and tells what came of it', async () => {
+  it('runs a cycle, and tells what came of it', async () => {
     const first = await run()
     expect(first.status).toBe(200)
     expect(first.body).toEqual({
@@ -55,7 +55,7 @@ onDefaultStore('the brain', (store) => {
     expect(((await run()).body as { cycle_id: string }).cycle_id).not.toBe(cycleId)
   })
 
-  it('A035: has no opinion of a symbol that nobody speaks of', async () => {
+  it('has no opinion of a symbol that nobody speaks of', async () => {
     const convictions = await eventsOf(service, 'brain.conviction')
     expect(new Set(convictions.map(({ payload }) => payload['symbol']))).toEqual(
       new Set(['BTC', 'ETH', 'SOL', 'SUI', 'HYPE']),
@@ -65,7 +65,7 @@ onDefaultStore('the brain', (store) => {
     expect(await eventsOf(service, 'execution.trade_intent')).toEqual([])
   })
 
-  it.each([1, 2, 3])('A024: does not run at level %i', async (level) => {
+  it.each([1, 2, 3])('does not run at level %i', async (level) => {
     const { last_cycle_id: before } = await status()
     await setLevel(level)
     const audits = (await eventsOf(service, 'system.audit')).length
@@ -77,12 +77,12 @@ onDefaultStore('the brain', (store) => {
     ])
   })
 
-  it('A025: runs again after a reset', async () => {
+  it('runs again after a reset', async () => {
     await setLevel(0)
     expect((await run()).status).toBe(200)
   })
 
-  it('A034: tells the regime that the last cycle saw', async () => {
+  it('tells the regime that the last cycle saw', async () => {
     await bullMarket(service)
     expect((await run()).body).toMatchObject({ regime: 'BULL' })
     expect((await service.call('GET', '/regime')).body).toMatchObject({
@@ -92,7 +92,7 @@ onDefaultStore('the brain', (store) => {
     })
   })
 
-  it('A036: never trades a forbidden symbol', async () => {
+  it('never trades a forbidden symbol', async () => {
     await agreementOn(service, 'SOL')
     const { intents } = (await run()).body as { intents: readonly object[] }
     expect(intents).toMatchObject([

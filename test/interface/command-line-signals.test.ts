@@ -40,7 +40,7 @@ const shapeOf = ({ type, source, payload }: StoredEvent) => ({
 })
 
 onDefaultStore('svc signal', (store) => {
-  it('A119: submits what POST /signals/submit submits, seen at once', async () => {
+  it('submits what POST /signals/submit submits, seen at once', async () => {
     const variables = await store()
     const { home, answerOf } = await prepare(variables)
     const service = await startService(home, variables)

@@ -9,7 +9,7 @@ const modeOf = (path: string): number => statSync(path).mode & 0o777
 const PASSWORD = { SVC_MASTER_PASSWORD: 'correct horse' }
 
 describe('svc up', () => {
-  it('A120: makes a home, serves, tells where the token is but not what it is, and keeps everything', async () => {
+  it('makes a home, serves, tells where the token is but not what it is, and keeps everything', async () => {
     const home = await newHome()
     const service = await startProcess(home, {}, { words: ['up'] })
     const settings = readFileSync(join(home, 'config', 'user.yaml'), 'utf8')
@@ -71,7 +71,7 @@ describe('the identity', () => {
   const fileOf = (home: string): IdentityFile =>
     JSON.parse(readFileSync(join(home, 'identity', 'identity.json'), 'utf8')) as IdentityFile
 
-  it('A114, A115: is encrypted with a master password', async () => {
+  it('is encrypted with a master password', async () => {
     const home = await newHome()
     expect((await svc(home, ['identity', 'create'], PASSWORD)).exitCode).toBe(0)
     const file = fileOf(home)
@@ -83,7 +83,7 @@ describe('the identity', () => {
     expect(modeOf(join(home, 'identity'))).toBe(0o700)
   })
 
-  it('A114: is plain text with a warning in development mode only', async () => {
+  it('is plain text with a warning in development mode only', async () => {
     const home = await newHome()
     const refused = await svc(home, ['identity', 'create'])
     expect(refused.exitCode).toBe(1)
@@ -128,7 +128,7 @@ describe('the vault', () => {
 })
 
 describe('svc', () => {
-  it('A118: prints one JSON document', async () => {
+  it('prints one JSON document', async () => {
     const home = await newHome()
     await svc(home, ['init', '--dev'])
     await (await startService(home)).stop()
@@ -157,7 +157,7 @@ describe('svc', () => {
     [['--version'], 0],
     [['--help'], 0],
     [[], 0],
-  ] as const)('A118: %j ends with %i', async (words, exitCode) => {
+  ] as const)('%j ends with %i', async (words, exitCode) => {
     expect((await svc(await newHome(), words)).exitCode).toBe(exitCode)
   })
 

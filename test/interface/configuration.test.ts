@@ -18,7 +18,7 @@ onDefaultStore('the configuration', (store) => {
   const current = async () =>
     (await service.call('GET', '/config')).body as Record<string, Record<string, unknown>>
 
-  it('A086: is shown whole, without secrets', async () => {
+  it('is shown whole, without secrets', async () => {
     const { text } = await service.call('GET', '/config')
     expect(text).not.toContain(TOKEN)
     expect(await current()).toMatchObject({
@@ -30,7 +30,7 @@ onDefaultStore('the configuration', (store) => {
     })
   })
 
-  it('A087: is validated without being written', async () => {
+  it('is validated without being written', async () => {
     expect((await post({}, '/config/validate')).body).toMatchObject({
       ok: true,
       config: { preset: 'balanced' },
@@ -45,7 +45,7 @@ onDefaultStore('the configuration', (store) => {
     [{ api: { bogus: 1 } }, ['body', 'api', 'bogus']],
     [{ weights: { curator: 0.9 } }, ['body', 'weights']],
     [{ api: { auth_token: '' } }, ['body', 'api', 'auth_token']],
-  ])('A088, A090: %j is refused', async (body, loc) => {
+  ])('%j is refused', async (body, loc) => {
     for (const path of ['/config/validate', '/config']) {
       const answer = await post(body, path)
       expect(answer.body).toMatchObject({ status: 400, code: 'config.invalid' })
@@ -55,7 +55,7 @@ onDefaultStore('the configuration', (store) => {
     }
   })
 
-  it('A089, A091: is changed, written 0600 and told in an event', async () => {
+  it('is changed, written 0600 and told in an event', async () => {
     const before = await current()
     const answer = await post({
       brain: { cycle_interval_seconds: 60 },
@@ -76,7 +76,7 @@ onDefaultStore('the configuration', (store) => {
     expect(items[0]?.payload.changed).toContain('brain.cycle_interval_seconds')
   })
 
-  it('A090: {} and the shown configuration change nothing, and the token still works', async () => {
+  it('{} and the shown configuration change nothing, and the token still works', async () => {
     const before = await current()
     const file = readFileSync(join(home, 'config', 'user.yaml'), 'utf8')
     for (const body of [{}, before]) expect((await post(body)).status).toBe(200)
@@ -90,7 +90,7 @@ onDefaultStore('the configuration', (store) => {
     await expect.poll(async () => (await current())['universe']?.['max_size']).toBe(50)
   })
 
-  it('A089: survives a restart', async () => {
+  it('survives a restart', async () => {
     await service.stop()
     service = await startService(home, variables)
     expect(await current()).toMatchObject({ brain: { cycle_interval_seconds: 60 } })
@@ -100,7 +100,7 @@ onDefaultStore('the configuration', (store) => {
 describe('a setting of the environment', () => {
   afterAll(cleanUp)
 
-  it('A012: beats the file', async () => {
+  it('beats the file', async () => {
     const other = await newHome()
     await mkdir(join(other, 'config'))
     writeFileSync(
@@ -113,7 +113,7 @@ describe('a setting of the environment', () => {
     await overridden.stop()
   })
 
-  it('A017: may list origins: those may ask from browsers, others may not', async () => {
+  it('may list origins: those may ask from browsers, others may not', async () => {
     const open = await startService(await newHome(), { SVC_API__CORS_ORIGINS: '["https://a.example"]' })
     const preflight = (origin: string) =>
       open.call('OPTIONS', '/kill-switch', { headers: { origin, 'access-control-request-method': 'POST' } })

@@ -16,11 +16,11 @@ onDefaultStore('contributors', (store) => {
   const get = (path: string) => service.call('GET', `/contributors${path}`)
   const post = (body: object) => service.call('POST', '/contributors/register', { body })
 
-  it('A074: the only one on a fresh server is the node itself', async () => {
+  it('the only one on a fresh server is the node itself', async () => {
     expect((await get('/')).body).toMatchObject([{ name: 'local-operator', role: 'operator' }])
   })
 
-  it('A075, A076: are registered once, and found by their id', async () => {
+  it('are registered once, and found by their id', async () => {
     const ann = { node_id: 'n1', name: 'Ann', role: 'curator' }
     const registered = await post(ann)
     expect(registered.status).toBe(200)
@@ -45,7 +45,7 @@ onDefaultStore('contributors', (store) => {
     }
   })
 
-  it('A078: have a score that grows with what they submit and what is used of it', async () => {
+  it('have a score that grows with what they submit and what is used of it', async () => {
     const id = await register(service, 'scored')
     const score = async (): Promise<Score> => (await get(`/${id}/score`)).body
     expect(await score()).toMatchObject({ score: 0, last_active: '', streak: 0, signals_submitted: 0 })
@@ -58,7 +58,7 @@ onDefaultStore('contributors', (store) => {
     expect(used.score).toBeLessThanOrEqual(100)
   })
 
-  it('A079: stand in order of their scores', async () => {
+  it('stand in order of their scores', async () => {
     for (let index = 0; index < 20; index += 1) await register(service, `member-${index}`)
     await submit(service, 'member-7', { symbol: 'ETH' })
     const board: readonly Score[] = (await get('/leaderboard')).body
@@ -77,7 +77,7 @@ onDefaultStore('contributors', (store) => {
     }
   })
 
-  it('A080: may bring an attestation', async () => {
+  it('may bring an attestation', async () => {
     const id = await register(service, 'attested', { eas: { uid: '0x1', attestation: { a: 1 } } })
     const plain = await register(service, 'plain')
     expect((await get(`/${id}/attestation`)).body).toEqual({

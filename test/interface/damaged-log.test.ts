@@ -7,7 +7,7 @@ import { cleanUp, newHome, startService, svc } from './service.ts'
 import { onEveryStore } from './stores.ts'
 
 onEveryStore('a changed log', (store) => {
-  it('A112: is found, starts locked, and says what is wrong', async () => {
+  it('is found, starts locked, and says what is wrong', async () => {
     const home = await newHome()
     const variables = await store()
     const before = await startService(home, variables)

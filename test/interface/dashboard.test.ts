@@ -17,7 +17,7 @@ describe('the dashboard', () => {
   const login = (token: string): Promise<Response> =>
     fetch(`${url}/login`, { method: 'POST', body: new URLSearchParams({ token }), redirect: 'manual' })
 
-  it('A122: asks for the token in a page that runs nothing but its own, and keeps it where scripts cannot look', async () => {
+  it('asks for the token in a page that runs nothing but its own, and keeps it where scripts cannot look', async () => {
     const page = await fetch(url)
     expect(page.status).toBe(200)
     expect(page.headers.get('content-type')).toContain('text/html')

@@ -45,7 +45,7 @@ onDefaultStore('karma', (store) => {
     return isSignedBy(String(node?.payload['public_key']), canonicalize(shown) ?? '', hex)
   }
 
-  it('A083: a profitable close owes one intent', async () => {
+  it('a profitable close owes one intent', async () => {
     const intents = await listed<Owed>('/karma/intents')
     const [closed] = await eventsOf(service, 'execution.position_closed')
     const net = Number(closed?.payload['realized_pnl'])
@@ -66,7 +66,7 @@ onDefaultStore('karma', (store) => {
     expect(await isProved({ ...owed, karma_amount_usd: 1 } as Owed)).toBe(false)
   })
 
-  it('A084: it is settled, and what is unknown is left out', async () => {
+  it('it is settled, and what is unknown is left out', async () => {
     const { status, body } = await settle({ intent_ids: [owed.id, 'x'] })
     const { receipt, skipped } = body as { receipt: Signed; skipped: readonly object[] }
     expect(status).toBe(200)
@@ -84,7 +84,7 @@ onDefaultStore('karma', (store) => {
     })
   })
 
-  it('A085: settling it again gives the same receipt, another way is refused', async () => {
+  it('settling it again gives the same receipt, another way is refused', async () => {
     const again = (await settle({ intent_ids: [owed.id, 'x'] })).body as { receipt: Signed }
     expect(await listed('/karma/receipts')).toEqual([again.receipt])
     expect((await settle({ intent_ids: [owed.id], tx_hash: '0xfeed' })).body).toMatchObject({

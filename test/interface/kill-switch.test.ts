@@ -20,7 +20,7 @@ onDefaultStore('the kill switch', (store) => {
   const eventsOf = async (type: string): Promise<readonly EventItem[]> =>
     ((await service.call('GET', `/events?type=${type}`)).body as { items: readonly EventItem[] }).items
 
-  it('A030: is at level 0 on a fresh server', async () => {
+  it('is at level 0 on a fresh server', async () => {
     expect((await service.call('GET', '/kill-switch')).body).toEqual({
       level: 0,
       state: 'normal',
@@ -30,7 +30,7 @@ onDefaultStore('the kill switch', (store) => {
     })
   })
 
-  it('A028, A031: is raised with an alert and lowered without one', async () => {
+  it('is raised with an alert and lowered without one', async () => {
     const raised = await set({ level: 2, reason: ' x ' })
     expect(raised.body).toMatchObject({
       level: 2,
@@ -60,19 +60,19 @@ onDefaultStore('the kill switch', (store) => {
     { level: 1 },
     {},
     [],
-  ])('A032: refuses %j with 422 and writes nothing', async (body) => {
+  ])('refuses %j with 422 and writes nothing', async (body) => {
     const before = (await eventsOf('system.kill_switch')).length
     expect((await set(body)).body).toMatchObject({ status: 422, code: 'request.invalid' })
     expect(await eventsOf('system.kill_switch')).toHaveLength(before)
   })
 
-  it('A032: the same level again writes nothing', async () => {
+  it('the same level again writes nothing', async () => {
     const before = (await eventsOf('system')).length
     expect((await set({ level: 1, reason: 'again' })).status).toBe(200)
     expect(await eventsOf('system')).toHaveLength(before)
   })
 
-  it('A027: what the command line sets, the server sees at once', async () => {
+  it('what the command line sets, the server sees at once', async () => {
     expect((await svc(home, ['kill-switch', 'set', '3', '--reason', 'by hand'], variables)).exitCode).toBe(0)
     expect((await service.call('POST', '/brain/run')).body).toMatchObject({ status: 423, level: 3 })
     expect((await service.call('GET', '/kill-switch')).body).toMatchObject({ level: 3, reason: 'by hand' })
@@ -93,7 +93,7 @@ onDefaultStore('the kill switch', (store) => {
     expect(audits).toContainEqual(expect.objectContaining({ resource: '/kill-switch', outcome: 'allowed' }))
   })
 
-  it('A026: the level survives kill -9 and a restart', async () => {
+  it('the level survives kill -9 and a restart', async () => {
     await service.stop()
     const killed = await startProcess(home, variables)
     expect((await killed.call('POST', '/kill-switch', { body: { level: 2, reason: 'x' } })).status).toBe(200)
@@ -104,7 +104,7 @@ onDefaultStore('the kill switch', (store) => {
     expect((await service.call('GET', '/integrity?mode=full')).body).toMatchObject({ ok: true })
   })
 
-  it('A033: with an operator token the ordinary one may look and raise, and touch nothing else', async () => {
+  it('with an operator token the ordinary one may look and raise, and touch nothing else', async () => {
     const operator = 'operator-token-of-more-than-thirty-two-characters'
     const guarded = await startService(await newHome(), {
       ...(await store()),

@@ -22,7 +22,7 @@ onEveryStore('the log', (store) => {
     }
   })
 
-  it('A110, A111: can be proved by anyone', async () => {
+  it('can be proved by anyone', async () => {
     const { items } = (await service.call('GET', '/events?order=asc')).body as {
       items: readonly EventRecord[]
     }
@@ -65,7 +65,7 @@ onEveryStore('the log', (store) => {
     }
   })
 
-  it('A117: is counted in the metrics, for those who have the token or for all', async () => {
+  it('is counted in the metrics, for those who have the token or for all', async () => {
     const headers = { authorization: '' }
     expect((await service.call('GET', '//metrics', { headers })).status).toBe(401)
     const open = await startService(await newHome(), { ...(await store()), SVC_METRICS__PUBLIC: 'true' })
@@ -81,7 +81,7 @@ onEveryStore('the log', (store) => {
       expect(text).toContain(name)
   })
 
-  it('A113: takes parallel writes of two processes without a fork', async () => {
+  it('takes parallel writes of two processes without a fork', async () => {
     await register(service, 'n1')
     const other = await startProcess(home, variables)
     const writers = Array.from({ length: 1000 }, (_, index) =>
@@ -101,7 +101,7 @@ onEveryStore('the log', (store) => {
     expect((await svc(home, ['integrity', '--file', file])).exitCode).toBe(0)
   })
 
-  it('A121: replays to the same state', async () => {
+  it('replays to the same state', async () => {
     const replayed = await svc(home, ['replay', '--json'], variables)
     expect(JSON.parse(replayed.stdout)).toMatchObject({ identical: true })
   })

@@ -14,7 +14,16 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
 import { eventsOf } from './acts.ts'
-import { cleanUp, copyOf, newHome, startProcess, startService, svc, type RunningService } from './service.ts'
+import {
+  cleanUp,
+  copyOf,
+  newHome,
+  startProcess,
+  startService,
+  svc,
+  svcProcess,
+  type RunningService,
+} from './service.ts'
 
 afterAll(cleanUp)
 
@@ -150,7 +159,7 @@ const copyOfKilled = async () => {
 }
 
 const integrityOf = async (home: string) => {
-  const { exitCode, stdout } = await svc(home, ['integrity', '--fast', '--json'], QUIET)
+  const { exitCode, stdout } = svcProcess(home, ['integrity', '--fast', '--json'], QUIET)
   const { head_seq, reason, detail } = JSON.parse(stdout) as {
     readonly head_seq: number
     readonly reason: string | null

@@ -100,7 +100,7 @@ onDefaultStore('a market', (store) => {
 describe('polling', () => {
   afterAll(cleanUp)
 
-  it('A071: goes to no address of our own network, unless it may', async () => {
+  it('goes to no address of our own network, unless it may', async () => {
     const asked: string[] = []
     const endpoint = createServer((request, response) => {
       asked.push(request.headers.host ?? '')

@@ -63,7 +63,7 @@ onDefaultStore('MCP', (store) => {
   const totalOf = async (domain: string): Promise<number> =>
     ((await service.call('GET', `/signals?domain=${domain}`)).body as { total: number }).total
 
-  it('A092: lists its tools to anybody who has the token', async () => {
+  it('lists its tools to anybody who has the token', async () => {
     const message = { jsonrpc: '2.0', id: 7, method: 'tools/list' }
     const headers = { 'content-type': 'application/json' }
     const { status, text } = await rawCall(service, '/mcp', headers, JSON.stringify(message))
@@ -81,13 +81,13 @@ onDefaultStore('MCP', (store) => {
     ['2025-06-18', '2025-06-18'],
     ['2024-11-05', '2024-11-05'],
     ['2099-01-01', '2025-11-25'],
-  ])('A093: greets a client of %s with %s', async (asked, answered) => {
+  ])('greets a client of %s with %s', async (asked, answered) => {
     const clientInfo = { name: 'test', version: '1' }
     const { body } = await ask('initialize', { protocolVersion: asked, capabilities: {}, clientInfo })
     expect(body).toMatchObject({ result: { protocolVersion: answered, capabilities: { tools: {} } } })
   })
 
-  it('A094: speaks the newest revision', async () => {
+  it('speaks the newest revision', async () => {
     const discovered = await ask('server/discover', { _meta: META }, MODERN)
     expect(discovered.status).toBe(200)
     expect(discovered.body).toMatchObject({
@@ -108,13 +108,13 @@ onDefaultStore('MCP', (store) => {
     expect(old.body).toMatchObject({ error: { code: -32_022 } })
   })
 
-  it('A095: tells the status as text and as data', async () => {
+  it('tells the status as text and as data', async () => {
     const { result } = await tool('get_brain_status')
     expect(JSON.parse(result?.content[0]?.text ?? '')).toEqual(result?.structuredContent)
     expect(result).toMatchObject({ isError: false, structuredContent: { kill_switch_level: 0 } })
   })
 
-  it('A098: stores what a producer says', async () => {
+  it('stores what a producer says', async () => {
     const id = await emit(service, 'p1', 'signal.ta.v1', { symbol: 'BTC' })
     const { items } = (await service.call('GET', '/signals?domain=ta')).body as { items: EventItem[] }
     expect(items).toMatchObject([{ id, type: 'signal.ta.v1', source: 'p1', payload: { symbol: 'BTC' } }])
@@ -129,7 +129,7 @@ onDefaultStore('MCP', (store) => {
     expect(await totalOf('')).toBe(1)
   })
 
-  it('A096: shows the newest signals', async () => {
+  it('shows the newest signals', async () => {
     const newest = await emit(service, 'p1', 'signal.ta.v1', { symbol: 'ETH' })
     const { result } = await tool('get_recent_signals', { limit: 1 })
     const items = JSON.parse(result?.content[0]?.text ?? '') as EventItem[]
@@ -139,7 +139,7 @@ onDefaultStore('MCP', (store) => {
     expect(none.result).toMatchObject({ content: [{ text: '[]' }], structuredContent: { items: [] } })
   })
 
-  it('A097: attribution needs a signal that exists', async () => {
+  it('attribution needs a signal that exists', async () => {
     expect((await tool('get_signal_attribution')).error?.code).toBe(-32_602)
     expect((await tool('get_signal_attribution', { signal_id: 'none' })).result).toMatchObject({
       isError: true,
@@ -154,13 +154,13 @@ onDefaultStore('MCP', (store) => {
     [{ id: 1, method: 'ping' }, 400, -32_600, 1],
     [{ jsonrpc: '2.0', id: 1, method: 'tools/call', params: {} }, 200, -32_602, 1],
     [{ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'no_such' } }, 200, -32_602, 1],
-  ])('A099: %j is answered with %i and %i', async (body, status, code, id) => {
+  ])('%j is answered with %i and %i', async (body, status, code, id) => {
     const answer = await post(body)
     expect(answer.status).toBe(status)
     expect(answer.body).toMatchObject({ jsonrpc: '2.0', id, error: { code } })
   })
 
-  it('A100: takes notifications without a word, and only POST', async () => {
+  it('takes notifications without a word, and only POST', async () => {
     const noted = await post({ jsonrpc: '2.0', method: 'notifications/initialized' })
     expect([noted.status, noted.text]).toEqual([202, ''])
     expect((await service.call('GET', '/mcp')).status).toBe(405)

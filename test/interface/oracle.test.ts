@@ -18,7 +18,7 @@ onDefaultStore('the oracle', (store) => {
     return answer
   }
 
-  it('A106: says of a stranger only that it knows nothing', async () => {
+  it('says of a stranger only that it knows nothing', async () => {
     expect((await provenanceOf('somebody')).body).toEqual({
       producer_id: 'somebody',
       has_provenance: false,
@@ -26,7 +26,7 @@ onDefaultStore('the oracle', (store) => {
     })
   })
 
-  it('A107, A108: knows whose a signal is, whatever it says of its source', async () => {
+  it('knows whose a signal is, whatever it says of its source', async () => {
     for (const nodeId of ['n1', 'n2']) await register(service, nodeId)
     const before = (await provenanceOf('n2')).body
     const body = { event_type: 'signal.curator.v1', node_id: 'n1', source: 'n2', payload: { symbol: 'BTC' } }
@@ -51,7 +51,7 @@ onDefaultStore('the oracle', (store) => {
     expect((await provenanceOf('n2')).body).toEqual(before)
   })
 
-  it('A101: gives agents the same answer', async () => {
+  it('gives agents the same answer', async () => {
     for (const id of ['n1', 'somebody']) {
       const params = { name: 'svc_provenance_check', arguments: { producer_id: id } }
       const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params }

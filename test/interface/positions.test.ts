@@ -28,7 +28,7 @@ onDefaultStore('a position', (store) => {
     (await service.call('GET', `/positions${query}`)).body
   const of = (asset: string, items: readonly PositionItem[]) => items.find((item) => item.asset === asset)
 
-  it('A064: has its members while it is open, and when it is closed', async () => {
+  it('has its members while it is open, and when it is closed', async () => {
     const cycle = (await service.call('POST', '/brain/run')).body as { intents: readonly object[] }
     expect(cycle.intents).toMatchObject([{ status: 'filled' }, { status: 'filled' }])
     const open = await positions()
@@ -55,7 +55,7 @@ onDefaultStore('a position', (store) => {
     expect(await eventsOf(service, 'alert.target_hit')).toHaveLength(1)
   })
 
-  it('A065: whose stop is hit is closed, but not in a lockdown', async () => {
+  it('whose stop is hit is closed, but not in a lockdown', async () => {
     const level = (value: number) =>
       service.call('POST', '/kill-switch', { body: { level: value, reason: 'looking' } })
     await level(3)

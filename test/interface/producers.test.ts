@@ -18,11 +18,11 @@ onDefaultStore('producers', (store) => {
     return producers.map(({ name }) => name)
   }
 
-  it('A066: nobody is registered on a fresh server', async () => {
+  it('nobody is registered on a fresh server', async () => {
     expect((await service.call('GET', '/producers/')).body).toEqual({ producers: [] })
   })
 
-  it('A067: are registered once, and listed by name', async () => {
+  it('are registered once, and listed by name', async () => {
     const registered = await post({})
     expect(registered.status).toBe(200)
     expect(registered.body).toEqual({
@@ -43,12 +43,12 @@ onDefaultStore('producers', (store) => {
     [{ name: 'p4', endpoint: 'text' }, 'endpoint'],
     [{ name: 'p4', schedule: '61 * * * *' }, 'schedule'],
     [{ name: 'p4', schedule: 'soon' }, 'schedule'],
-  ])('A068: %j is refused', async (fields, member) => {
+  ])('%j is refused', async (fields, member) => {
     expect((await post(fields)).body).toMatchObject({ status: 422, errors: [{ loc: ['body', member] }] })
     expect(await names()).not.toContain('p4')
   })
 
-  it('A069: are removed once', async () => {
+  it('are removed once', async () => {
     expect((await service.call('DELETE', '/producers/p3')).body).toEqual({ removed: 'p3' })
     expect((await service.call('DELETE', '/producers/p3')).body).toMatchObject({
       status: 404,
@@ -58,7 +58,7 @@ onDefaultStore('producers', (store) => {
     expect(await names()).toEqual(['p1', 'p2'])
   })
 
-  it('A070: say how they are', async () => {
+  it('say how they are', async () => {
     const { producers } = (await service.call('GET', '/producers/status')).body as {
       producers: Readonly<Record<string, object>>
     }
@@ -87,7 +87,7 @@ onDefaultStore('producers', (store) => {
     expect(producers['technical-analysis']).toMatchObject({ kind: 'builtin', healthy: null })
   })
 
-  it('A072, A073: hear what came of their signals', async () => {
+  it('hear what came of their signals', async () => {
     const feedback = (id: string, body: object) => service.call('POST', `/producers/${id}/feedback`, { body })
     expect((await feedback('none', {})).body).toMatchObject({
       status: 404,
@@ -119,7 +119,7 @@ onDefaultStore('producers', (store) => {
     })
   })
 
-  it('A102: are capabilities, beside tools and domains', async () => {
+  it('are capabilities, beside tools and domains', async () => {
     await emit(service, 'p1', 'signal.onchain.v1', { symbol: 'BTC' })
     const { tools, event_domains, producers } = (await service.call('GET', '/capabilities')).body as {
       tools: readonly { name: string; description: string }[]

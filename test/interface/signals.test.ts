@@ -16,7 +16,7 @@ onDefaultStore('signals', (store) => {
   const signals = async (query = ''): Promise<Page> => (await service.call('GET', `/signals${query}`)).body
   const attributionOf = (id: string) => service.call('GET', `/signals/${id}/attribution`)
 
-  it('A037: there are none on a fresh server', async () => {
+  it('there are none on a fresh server', async () => {
     expect(await signals()).toEqual({ items: [], limit: 100, offset: 0, total: 0 })
   })
 
@@ -26,7 +26,7 @@ onDefaultStore('signals', (store) => {
     ['limit', 'abc'],
     ['limit', ''],
     ['offset', '-1'],
-  ])('A038: %s=%s is refused', async (name, value) => {
+  ])('%s=%s is refused', async (name, value) => {
     expect((await service.call('GET', `/signals?${name}=${value}`)).body).toMatchObject({
       status: 422,
       code: 'request.invalid',
@@ -35,7 +35,7 @@ onDefaultStore('signals', (store) => {
     expect((await service.call('GET', '/signals?limit=500')).status).toBe(200)
   })
 
-  it('A039, A040: come newest first, in pages, with five members each', async () => {
+  it('come newest first, in pages, with five members each', async () => {
     await register(service, 'n1')
     const ids: string[] = []
     for (const day of ['2026-02-20', '2026-02-18', '2026-02-19']) {
@@ -61,7 +61,7 @@ onDefaultStore('signals', (store) => {
     })
   })
 
-  it('A041: can be asked for by domain', async () => {
+  it('can be asked for by domain', async () => {
     await registerProducer(service, 'p1', 'technical')
     await emit(service, 'p1', 'signal.ta.v1', { symbol: 'BTC' })
     expect((await signals()).total).toBe(4)
@@ -73,7 +73,7 @@ onDefaultStore('signals', (store) => {
     }
   })
 
-  it('A052: are attributed to who is behind them', async () => {
+  it('are attributed to who is behind them', async () => {
     const contributorId = await register(service, 'n2')
     const body = {
       event_type: 'signal.curator.v1',
@@ -110,7 +110,7 @@ onDefaultStore('signals', (store) => {
     })
   })
 
-  it('A053: what is no signal has no attribution', async () => {
+  it('what is no signal has no attribution', async () => {
     const [started] = await eventsOf(service, 'system.started')
     for (const id of ['none', started?.id ?? '']) {
       expect((await attributionOf(id)).body).toMatchObject({
@@ -121,7 +121,7 @@ onDefaultStore('signals', (store) => {
     }
   })
 
-  it('A077: stay when their contributor is removed', async () => {
+  it('stay when their contributor is removed', async () => {
     const contributorId = await register(service, 'leaver')
     const id = await submit(service, 'leaver', { symbol: 'ETH' })
     const removed = await service.call('DELETE', `/contributors/${contributorId}`)

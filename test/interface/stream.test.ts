@@ -33,7 +33,7 @@ onDefaultStore('the event stream', (store) => {
   const setLevel = (level: number) =>
     service.call('POST', '/kill-switch', { body: { level, reason: `level ${level}` } })
 
-  it('A054, A055, A056: begins now, and tells each event in one line', async () => {
+  it('begins now, and tells each event in one line', async () => {
     await submit(service, 'n1', { symbol: 'OLD' })
     const listener = await open('?domain=signal')
     expect(listener.status).toBe(200)
@@ -53,7 +53,7 @@ onDefaultStore('the event stream', (store) => {
     expect(data).toMatch(/^data: \{/)
   })
 
-  it('A057: goes on where it was left', async () => {
+  it('goes on where it was left', async () => {
     const ids: string[] = []
     for (const symbol of ['A', 'B', 'C']) ids.push(await submit(service, 'n1', { symbol }))
     const [, second = '', third] = ids
@@ -62,7 +62,7 @@ onDefaultStore('the event stream', (store) => {
     expect(idsOf(await heard(resumed, 1))).toEqual([third])
   })
 
-  it('A029, A058: tells only what was asked for, and of alerts only raises', async () => {
+  it('tells only what was asked for, and of alerts only raises', async () => {
     const signals = await open('?domain=signal')
     const both = await open('?domain=signal,alert')
     const alerts = await open('?domain=alert')
@@ -82,7 +82,7 @@ onDefaultStore('the event stream', (store) => {
     await setLevel(0)
   })
 
-  it('A059: misses nothing and repeats nothing while others write', async () => {
+  it('misses nothing and repeats nothing while others write', async () => {
     const [start] = await eventsOf(service, 'signal')
     const count = BUFFER_EVENTS - 10
     const writing = Promise.all(Array.from({ length: count }, (_, index) => submit(service, 'n1', { index })))
@@ -100,7 +100,7 @@ onDefaultStore('the event stream', (store) => {
     expect(all.toReversed()).toEqual(stored.slice(0, all.length))
   })
 
-  it('A060: has only lines of the format, and shows in silence that it lives', async () => {
+  it('has only lines of the format, and shows in silence that it lives', async () => {
     const listener = await open()
     await submit(service, 'n1', { symbol: 'BTC' })
     await listener.until(() => listener.messages.length > 0 && listener.lines.includes(': keep-alive'))
@@ -108,7 +108,7 @@ onDefaultStore('the event stream', (store) => {
     expect(unknown).toEqual([])
   })
 
-  it('A061: begins now for an id that nobody knows, and says so', async () => {
+  it('begins now for an id that nobody knows, and says so', async () => {
     const listener = await open('?since=unknown&domain=signal')
     expect(listener.status).toBe(200)
     const id = await submit(service, 'n1', { symbol: 'BTC' })
@@ -116,7 +116,7 @@ onDefaultStore('the event stream', (store) => {
     expect(listener.lines).toContain(': unknown event id, live events only')
   })
 
-  it('A062: lets go of a client that does not read, and nobody else notices', async () => {
+  it('lets go of a client that does not read, and nobody else notices', async () => {
     const clients = async (): Promise<string | undefined> =>
       /^svc_stream_clients (\d+)$/m.exec((await service.call('GET', '//metrics')).text)?.[1]
     await expect.poll(clients).toBe('0')

@@ -34,7 +34,7 @@ onDefaultStore('a submission', (store) => {
   const storedAs = async (fields: object): Promise<EventItem> =>
     (await service.call('GET', `/events/${await idOf(fields)}`)).body
 
-  it('A042: is stored as it was sent', async () => {
+  it('is stored as it was sent', async () => {
     const payload = { symbol: 'btc', direction: 'bullish', conviction: 7.5, own: { deep: [1, null, 'ü'] } }
     const answer = await post({ payload })
     expect(answer.body).toEqual({ event_id: expect.any(String), contributor_id: contributorId })
@@ -67,7 +67,7 @@ onDefaultStore('a submission', (store) => {
     [{}, 'n1'],
     [{ source: null }, 'n1'],
     [{ source: '   ' }, 'n1'],
-  ])('A043: %j comes from %s', async (fields, source) => {
+  ])('%j comes from %s', async (fields, source) => {
     expect((await storedAs(fields)).source).toBe(source)
   })
 
@@ -75,7 +75,7 @@ onDefaultStore('a submission', (store) => {
     [{ event_type: 'brain.cycle.v1' }],
     [{ event_type: 'signal.nope.v1' }],
     [{ event_type: 'signal.nope.v1', node_id: 'nobody' }],
-  ])('A044: %j is of another type', async (fields) => {
+  ])('%j is of another type', async (fields) => {
     expect((await post(fields)).body).toMatchObject({
       status: 400,
       code: 'signal.invalid_type',
@@ -83,7 +83,7 @@ onDefaultStore('a submission', (store) => {
     })
   })
 
-  it('A045: is refused from somebody unknown', async () => {
+  it('is refused from somebody unknown', async () => {
     expect((await post({ node_id: 'nobody' })).body).toMatchObject({
       status: 404,
       code: 'contributor.not_found',
@@ -103,7 +103,7 @@ onDefaultStore('a submission', (store) => {
     [{ payload: { conviction: '7' } }, ['body', 'payload', 'conviction']],
     [{ payload: { direction: 'up' } }, ['body', 'payload', 'direction']],
     [{ payload: { rationale: '\ud800' } }, ['body', 'payload', 'rationale']],
-  ])('A046, A048, A049: %j is refused, and nothing is stored', async (fields, loc) => {
+  ])('%j is refused, and nothing is stored', async (fields, loc) => {
     const { total } = await signals()
     expect((await post(fields)).body).toMatchObject({
       status: 422,
@@ -113,13 +113,13 @@ onDefaultStore('a submission', (store) => {
     expect((await signals()).total).toBe(total)
   })
 
-  it('A049: a number beyond all bounds is refused, and the bounds are not', async () => {
+  it('a number beyond all bounds is refused, and the bounds are not', async () => {
     const text = '{"event_type":"signal.curator.v1","node_id":"n1","payload":{"conviction":1e999}}'
     expect((await post(text)).body).toMatchObject({ status: 422, errors: [{ type: 'number_not_finite' }] })
     for (const conviction of [0, 10]) await idOf({ payload: { conviction } })
   })
 
-  it('A047, A048: has the time it was given, in one form, or else now', async () => {
+  it('has the time it was given, in one form, or else now', async () => {
     for (const ts of ['2026-02-20T02:29:58+02:00', '2026-02-20T00:29:58'])
       expect((await storedAs({ ts })).ts).toBe('2026-02-20T00:29:58.000Z')
     const soon = minutesFromNow(1)
@@ -131,7 +131,7 @@ onDefaultStore('a submission', (store) => {
     expect((await service.call('GET', '/integrity?mode=full')).body).toMatchObject({ ok: true })
   })
 
-  it('A050: is stored once under its key, and twice without one', async () => {
+  it('is stored once under its key, and twice without one', async () => {
     const fields = { payload: { symbol: 'BTC' } }
     expect(await idOf(fields)).not.toBe(await idOf(fields))
 
@@ -156,7 +156,7 @@ onDefaultStore('a submission', (store) => {
     )
   })
 
-  it('A051: is two events, one after the other', async () => {
+  it('is two events, one after the other', async () => {
     const signal = await storedAs({ payload: { symbol: 'SUI' } })
     const [attribution] = await eventsOf(service, 'attribution.recorded')
     expect(attribution).toMatchObject({

@@ -19,7 +19,7 @@ onDefaultStore('trace sessions', (store) => {
   const append = (id: string, traceId: string) =>
     service.call('PUT', `/trace/sessions/${id}/append`, { body: { trace_id: traceId } })
 
-  it('A103: are opened, listed, closed, and then take nothing more', async () => {
+  it('are opened, listed, closed, and then take nothing more', async () => {
     const id = await open()
     const { items } = (await service.call('GET', '/trace/sessions')).body as {
       items: readonly { session_id: string }[]
@@ -40,7 +40,7 @@ onDefaultStore('trace sessions', (store) => {
     })
   })
 
-  it('A104: that nobody opened are not found', async () => {
+  it('that nobody opened are not found', async () => {
     for (const answer of [await session('none'), await close('none'), await append('none', 't-1')]) {
       expect(answer.body).toMatchObject({
         status: 404,
@@ -50,7 +50,7 @@ onDefaultStore('trace sessions', (store) => {
     }
   })
 
-  it('A105: gather the events of requests that name them', async () => {
+  it('gather the events of requests that name them', async () => {
     await register(service, 'n1')
     const id = await open()
     await submit(service, 'n1', { symbol: 'ETH' })

@@ -15,7 +15,7 @@ onDefaultStore('health, authentication and transport', (store) => {
     service = await startService(await newHome(), await store())
   })
 
-  it('A001, A002, A003: health is public, exact, and its uptime grows', async () => {
+  it('health is public, exact, and its uptime grows', async () => {
     const first = await service.call('GET', '/health', { headers: NO_TOKEN })
     expect(first.status).toBe(200)
     expect(Object.keys(first.body).sort()).toEqual(['db_size_bytes', 'uptime_seconds', 'version'])
@@ -32,7 +32,7 @@ onDefaultStore('health, authentication and transport', (store) => {
     ['Basic abc', 'auth.invalid_header'],
     ['Bearer', 'auth.invalid_header'],
     ['Bearer wrong', 'auth.invalid_token'],
-  ])('A004, A005, A006: "%s" is %s', async (authorization, code) => {
+  ])('"%s" is %s', async (authorization, code) => {
     const answer = await service.call('GET', '/brain/status', { headers: { authorization } })
     expect(answer.status).toBe(401)
     expect(answer.headers.get('www-authenticate')).toBe('Bearer')
@@ -41,14 +41,14 @@ onDefaultStore('health, authentication and transport', (store) => {
     expect(answer.body).toMatchObject({ code })
   })
 
-  it('A006: the scheme may be written in any case', async () => {
+  it('the scheme may be written in any case', async () => {
     const answer = await service.call('GET', '/brain/status', {
       headers: { authorization: `bearer ${TOKEN}` },
     })
     expect(answer.status).toBe(200)
   })
 
-  it('A007: every protected endpoint shows nothing but 401 without a token', async () => {
+  it('every protected endpoint shows nothing but 401 without a token', async () => {
     const { paths } = (await service.call('GET', '//openapi.json')).body as {
       paths: Readonly<Record<string, Readonly<Record<string, { security?: readonly object[] }>>>>
     }
@@ -68,13 +68,13 @@ onDefaultStore('health, authentication and transport', (store) => {
     }
   })
 
-  it('A009: the documentation and the oracle are public', async () => {
+  it('the documentation and the oracle are public', async () => {
     for (const path of ['/oracle/producers/x/provenance', '//openapi.json', '//docs']) {
       expect((await service.call('GET', path, { headers: NO_TOKEN })).status).toBe(200)
     }
   })
 
-  it('A014: unknown paths and methods', async () => {
+  it('unknown paths and methods', async () => {
     expect((await service.call('GET', '/no-such-path')).body).toMatchObject({
       status: 404,
       code: 'route.not_found',
@@ -84,7 +84,7 @@ onDefaultStore('health, authentication and transport', (store) => {
     expect(answer.headers.get('allow')).toContain('GET')
   })
 
-  it('A015: a trailing slash changes nothing', async () => {
+  it('a trailing slash changes nothing', async () => {
     const [plain, slashed] = [
       await service.call('GET', '/contributors'),
       await service.call('GET', '/contributors/'),
@@ -93,18 +93,18 @@ onDefaultStore('health, authentication and transport', (store) => {
     expect(slashed.text).toBe(plain.text)
   })
 
-  it('A016: without configured origins there is no CORS', async () => {
+  it('without configured origins there is no CORS', async () => {
     const answer = await service.call('GET', '/health', { headers: { origin: 'https://a.example' } })
     expect(answer.headers.get('access-control-allow-origin')).toBeNull()
     expect((await service.call('OPTIONS', '/health')).status).toBe(405)
   })
 
-  it('A018: 300 quick reads are all answered', async () => {
+  it('300 quick reads are all answered', async () => {
     const answers = await Promise.all(Array.from({ length: 300 }, () => service.call('GET', '/brain/status')))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
   })
 
-  it('A008, A019: bad bodies', async () => {
+  it('bad bodies', async () => {
     const post = (body: string, contentType = 'application/json') =>
       service.call('POST', '/signals/submit', { body, headers: { 'content-type': contentType } })
     expect((await service.call('POST', '/signals/submit', { body: '{', headers: NO_TOKEN })).status).toBe(401)
@@ -124,14 +124,14 @@ onDefaultStore('health, authentication and transport', (store) => {
     })
   })
 
-  it('A008: bytes that are no UTF-8 are malformed', async () => {
+  it('bytes that are no UTF-8 are malformed', async () => {
     const headers = { 'content-type': 'application/json' }
     const bytes = Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d])
     const { status } = await rawCall(service, '/signals/submit', headers, bytes)
     expect(status).toBe(400)
   })
 
-  it('A020: every answer has a request id; a valid one is echoed', async () => {
+  it('every answer has a request id; a valid one is echoed', async () => {
     const headers = { 'x-request-id': 'my-request.1' }
     const answer = await service.call('GET', '/no-such-path', { headers })
     expect(answer.headers.get('x-request-id')).toBe('my-request.1')
@@ -143,7 +143,7 @@ onDefaultStore('health, authentication and transport', (store) => {
     ).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  it('A116: the token appears nowhere in the output, not even as the name of a request', async () => {
+  it('the token appears nowhere in the output, not even as the name of a request', async () => {
     const chatty = await startService(await newHome(), { ...(await store()), SVC_LOGGING__LEVEL: 'DEBUG' })
     await chatty.call('GET', '/config')
     await chatty.call('GET', `/no-such-path?token=${TOKEN}`, { headers: { 'x-request-id': TOKEN } })
@@ -153,7 +153,7 @@ onDefaultStore('health, authentication and transport', (store) => {
     expect(chatty.output()).toContain('***REDACTED***')
   })
 
-  it('A021: a fault inside is 500 and shows nothing of itself', async () => {
+  it('a fault inside is 500 and shows nothing of itself', async () => {
     const home = await newHome()
     const variables = await store()
     const broken = await startService(home, variables)
@@ -168,7 +168,7 @@ onDefaultStore('health, authentication and transport', (store) => {
 })
 
 onDefaultStore('the start', (store) => {
-  it('A011: without a token but with SVC_INSECURE_OK lets everybody in', async () => {
+  it('without a token but with SVC_INSECURE_OK lets everybody in', async () => {
     const service = await startService(await newHome(), {
       ...(await store()),
       SVC_API__AUTH_TOKEN: '',
@@ -178,7 +178,7 @@ onDefaultStore('the start', (store) => {
     await service.stop()
   })
 
-  it('A013: with only a token runs, saves no identity, and signs', async () => {
+  it('with only a token runs, saves no identity, and signs', async () => {
     const home = await newHome()
     const service = await startService(home, await store())
     const { items } = (await service.call('GET', '/events')).body as {
@@ -195,7 +195,7 @@ onDefaultStore('the start', (store) => {
 describe('the start', () => {
   afterAll(cleanUp)
 
-  it('A010: is refused without a token, and no port is opened', async () => {
+  it('is refused without a token, and no port is opened', async () => {
     const ended = await svc(await newHome(), ['serve', '--port', '0'])
     expect(ended.exitCode).toBe(1)
     expect(ended.stderr).toContain('SECURITY ERROR: API auth token is empty')

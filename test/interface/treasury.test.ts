@@ -9,7 +9,7 @@ onDefaultStore('positions and treasury', (store) => {
   })
   const settle = (body?: unknown) => service.call('POST', '/karma/settle', body === undefined ? {} : { body })
 
-  it('A063: there is no position on a fresh server', async () => {
+  it('there is no position on a fresh server', async () => {
     const all = await service.call('GET', '/positions')
     expect([all.status, all.text]).toEqual([200, '[]'])
     const one = await service.call('GET', '/positions/none')
@@ -17,7 +17,7 @@ onDefaultStore('positions and treasury', (store) => {
     expect(one.headers.get('content-type')).toContain('application/json')
   })
 
-  it('A081: the treasury is empty on a fresh server', async () => {
+  it('the treasury is empty on a fresh server', async () => {
     expect((await service.call('GET', '/treasury')).body).toEqual({
       enabled: true,
       percentage: 0.005,
@@ -32,7 +32,7 @@ onDefaultStore('positions and treasury', (store) => {
     }
   })
 
-  it('A082: what cannot be settled is refused', async () => {
+  it('what cannot be settled is refused', async () => {
     expect((await settle()).body).toMatchObject({ status: 422, code: 'request.invalid' })
     for (const body of [{}, { intent_ids: [1] }]) {
       expect((await settle(body)).body).toMatchObject({

@@ -93,13 +93,13 @@ onDefaultStore('the published examples', (store) => {
   })
   const record = async (id: string): Promise<EventRecord> => (await service.call('GET', `/events/${id}`)).body
 
-  it('A109: an encrypted identity is read, and signs as it must', async () => {
+  it('an encrypted identity is read, and signs as it must', async () => {
     await registerProducer(service, 'p1', 'free')
     const id = await emit(service, 'p1', 'signal.free.v1', MESSAGE)
     expect(await record(id)).toMatchObject({ signer: NODE_ID, signature: MESSAGE_SIGNATURE })
   })
 
-  it('A109: payloads are hashed in their canonical form', async () => {
+  it('payloads are hashed in their canonical form', async () => {
     await register(service, 'n1')
     const body = `{"event_type":"signal.curator.v1","node_id":"n1","payload":${JSON_IN}}`
     const { event_id: id } = (await service.call('POST', '/signals/submit', { body })).body as {
@@ -110,7 +110,7 @@ onDefaultStore('the published examples', (store) => {
     expect(isSignedBy(PUBLIC_KEY, JSON_OUT, stored.signature)).toBe(true)
   })
 
-  it('A109: what follows from an intent is named after it', async () => {
+  it('what follows from an intent is named after it', async () => {
     await bullMarket(service)
     await agreementOn(service, 'ETH')
     const { intents } = (await service.call('POST', '/brain/run')).body as {

@@ -33,7 +33,7 @@ describe('an opinion', () => {
     expect(await signals()).toHaveLength(2)
   })
 
-  it('A119: is a signal of this node and who is behind it, as one', async () => {
+  it('is a signal of this node and who is behind it, as one', async () => {
     const { exitCode, stdout } = await home.run(['signal', 'BTC up', ...BULLISH, '--json'])
     expect(exitCode).toBe(0)
     const records = await home.records()
