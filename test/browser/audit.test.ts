@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { eventsOf } from '../interface/acts.ts'
 import { TOKEN } from '../interface/service.ts'
-import { BROWSER, openPage, overflowsOn, PHONE, signIn, violationsOn } from './browser.fixture.ts'
+import { BROWSER, openPage, overflowsOn, PHONE, signIn, violationsOn, visit } from './browser.fixture.ts'
 import { headSeq, openPositions, price } from './engine.fixture.ts'
 import { useSignedInPage } from './signed-in-page.fixture.ts'
 
@@ -37,7 +37,7 @@ describe.skipIf(BROWSER === undefined)('the audit page', () => {
   it('shows an event with its proof, causes and effects', async () => {
     const intents = await eventsOf(dashboard.engine, 'execution.trade_intent')
     const intent = intents.find(({ payload }) => payload['symbol'] === 'SOL')
-    await dashboard.page.goto(`${dashboard.engine.dashboardUrl}/audit?event=${intent?.id}`)
+    await visit(dashboard.page, `/audit?event=${intent?.id}`)
     const sheet = dashboard.page.getByRole('dialog', { name: 'execution.trade_intent.v1' })
     for (const what of ['Hash', 'Link', 'Signature']) await sheet.getByText(`${what}: valid`).waitFor()
     await sheet

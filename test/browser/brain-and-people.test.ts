@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { eventsOf, register, submit } from '../interface/acts.ts'
 import { TOKEN } from '../interface/service.ts'
-import { BROWSER, openPage, overflowsOn, PHONE, signIn, violationsOn } from './browser.fixture.ts'
+import { BROWSER, openPage, overflowsOn, PHONE, signIn, violationsOn, visit } from './browser.fixture.ts'
 import { openPositions } from './engine.fixture.ts'
 import { useSignedInPage } from './signed-in-page.fixture.ts'
 
@@ -12,7 +12,7 @@ describe.skipIf(BROWSER === undefined)('the brain, contributors and producers', 
   const variables = { SVC_BRAIN__CYCLE_INTERVAL_SECONDS: '86400' }
   const dashboard = useSignedInPage({ variables, prepare: openPositions })
   const go = async (path: string, title: string): Promise<void> => {
-    await dashboard.page.goto(dashboard.engine.dashboardUrl + path)
+    await visit(dashboard.page, path)
     await dashboard.page.getByRole('heading', { name: title, level: 1 }).waitFor()
     await dashboard.page.getByText('Live', { exact: true }).waitFor()
   }
@@ -168,7 +168,7 @@ describe.skipIf(BROWSER === undefined)('the brain, contributors and producers', 
       ['/contributors?form=register', 'Node id'],
       ['/producers?producer=ticker', 'Provenance'],
     ] as const) {
-      await phone.page.goto(dashboard.engine.dashboardUrl + path)
+      await visit(phone.page, path)
       await phone.page.getByRole('dialog').getByText(text, { exact: true }).waitFor()
       expect(await overflowsOn(phone.page), path).toBe(false)
     }
@@ -182,7 +182,7 @@ describe.skipIf(BROWSER === undefined)('the brain, contributors and producers', 
       isMobile: true,
     })
     await signIn(phone.page, dashboard.engine.dashboardUrl, TOKEN)
-    await phone.page.goto(`${dashboard.engine.dashboardUrl}/producers?producer=ticker`)
+    await visit(phone.page, '/producers?producer=ticker')
     await phone.page.getByRole('dialog', { name: 'ticker' }).waitFor()
     // Until it is known, another badge stands there.
     await phone.page.locator(REGIME).waitFor()

@@ -21,7 +21,8 @@ let running: Promise<Browser> | undefined
 const start = async (): Promise<Browser> => {
   const browser = await chromium.launch({
     executablePath: BROWSER ?? '',
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    // Without a graphics card, drawing in software directly takes less than imitating a card in software.
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
     handleSIGTERM: false,
   })
   // Vitest ends this process by a signal, and half a second later by force: browser and profile have to go at once.
@@ -47,7 +48,7 @@ export const openPage = async (
   origin: string,
   options: BrowserContextOptions = {},
 ): Promise<ObservedPage> => {
-  const context = await browser.newContext({ viewport: DESKTOP, ...options })
+  const context = await browser.newContext({ viewport: DESKTOP, reducedMotion: 'reduce', ...options })
   const page = await context.newPage()
   const problems: string[] = []
   page.on('pageerror', (error) => problems.push(`error: ${error.message}`))
@@ -66,7 +67,18 @@ export const openPage = async (
 export const DESKTOP = { width: 1440, height: 900 }
 export const PHONE = { width: 375, height: 667 }
 
+/** Signs in without the form, which costs the load of a page, and opens the address. */
 export const signIn = async (page: Page, url: string, token: string): Promise<void> => {
+  const { origin } = new URL(url)
+  const request = { form: { token, next: '/' }, headers: { origin }, maxRedirects: 0 }
+  const answer = await page.context().request.post(`${origin}/login`, request)
+  if (answer.status() !== 303) throw new Error(`no sign-in: ${answer.status()} ${await answer.text()}`)
+  await page.goto(url)
+  await page.getByText('Live', { exact: true }).waitFor()
+}
+
+/** Signs in as a person does, with the form that the address leads to. */
+export const signInByForm = async (page: Page, url: string, token: string): Promise<void> => {
   await page.goto(url)
   await page.fill('#token', token)
   await page.click('button[type=submit]')
@@ -82,6 +94,8 @@ export interface Rules {
 export const violationsOn = async (page: Page, { only, but }: Rules = {}): Promise<readonly string[]> => {
   const options = {
     resultTypes: ['violations'],
+    // Faults are reported by their HTML.
+    selectors: false,
     ...(only === undefined ? {} : { runOnly: [only] }),
     ...(but === undefined ? {} : { rules: { [but]: { enabled: false } } }),
   }
@@ -126,19 +140,31 @@ export const PAGES = [
 export const follow = (page: Page, path: string): Promise<void> =>
   page.evaluate<void>(`document.querySelector('nav[aria-label="Pages"] a[href="${path}"]').click()`)
 
+/** Shows an address of the application, query included, which loads the data of the page, but not the application again. */
+export const visit = (page: Page, path: string): Promise<void> =>
+  page.evaluate<void>(`history.pushState(null, '', ${JSON.stringify(path)})`)
+
 /** Nothing is loading any more. */
 export const settled = async (page: Page, title: string): Promise<void> => {
   await page.getByRole('heading', { name: title, level: 1 }).waitFor()
   await page.getByText('Live', { exact: true }).waitFor()
   await page.locator('.animate-spin').first().waitFor({ state: 'detached' })
-  // Charts draw in the frame after their data.
-  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
+  await drawn(page)
 }
+
+/** Charts draw in the frame after their data or their new width, and colours of a new theme take a moment. */
+export const drawn = (page: Page): Promise<void> =>
+  page.evaluate<void>(`(async () => {
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+    const ending = document.getAnimations().filter((one) => one.effect.getComputedTiming().endTime !== Infinity)
+    await Promise.allSettled(ending.map(({ finished }) => finished))
+  })()`)
 
 const SCREENSHOTS = fileURLToPath(new URL('screenshots/', import.meta.url))
 
-/** The whole page, for review by people. */
+/** Takes the whole page, for review by people: in full runs only (`npm test -- --full`). */
 export const takeScreenshot = async (page: Page, name: string): Promise<void> => {
+  if (process.env['SVC_TEST_FULL'] !== '1') return
   await page.screenshot({ path: `${SCREENSHOTS}${name.toLowerCase()}.png`, fullPage: true })
 }
 

@@ -11,17 +11,20 @@ import { appendTo, timeAt } from '../records.fixture.ts'
 import {
   BROWSER,
   DESKTOP,
+  drawn,
   launch,
   openPage,
   overflowsOn,
   PHONE,
   signIn,
   violationsOn,
+  visit,
   closePages,
 } from './browser.fixture.ts'
 
 const VENUE = 'binanceusdm'
 const EVERY_PAGE = ['/', '/signals', '/positions', '/brain', '/alerts', '/audit', '/settings']
+const WIDTHS = [320, 375, 768, 1440]
 const PAGES = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
 
 /** An order at the venue that cannot be looked up, one that is to be canceled, and one that failed. */
@@ -108,22 +111,20 @@ describe.skipIf(BROWSER === undefined)('live trading', () => {
     await dashboard.close()
   })
 
-  it.each([320, 375, 768, 1440])(
-    'frames every page at %i px, with the venue and its state',
-    async (width) => {
+  it.each(EVERY_PAGE)('frames %s at every width, with the venue and its state', async (path) => {
+    await page.goto(dashboard.url + path)
+    for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 800 })
-      for (const path of EVERY_PAGE) {
-        await page.goto(dashboard.url + path)
-        const mode = page.getByRole('region', { name: 'Live trading mode' })
-        await mode.getByText('LIVE', { exact: true }).waitFor()
-        await mode.getByText(`real money at ${VENUE}`).waitFor()
-        await mode.getByRole('link', { name: 'reduce only' }).waitFor()
-        expect(await overflowsOn(page)).toBe(false)
-      }
-      await page.setViewportSize(DESKTOP)
-      await page.goto(dashboard.url)
-    },
-  )
+      const mode = page.getByRole('region', { name: 'Live trading mode' })
+      await mode.getByText('LIVE', { exact: true }).waitFor()
+      await mode.getByText(`real money at ${VENUE}`).waitFor()
+      await mode.getByRole('link', { name: 'reduce only' }).waitFor()
+      await drawn(page)
+      expect(await overflowsOn(page), `${width} px`).toBe(false)
+    }
+    await page.setViewportSize(DESKTOP)
+    await visit(page, '/')
+  })
 
   it('calls the money of the paper account what it is, as long as nothing is confirmed', async () => {
     const account = page.getByRole('region', { name: 'Account' })

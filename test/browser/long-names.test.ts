@@ -13,6 +13,7 @@ import {
   PAGES,
   settled,
   signIn,
+  type ObservedPage,
 } from './browser.fixture.ts'
 import { startEngine, type RunningEngine } from './engine.fixture.ts'
 
@@ -25,7 +26,11 @@ const PRODUCER = long('producer-')
 const CONTRIBUTOR = long('contributor-')
 const REASON = long('reason-')
 
-const WIDTHS = [320, 375, 768, 1440]
+const DEVICES = [
+  { name: 'phones', widths: [320, 375], options: { hasTouch: true, isMobile: true } },
+  { name: 'desktops', widths: [768, 1440], options: { hasTouch: false, isMobile: false } },
+] as const
+const HEIGHT = 700
 
 describe.skipIf(BROWSER === undefined)('names of 80 characters', () => {
   let browser: Browser
@@ -65,38 +70,44 @@ describe.skipIf(BROWSER === undefined)('names of 80 characters', () => {
     await cleanUp()
   })
 
-  it.each(WIDTHS)(
-    'leave everything in reach at %i px',
-    async (width) => {
-      const isPhone = width < 768
-      const { page, problems, close } = await openPage(browser, engine.dashboardUrl, {
-        viewport: { width, height: 700 },
-        ...(isPhone ? { hasTouch: true, isMobile: true } : {}),
-      })
-      await signIn(page, engine.dashboardUrl, TOKEN)
+  // Each page is opened once for all widths of a device.
+  describe.each(DEVICES)('on $name', ({ widths, options }) => {
+    const { isMobile } = options
+    let observed: ObservedPage
+    beforeAll(async () => {
+      const viewport = { width: widths[0], height: HEIGHT }
+      observed = await openPage(browser, engine.dashboardUrl, { viewport, ...options })
+      await signIn(observed.page, engine.dashboardUrl, TOKEN)
+    })
+    afterAll(() => observed.close())
+
+    it.each(PAGES)(`leave everything on %s in reach at ${widths.join(' and ')} px`, async (path, title) => {
+      const { page } = observed
+      await follow(page, path)
       const faults: string[] = []
-      for (const [path, title] of PAGES) {
-        await follow(page, path)
+      for (const width of widths) {
+        const add = (fault: string): void => void faults.push(`${width} px: ${fault}`)
+        await page.setViewportSize({ width, height: HEIGHT })
         await settled(page, title)
-        if (await overflowsOn(page)) faults.push(`${path} is wider than the screen: ${await tooWideOn(page)}`)
+        if (await overflowsOn(page)) add(`wider than the screen: ${await tooWideOn(page)}`)
         // Also what is wider than the place it has, such as a table on a phone.
-        faults.push(...(await scrollersOn(page, isPhone)).map((what) => `${path} scrolls sideways: ${what}`))
-        if (!(await isInReach(page, '[data-stale]'))) faults.push(`${path} hides the kill switch`)
+        for (const what of await scrollersOn(page, isMobile)) add(`scrolls sideways: ${what}`)
+        if (!(await isInReach(page, '[data-stale]'))) add('hides the kill switch')
         if (title === 'Positions') {
           const table = '[aria-label="List of open positions"]'
           // The loss comes with the price, which may be on its way.
           await page.locator(`${table} tbody .text-bad`).first().waitFor({ state: 'attached' })
-          if (!(await isInReach(page, `${table} tbody button[aria-label^="Close"]`)))
-            faults.push(`${path} hides Close`)
-          if (!(await isInReach(page, `${table} tbody .text-bad`))) faults.push(`${path} hides the loss`)
+          if (!(await isInReach(page, `${table} tbody button[aria-label^="Close"]`))) add('hides Close')
+          if (!(await isInReach(page, `${table} tbody .text-bad`))) add('hides the loss')
         }
       }
       expect(faults).toEqual([])
-      expect(problems).toEqual([])
-      await close()
-    },
-    120_000,
-  )
+    })
+
+    it('have no errors', () => {
+      expect(observed.problems).toEqual([])
+    })
+  })
 })
 
 /** Whether one that is shown lies within the screen from left to right, with nothing of another on top of it. */

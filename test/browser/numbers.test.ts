@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { eventsOf } from '../interface/acts.ts'
-import { BROWSER } from './browser.fixture.ts'
+import { BROWSER, visit } from './browser.fixture.ts'
 import { openPositions } from './engine.fixture.ts'
 import { useSignedInPage } from './signed-in-page.fixture.ts'
 
@@ -44,9 +44,9 @@ describe.skipIf(BROWSER === undefined)('what pages print of the API', () => {
   })
 
   it('is the size of an intent', async () => {
-    const { page, engine } = dashboard
+    const { page } = dashboard
     const [intent] = await read<readonly { size_pct: number }[]>('/intents')
-    await page.goto(`${engine.dashboardUrl}/brain`)
+    await visit(page, '/brain')
     await page
       .getByRole('region', { name: 'List of intents' })
       .getByText(percent(intent?.size_pct ?? 0), { exact: true })
@@ -66,7 +66,7 @@ describe.skipIf(BROWSER === undefined)('what pages print of the API', () => {
     const share = (await shown()) ?? 0
     expect(Math.abs(share)).toBeGreaterThan(0.05)
     expect(Math.abs(share)).toBeLessThan(0.2)
-    await page.goto(`${engine.dashboardUrl}/signals?signal=${signal?.id ?? ''}`)
+    await visit(page, `/signals?signal=${signal?.id ?? ''}`)
     await page
       .getByRole('dialog')
       .getByText(`(${percent(share, true)})`)
@@ -74,10 +74,10 @@ describe.skipIf(BROWSER === undefined)('what pages print of the API', () => {
   })
 
   it('is the return of a position and the drawdown of a producer', async () => {
-    const { page, engine } = dashboard
+    const { page } = dashboard
     const [closed] =
       await read<readonly { realized_pnl: number; size_notional: number }[]>('/positions?status=closed')
-    await page.goto(`${engine.dashboardUrl}/positions`)
+    await visit(page, '/positions')
     const share = (closed?.realized_pnl ?? 0) / (closed?.size_notional ?? 1)
     await page
       .getByRole('region', { name: 'List of closed positions' })
@@ -87,7 +87,7 @@ describe.skipIf(BROWSER === undefined)('what pages print of the API', () => {
       attribution_windows: Readonly<Record<string, { max_drawdown_pct: number }>>
     }>('/oracle/producers/onchain-one/provenance')
     const drawdown = attribution_windows['7d']?.max_drawdown_pct ?? Number.NaN
-    await page.goto(`${engine.dashboardUrl}/producers?producer=onchain-one`)
+    await visit(page, '/producers?producer=onchain-one')
     await page
       .getByRole('dialog')
       .getByRole('cell', { name: percent(drawdown), exact: true })
@@ -100,7 +100,7 @@ describe.skipIf(BROWSER === undefined)('what pages print of the API', () => {
     const { conditions_at } = await read<{ conditions_at: string }>('/regime')
     const { last_cycle_at } = await read<{ last_cycle_at: string }>('/brain/status')
     expect(conditions_at).toBe(last_cycle_at)
-    await page.goto(`${engine.dashboardUrl}/brain`)
+    await visit(page, '/brain')
     const regime = page.getByRole('region', { name: 'Regime', exact: true })
     await regime.getByText(/^Evidence of the cycle .*(ago|now)$/).waitFor()
     expect(await regime.locator('p time').getAttribute('datetime')).toBe(conditions_at)

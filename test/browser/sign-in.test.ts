@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { register, submit } from '../interface/acts.ts'
 import { cleanUp, TOKEN } from '../interface/service.ts'
-import { BROWSER, launch, openPage, signIn, violationsOn, closePages } from './browser.fixture.ts'
+import { BROWSER, launch, openPage, signInByForm, violationsOn, closePages } from './browser.fixture.ts'
 import { startEngine, type RunningEngine } from './engine.fixture.ts'
 
 describe.skipIf(BROWSER === undefined)('signing in', () => {
@@ -45,7 +45,7 @@ describe.skipIf(BROWSER === undefined)('signing in', () => {
 
   it('shows that the session is over, and returns to the same page', async () => {
     const { page, problems, close } = await openPage(browser, engine.dashboardUrl)
-    await signIn(page, `${engine.dashboardUrl}/signals?symbol=BTC`, TOKEN)
+    await signInByForm(page, `${engine.dashboardUrl}/signals?symbol=BTC`, TOKEN)
     await page.context().clearCookies()
     // The open stream does not notice; the first request does.
     await page.getByRole('navigation').getByRole('link', { name: 'Risk' }).click()
@@ -65,7 +65,7 @@ describe.skipIf(BROWSER === undefined)('signing in', () => {
 
   it('continues after a sign-in in another tab, with every event once', async () => {
     const { page, problems, close } = await openPage(browser, engine.dashboardUrl)
-    await signIn(page, `${engine.dashboardUrl}/signals`, TOKEN)
+    await signInByForm(page, `${engine.dashboardUrl}/signals`, TOKEN)
     await register(engine, 'ann')
     await page.context().clearCookies()
     await page.getByLabel('Symbol').fill('BTC')
@@ -73,7 +73,7 @@ describe.skipIf(BROWSER === undefined)('signing in', () => {
     await page.getByLabel('Symbol').fill('')
     for (const rationale of ['one', 'two']) await submit(engine, 'ann', { symbol: 'BTC', rationale })
     const other = await page.context().newPage()
-    await signIn(other, engine.dashboardUrl, TOKEN)
+    await signInByForm(other, engine.dashboardUrl, TOKEN)
     await page.getByText('Live', { exact: true }).waitFor()
     await submit(engine, 'ann', { symbol: 'BTC', rationale: 'three' })
     const rows = page.getByRole('region', { name: 'Signals', exact: true }).getByRole('listitem')

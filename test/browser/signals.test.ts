@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { eventsOf, register, submit } from '../interface/acts.ts'
-import { BROWSER, overflowsOn, PHONE, violationsOn } from './browser.fixture.ts'
+import { BROWSER, overflowsOn, PHONE, violationsOn, visit } from './browser.fixture.ts'
 import { openPositions } from './engine.fixture.ts'
 import { useSignedInPage } from './signed-in-page.fixture.ts'
 
@@ -45,7 +45,7 @@ describe.skipIf(BROWSER === undefined)('the signals page', () => {
     const signal = (await eventsOf(dashboard.engine, 'signal.curator')).find(
       ({ source }) => source === 'fan of SOL',
     )
-    await dashboard.page.goto(`${dashboard.engine.dashboardUrl}/signals?signal=${signal?.id}`)
+    await visit(dashboard.page, `/signals?signal=${signal?.id}`)
     const sheet = dashboard.page.getByRole('dialog')
     for (const text of ['Submitted by a contributor', 'Used in 1 trade', 'Outcome'])
       await sheet.getByText(text).waitFor()
@@ -56,7 +56,7 @@ describe.skipIf(BROWSER === undefined)('the signals page', () => {
     await sheet.getByRole('link', { name: 'Open in the audit' }).click()
     await dashboard.page.getByRole('dialog', { name: 'signal.curator.v1', exact: true }).waitFor()
     expect(new URL(dashboard.page.url()).pathname).toBe('/audit')
-    await dashboard.page.goto(`${dashboard.engine.dashboardUrl}/signals`)
+    await visit(dashboard.page, '/signals')
   })
 
   it('submits a signal in the name of a contributor', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BROWSER, PAGES, takeScreenshot, settled } from './browser.fixture.ts'
+import { BROWSER, follow, PAGES, takeScreenshot, settled } from './browser.fixture.ts'
 import { useSignedInPage } from './signed-in-page.fixture.ts'
 
 /** The empty states of every page. */
@@ -20,9 +20,9 @@ describe.skipIf(BROWSER === undefined)('a dashboard without data', () => {
   const dashboard = useSignedInPage()
 
   it('explains on every page why it is empty', async () => {
-    const { page, engine } = dashboard
+    const { page } = dashboard
     for (const [path, title] of PAGES) {
-      await page.goto(engine.dashboardUrl + path)
+      await follow(page, path)
       await settled(page, title)
       for (const text of EMPTY[title] ?? []) await page.getByText(text).first().waitFor()
       expect(await page.getByRole('alert').count()).toBe(0)
