@@ -58,14 +58,16 @@ export const bundledThreads = (): Plugin => programReferences(PROGRAMS_FOLDER)
 
 /** Vitest translates what it imports, but not the threads and processes that a test starts: they are bundled once. */
 export default async (project: TestProject): Promise<() => Promise<void>> => {
-  const bundlePrograms = (): Promise<void> => bundle(programsIn('src', 'test'), PROGRAMS_FOLDER)
+  const prepare = async (): Promise<void> => {
+    await bundle(programsIn('src', 'test'), PROGRAMS_FOLDER)
+    await translate(['src', 'test'], MODULES_FOLDER, PROGRAMS_FOLDER)
+  }
   // A run that was interrupted may have left one under the same process id.
   await rm(PROGRAMS_FOLDER, { recursive: true, force: true })
   await mkdir(PROGRAMS_FOLDER)
   await writeFile(join(PROGRAMS_FOLDER, 'package.json'), '{"type":"module"}')
   await symlink(join(ROOT, 'node_modules'), join(PROGRAMS_FOLDER, 'node_modules'), 'junction')
-  await bundlePrograms()
-  if (!project.vitest.config.watch) await translate(['src', 'test'], MODULES_FOLDER, PROGRAMS_FOLDER)
-  project.onTestsRerun(bundlePrograms)
+  await prepare()
+  project.onTestsRerun(prepare)
   return () => rm(PROGRAMS_FOLDER, { recursive: true, force: true })
 }

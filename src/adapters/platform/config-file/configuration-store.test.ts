@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { moduleOf } from '../../../../test/program.fixture.ts'
 import type { EnvironmentVariables } from '../../../core/config/environment.ts'
 import { redactedConfiguration } from '../../../core/config/secrets.ts'
 import { openConfigurationStore } from './configuration-store.ts'
@@ -192,16 +192,16 @@ describe('a configuration store', () => {
   })
 
   it('never shows a torn file while several processes write', async () => {
-    const module = fileURLToPath(new URL('./configuration-store.ts', import.meta.url))
+    const module = moduleOf('src/adapters/platform/config-file/configuration-store')
     const writer = `
-      const { openConfigurationStore } = await import(${JSON.stringify(`file://${module}`)})
+      const { openConfigurationStore } = await import(${JSON.stringify(module)})
       const { store } = await openConfigurationStore({ home: process.argv[1], env: {} })
       for (let port = 1; port <= 8; port++) {
         const symbols = Array.from({ length: port * 10 }, (_, index) => 'SYMBOL' + index)
         await store.change({ api: { port }, execution: { dcg_symbols: symbols } }, { insecureOk: true })
       }`
     const run = promisify(execFile)
-    const start = () => run(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', writer, home])
+    const start = () => run(process.execPath, ['--input-type=module', '-e', writer, home])
     const state = { running: true }
     const writers = Promise.allSettled([start(), start()]).finally(() => {
       state.running = false

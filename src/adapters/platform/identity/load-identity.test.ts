@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { decryptFernet } from '../crypto/fernet.ts'
 import { fernetKeyFrom, type Kdf } from '../crypto/password-key.ts'
 import { SecurityError } from '../crypto/private-file.ts'
+import { moduleOf } from '../../../../test/program.fixture.ts'
 import { describeIdentity } from './identity-file.ts'
 import { IdentityMissingError, identityPath, IdentityUnreadableError } from './identity-file.ts'
 import { createEphemeralIdentity } from './identity.ts'
@@ -188,14 +189,14 @@ describe('several at the same time', () => {
 
   it('end with one identity between processes', async () => {
     const code = `
-      import { loadIdentity } from ${JSON.stringify(new URL('./load-identity.ts', import.meta.url).href)}
+      import { loadIdentity } from ${JSON.stringify(moduleOf('src/adapters/platform/identity/load-identity'))}
       const { identity } = await loadIdentity({
         home: ${JSON.stringify(home)}, password: undefined, devMode: true, nodePrefix: 'svc', clock: Date,
       })
       process.stdout.write(identity.publicKey)`
     const keys = await Promise.all(
       Array.from({ length: 3 }, async () => {
-        const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code])
+        const child = spawn(process.execPath, ['--input-type=module', '-e', code])
         const [output, errors] = await Promise.all([
           text(child.stdout),
           text(child.stderr),

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
+import { moduleOf } from '../../../../test/program.fixture.ts'
 import { REDACTED } from '../../../core/operations/redaction.ts'
 import { createLogger, type AdjustableLogger, type LoggerOptions } from './logger.ts'
 
@@ -162,10 +163,10 @@ it('writes the message when a field cannot be read', () => {
 
 it('writes to standard error, also the last line before an exit', () => {
   const code = `
-    import { createLogger } from ${JSON.stringify(new URL('./logger.ts', import.meta.url).href)}
+    import { createLogger } from ${JSON.stringify(moduleOf('src/adapters/platform/logger/logger'))}
     createLogger({ level: 'INFO', jsonOutput: false, secrets: [], clock: Date }).error('the end')
     process.exit(0)`
-  const child = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], {
+  const child = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
     encoding: 'utf8',
   })
   expect(child.stdout).toBe('')

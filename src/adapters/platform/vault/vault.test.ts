@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { decryptFernet, encryptFernet } from '../crypto/fernet.ts'
 import { fernetKeyFrom, type Kdf } from '../crypto/password-key.ts'
 import { SecurityError } from '../crypto/private-file.ts'
+import { moduleOf } from '../../../../test/program.fixture.ts'
 import { sealEntries, vaultPath, VaultUnreadableError } from './vault.ts'
 import { createVault, ENTRIES_MAX, VALUE_BYTES_MAX, VaultEntryError, type Vault } from './vault.ts'
 
@@ -140,7 +141,7 @@ describe('several writers', () => {
   it('lose nothing between processes', async () => {
     const code = (writer: number): string => `
       import { once } from 'node:events'
-      import { createVault } from ${JSON.stringify(new URL('./vault.ts', import.meta.url).href)}
+      import { createVault } from ${JSON.stringify(moduleOf('src/adapters/platform/vault/vault'))}
       const vault = createVault({ home: ${JSON.stringify(home)}, password: 'correct horse', clock: Date })
       await vault.list()
       process.stdout.write('ready')
@@ -149,7 +150,7 @@ describe('several writers', () => {
       process.exit()`
     await vaultWith(PASSWORD).set('first', 'x')
     const writers = [1, 2, 3].map((writer) =>
-      spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code(writer)]),
+      spawn(process.execPath, ['--input-type=module', '-e', code(writer)]),
     )
     await Promise.all(writers.map((writer) => once(writer.stdout, 'data')))
     for (const writer of writers) writer.stdin.write('go')
