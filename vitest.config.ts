@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
+import { seedOfRun } from './test/generated-seed.ts'
 import { bundledThreads, PROGRAMS_FOLDER, translatedModules } from './test/programs.ts'
 
 /** Seconds of each long test file, written by `npm test -- --record`. */
@@ -26,7 +27,8 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'dashboard/src/**/*.test.ts'],
     globalSetup: './test/programs.ts',
-    provide: { programs: PROGRAMS_FOLDER },
+    setupFiles: './test/generated.setup.ts',
+    provide: { programs: PROGRAMS_FOLDER, seed: seedOfRun() },
     pool: 'forks',
     // No module remembers anything, so tests share processes: most of a small test's time was a new one.
     isolate: false,

@@ -62,6 +62,8 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
     await bundle(programsIn('src', 'test'), PROGRAMS_FOLDER)
     await translate(['src', 'test'], MODULES_FOLDER, PROGRAMS_FOLDER)
   }
+  const { seed } = project.config.provide
+  process.stdout.write(`generated tests begin at seed ${seed}: SVC_TEST_SEED=${seed} repeats it\n`)
   // A run that was interrupted may have left one under the same process id.
   await rm(PROGRAMS_FOLDER, { recursive: true, force: true })
   await mkdir(PROGRAMS_FOLDER)

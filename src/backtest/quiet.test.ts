@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { isFull } from '../../test/generated.fixture.ts'
 import { BUILT_IN_PRODUCERS } from '../adapters/producers/all.ts'
 import { orderbookDepth } from '../adapters/producers/orderbook-depth/orderbook-depth.ts'
 import { priceAlerts } from '../adapters/producers/price-alerts/price-alerts.ts'
@@ -156,7 +157,7 @@ describe('a run that passes over quiet bars', () => {
   it.each(STRATEGY_NAMES)(
     'comes to the same as one that takes each bar the long way: %s',
     async (strategy) => {
-      for (const seed of [1, 2]) await compared({ strategy, bars: { seed, count: 1700 } })
+      for (const seed of isFull ? [1, 2] : [1]) await compared({ strategy, bars: { seed, count: 1700 } })
     },
   )
 
@@ -214,7 +215,7 @@ describe('a run that passes over quiet bars', () => {
         rearm_step: 0.002,
       },
     }
-    for (const seed of [11, 12, 13]) {
+    for (const seed of isFull ? [11, 12, 13] : [11]) {
       const bars = { seed, count: 3000, sigma: 0.005 }
       const { result } = await compared({ strategy: 'always_long', bars, changes, resetsDaily: true })
       expect(result.account.maxDrawdown).toBeGreaterThan(0.005)

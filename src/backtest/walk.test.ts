@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { volume } from '../../test/generated.fixture.ts'
 import { createBarMaker } from '../adapters/feeds/simulated/bars.ts'
 import { createPath } from '../adapters/feeds/simulated/path.ts'
 import { BUILT_IN_PRODUCERS } from '../adapters/producers/all.ts'
@@ -11,8 +12,10 @@ import { WARM_UP_BARS } from './run.ts'
 import type { StrategyName } from './strategies.ts'
 import { runBacktest } from './recorded-feed.fixture.ts'
 
-// 15,000 traded days in all decide how small an edge is seen. Few long paths need fewer bars for their warm-up.
-const PATHS = 40
+// The traded days decide how small an edge is seen: 15,000 with `--full`. Few long paths need fewer bars for their warm-up.
+const PATHS = volume({ normal: 10, full: 40 })
+/** Costs are small beside the chance of a few paths. */
+const PATHS_WITH_COSTS = volume({ normal: 20, full: 40 })
 const DAYS = 375
 /** The brain takes longer. */
 const BRAIN_DAYS = 60
@@ -37,15 +40,16 @@ const walkOf = (seed: number): readonly (readonly FeedBar[])[] => {
   })
 }
 
-const WALKS = Array.from({ length: PATHS }, (_, index) => walkOf(index + 1))
+const ALL_WALKS = Array.from({ length: PATHS_WITH_COSTS }, (_, index) => walkOf(index + 1))
+const WALKS = ALL_WALKS.slice(0, PATHS)
 
 /** Trades of constant size: with smaller ones after losses days of one run would count differently. */
 const STEADY = { kelly: { ...DEFAULT_CONFIGURATION.risk.kelly, prior: 10_000 } }
 
-const overPaths = async (strategy: StrategyName, costBps: number) => {
+const overPaths = async (strategy: StrategyName, costBps: number, walks = WALKS) => {
   const execution = { paper_slippage_bps: costBps, paper_fee_bps: costBps, apply_funding: false }
   const runs: { readonly totalReturn: number; readonly sharpe: number; readonly trades: number }[] = []
-  for (const bars of WALKS) {
+  for (const bars of walks) {
     const { result } = await runBacktest(bars, {
       strategy,
       execution,
@@ -104,7 +108,7 @@ describe(`over ${PATHS} unpredictable markets`, { timeout: 600_000 }, () => {
   })
 
   it('trading costs lose money', async () => {
-    const { totalReturn, sharpe } = await overPaths('momentum', 20)
+    const { totalReturn, sharpe } = await overPaths('momentum', 20, ALL_WALKS)
     expect(totalReturn.mean).toBeLessThan(-totalReturn.errors3)
     expect(sharpe.mean).toBeLessThan(0)
   })

@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
 import { catchUp, EMPTY_MEMORY, recall, stateHashOf } from '../../src/engine/memory.ts'
+import { runSeed, volume } from '../generated.fixture.ts'
 import { killedWriter, lostOf, soundRecords } from './killed-writer.fixture.ts'
 
 /** Two lanes of this many kills; SVC_TEST_KILLS=500 for a long night. */
-const KILLS_PER_LANE = Number(process.env['SVC_TEST_KILLS'] ?? 25)
+const KILLS_PER_LANE = Number(process.env['SVC_TEST_KILLS'] ?? volume({ normal: 6, full: 25 }))
 
 let folder = ''
 beforeAll(async () => {
@@ -21,8 +22,8 @@ it.concurrent.each([1, 2])(
     const path = join(folder, `lane-${lane}.db`)
     const acknowledged = new Map<number, string>()
     for (let kill = 0; kill < KILLS_PER_LANE; kill += 1) {
-      // Spread over a commit's life, the same in every run.
-      const writeMs = (kill * 37 + lane * 11) % 120
+      // Spread over the life of a batch, elsewhere in the runs of another seed.
+      const writeMs = (runSeed() + kill * 37 + lane * 11) % 120
       for (const [seq, id] of await killedWriter({ path, writeMs })) acknowledged.set(seq, id)
       const log = await openSqliteLog({ path })
       expect(lostOf(acknowledged, await soundRecords(log)), `after kill ${kill}`).toEqual([])

@@ -5,10 +5,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
+import { runSeed, seedAt, volume } from '../generated.fixture.ts'
 import { killedWriter, lostOf, soundRecords, type Acknowledged } from './killed-writer.fixture.ts'
 
 /** SVC_TEST_POWER_CUTS=1000 for a long night. */
-const CUTS = Number(process.env['SVC_TEST_POWER_CUTS'] ?? 8)
+const CUTS = Number(process.env['SVC_TEST_POWER_CUTS'] ?? volume({ normal: 4, full: 8 }))
+/** Nothing else has this number, and with it the disk loses something. */
+const LYING_CUT = 8888
 const CUTS_PER_DISK = 40
 const SHIM_SOURCE = fileURLToPath(new URL('power-cut.c', import.meta.url))
 const hasCompiler = process.platform === 'linux' && spawnSync('cc', ['--version']).status === 0
@@ -34,13 +37,13 @@ const cutOff = async (
   }
   const said = await killedWriter({
     path: join(files, 'events.db'),
-    // Spread over a commit's life, the same in every run.
-    writeMs: (cut * 37) % 120,
+    // Spread over the life of a batch, elsewhere in the runs of another seed.
+    writeMs: (runSeed() + cut * 37) % 120,
     environment: {
       LD_PRELOAD: join(folder, 'power-cut.so'),
       POWER_CUT_FILES: `${files}/`,
       POWER_CUT_DISK: `${left}/`,
-      POWER_CUT_SEED: String(cut + 1),
+      POWER_CUT_SEED: String((disk.lies ? cut : seedAt(cut)) + 1),
       ...(disk.lies ? { POWER_CUT_LIE: '1' } : {}),
     },
   })
@@ -73,7 +76,7 @@ describe.skipIf(!hasCompiler)('a power cut (needs a C compiler on Linux to play 
   )
 
   it('is noticed by this test on a disk that lies about syncs', async () => {
-    const { left, said } = await cutOff(null, CUTS, { lies: true })
+    const { left, said } = await cutOff(null, LYING_CUT, { lies: true })
     expect(said.size).toBeGreaterThan(0)
     const found = await openSqliteLog({ path: join(left, 'events.db') }).then(
       async (log) => {
