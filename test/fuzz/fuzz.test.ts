@@ -3,6 +3,7 @@ import { loadavg } from 'node:os'
 import { text as textOf } from 'node:stream/consumers'
 import fc, { type Arbitrary } from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runSeed, volume } from '../generated.fixture.ts'
 import { MANY_VALUES } from '../cpu-cost.fixture.ts'
 import {
   endpointsOf,
@@ -20,13 +21,13 @@ import { OPERATOR_TOKEN, TOKEN } from '../../src/surfaces/http/test-server.fixtu
 import { cleanUp, newHome, startService, svc, type RunningService } from '../interface/service.ts'
 
 /** `npm run fuzz -- --count 100000 --seed 7`; a smaller run is part of the tests. */
-const COUNT = Number(process.env['SVC_FUZZ_COUNT'] ?? 1500)
-const SEED = Number(process.env['SVC_FUZZ_SEED'] ?? 1)
+const COUNT = Number(process.env['SVC_FUZZ_COUNT'] ?? volume({ normal: 300, full: 1500 }))
+const SEED = Number(process.env['SVC_FUZZ_SEED'] ?? runSeed())
 /** On an idle machine; tests share theirs. */
 const ANSWER_MS_MAX = process.env['SVC_FUZZ_COUNT'] === undefined ? 20_000 : 2000
 
 const AT_ONCE = 8
-const PER_ROUND = 4
+const PER_ROUND = volume({ normal: 2, full: 4 })
 
 let service: RunningService
 let root: string
