@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { eventsOf, register, submit } from '../interface/acts.ts'
@@ -13,7 +14,7 @@ describe.skipIf(BROWSER === undefined)('the live updates', () => {
   const submitSignal = (rationale: string): Promise<string> =>
     submit(dashboard.engine, 'ann', { symbol: 'BTC', rationale })
 
-  /** About 100 events a second; each submission is three: the signal, its attribution, and the audit. */
+  /** Submits 100 events a second. A submission is three events: the signal, its attribution and the audit. */
   const flood = async (rounds: number): Promise<{ readonly seconds: number; readonly requests: number }> => {
     let requests = 0
     const count = (): number => (requests += 1)
@@ -22,7 +23,7 @@ describe.skipIf(BROWSER === undefined)('the live updates', () => {
     const startedMs = performance.now()
     for (let round = 0; round < rounds; round += 1) {
       await Promise.all(Array.from({ length: 8 }, (_, index) => submitSignal(`round ${round}, ${index}`)))
-      await new Promise((resolve) => setTimeout(resolve, 100))
+      await sleep(Math.max(0, startedMs + (round + 1) * ROUND_MS - performance.now()))
     }
     dashboard.page.off('request', count)
     return { seconds: (performance.now() - startedMs) / 1000, requests }
@@ -97,6 +98,9 @@ describe.skipIf(BROWSER === undefined)('the live updates', () => {
 })
 
 const ROUNDS = 25
+
+/** 24 events of 8 submissions at 100 events a second. */
+const ROUND_MS = 240
 
 /** What the page counted since it was loaded. */
 const counted = async (page: Page): Promise<number> => {

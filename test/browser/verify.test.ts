@@ -42,7 +42,8 @@ describe.skipIf(BROWSER === undefined)('the page that verifies proofs', () => {
     await register(engine, 'n1')
     const signal = await submit(engine, 'n1', { symbol: 'BTC', rationale: 'Größe | <b>ok</b>' })
     const { text } = await engine.call('GET', `/events/${signal}/proof`)
-    const key = JSON.parse((await svc(engine.home, ['identity', 'show', '--json'])).stdout).verifier_key as string
+    const key = JSON.parse((await svc(engine.home, ['identity', 'show', '--json'])).stdout)
+      .verifier_key as string
 
     const { page, problems, close } = await openPage(browser, engine.dashboardUrl)
     const response = await page.goto(`${engine.dashboardUrl}/verify`)

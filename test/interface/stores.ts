@@ -1,5 +1,5 @@
 import { afterAll, describe } from 'vitest'
-import { isFullRun } from '../full-run.fixture.ts'
+import { isFull } from '../generated.fixture.ts'
 import { postgresMissing, sharedPostgres } from '../postgres/server.fixture.ts'
 import { cleanUp, type Variables } from './service.ts'
 
@@ -17,7 +17,7 @@ export const onEveryStore = (what: string, tests: Tests): void => {
  */
 export const onDefaultStore = (what: string, tests: Tests): void => {
   onSqlite(what, tests)
-  if (isFullRun()) onPostgres(what, tests)
+  if (isFull) onPostgres(what, tests)
 }
 
 const onSqlite = (what: string, tests: Tests): void => {
