@@ -27,7 +27,8 @@ const onSqlite = (what: string, tests: Tests): void => {
   })
 }
 
-const onPostgres = (what: string, tests: Tests): void => {
+/** Runs tests on PostgreSQL alone. */
+export const onPostgres = (what: string, tests: Tests): void => {
   describe.skipIf(postgresMissing !== null)(`${what}, on PostgreSQL${postgresMissing ?? ''}`, () => {
     afterAll(cleanUp)
     tests(async () => ({ SVC_STORE__URL: await (await sharedPostgres()).freshDatabase() }))

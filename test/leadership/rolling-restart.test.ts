@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { newHome, startProcess, TOKEN, type ServiceProcess } from '../interface/service.ts'
-import { onEveryStore } from '../interface/stores.ts'
+import { isFull } from '../generated.fixture.ts'
+import { onEveryStore, onPostgres } from '../interface/stores.ts'
 import { readinessOf, until } from './leading.fixture.ts'
 
 const WORDS = { words: ['serve', '--no-dashboard'] }
@@ -11,7 +12,10 @@ const CLIENTS = 8
 /** What takes longer has failed. */
 const ANSWER_MS = 60_000
 
-onEveryStore('a rolling restart of three processes behind a proxy', (store) => {
+// Processes that take over from each other are what PostgreSQL is chosen for.
+const onStores = isFull ? onEveryStore : onPostgres
+
+onStores('a rolling restart of three processes behind a proxy', (store) => {
   it('fails no request under constant load, and streams say goodbye', async () => {
     const home = await newHome()
     const variables = { ...(await store()), SVC_DEV_MODE: '1', SVC_API__DRAIN_SECONDS: '3' }
