@@ -66,7 +66,7 @@ onDefaultStore('karma', (store) => {
     expect(await isProved({ ...owed, karma_amount_usd: 1 } as Owed)).toBe(false)
   })
 
-  it('it is settled, and what is unknown is left out', async () => {
+  it('is settled, and what is unknown is left out', async () => {
     const { status, body } = await settle({ intent_ids: [owed.id, 'x'] })
     const { receipt, skipped } = body as { receipt: Signed; skipped: readonly object[] }
     expect(status).toBe(200)
