@@ -11,9 +11,11 @@ import { loadConfiguration, userSettingsPath } from '../adapters/platform/config
 import { createUserSettings } from '../adapters/platform/config-file/user-settings.ts'
 import { describeIdentity, identityPath } from '../adapters/platform/identity/identity-file.ts'
 import {
+  checkIdentity,
   installSuccessor,
   loadIdentity,
   prepareSuccessor,
+  type IdentityOptions,
 } from '../adapters/platform/identity/load-identity.ts'
 import { signatures } from '../adapters/platform/signatures/signatures.ts'
 import { createVault } from '../adapters/platform/vault/vault.ts'
@@ -51,6 +53,13 @@ export const createCommandDependencies = (environment: Environment): CommandDepe
     const { storeExists } = await import('./store.ts')
     return storeExists(home, await loaded()) ? openStore() : null
   }
+  const identityOptions = async (development: boolean): Promise<IdentityOptions> => ({
+    home,
+    password,
+    devMode: devMode || development,
+    nodePrefix: (await loaded()).identity.node_prefix,
+    clock,
+  })
 
   return {
     home,
@@ -74,10 +83,9 @@ export const createCommandDependencies = (environment: Environment): CommandDepe
     },
     identity: {
       describe: () => describeIdentity(home),
+      check: async ({ development }) => checkIdentity(await identityOptions(development)),
       create: async ({ development }) => {
-        const nodePrefix = (await loaded()).identity.node_prefix
-        const options = { home, password, devMode: devMode || development, nodePrefix, clock }
-        const { status, identity, encrypted } = await loadIdentity(options)
+        const { status, identity, encrypted } = await loadIdentity(await identityOptions(development))
         const { nodeId, publicKey } = identity
         return { status, path: relative(home, identityPath(home)), nodeId, publicKey, encrypted }
       },

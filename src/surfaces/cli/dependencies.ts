@@ -186,6 +186,8 @@ export interface InvalidConfiguration {
 
 export interface IdentityCommands {
   readonly describe: () => Promise<IdentityDescription>
+  /** Throws what `create` would throw for the same options, and writes nothing. */
+  readonly check: (options: { readonly development: boolean }) => Promise<void>
   /** Loads the saved identity or saves a new one; in plain text only for development and without a password. */
   readonly create: (options: { readonly development: boolean }) => Promise<CreatedIdentity>
   /** Saves the identity that will follow the saved one, unless it is there. */

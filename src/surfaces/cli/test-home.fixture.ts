@@ -16,6 +16,7 @@ import { loadConfiguration } from '../../adapters/platform/config-file/sources.t
 import { describeIdentity } from '../../adapters/platform/identity/identity-file.ts'
 import { createEphemeralIdentity } from '../../adapters/platform/identity/identity.ts'
 import {
+  checkIdentity,
   installSuccessor,
   loadIdentity,
   prepareSuccessor,
@@ -177,6 +178,7 @@ export const openTestHome = async () => {
         },
         identity: {
           describe: () => describeIdentity(home),
+          check: ({ development }) => checkIdentity({ ...identityOptions, devMode: devMode || development }),
           create: async ({ development }) => {
             const loaded = await loadIdentity({ ...identityOptions, devMode: devMode || development })
             const { nodeId, publicKey } = loaded.identity

@@ -37,9 +37,8 @@ export interface LoadedIdentity {
  */
 export const loadIdentity = async (options: IdentityOptions): Promise<LoadedIdentity> => {
   const path = identityPath(options.home)
-  const saved = await readPrivateFile(path)
-  if (saved !== null) return openIdentity(saved, options.password)
-  if ((await logPins(options.home).all()).length > 0) throw new IdentityMissingError()
+  const saved = await savedIdentity(options)
+  if (saved !== null) return saved
 
   const identity = { ...createEphemeralIdentity(options.nodePrefix), ephemeral: false }
   const file = await fileOf(identity, options)
@@ -47,6 +46,19 @@ export const loadIdentity = async (options: IdentityOptions): Promise<LoadedIden
   if (created) return { status: 'created', identity, encrypted: 'kdf' in file }
   // Another process was first, and its identity is now this node's.
   return loadIdentity(options)
+}
+
+/** Throws what `loadIdentity` would throw, and writes nothing. */
+export const checkIdentity = async (options: IdentityOptions): Promise<void> => {
+  if ((await savedIdentity(options)) === null) requireProtection(options)
+}
+
+/** Null where this home has no identity and may get one. */
+const savedIdentity = async ({ home, password }: IdentityOptions): Promise<LoadedIdentity | null> => {
+  const saved = await readPrivateFile(identityPath(home))
+  if (saved !== null) return openIdentity(saved, password)
+  if ((await logPins(home).all()).length > 0) throw new IdentityMissingError()
+  return null
 }
 
 /** Saves the identity that will follow this one, or finds the one that was saved before. It counts for nothing yet. */
@@ -97,8 +109,10 @@ const seedOf = async (file: IdentityFile, password: string | undefined): Promise
 
 const fileOf = async (
   { nodeId, publicKey, seed }: Identity,
-  { password, devMode, clock }: IdentityOptions,
+  options: IdentityOptions,
 ): Promise<IdentityFile> => {
+  requireProtection(options)
+  const { password, clock } = options
   const now = clock.now()
   const members = {
     node_id: nodeId,
@@ -111,18 +125,21 @@ const fileOf = async (
     const key = await fernetKeyFrom(password, kdf)
     return { ...members, private_key_enc: encryptFernet(key, seed, Math.floor(now / 1000)), kdf }
   }
-  if (!devMode) {
-    throw new SecurityError(
-      'the identity may not be saved. Set SVC_MASTER_PASSWORD to encrypt the private key, or SVC_DEV_MODE=1 ' +
-        'to store it in plain text (development only)',
-    )
-  }
   return {
     ...members,
     private_key: Buffer.from(seed).toString('hex'),
     warning:
       'Development mode: the private key is stored in plain text. Never use this identity in production.',
   }
+}
+
+/** Throws where a new private key would be stored in plain text without development mode. */
+const requireProtection = ({ password, devMode }: IdentityOptions): void => {
+  if (isSet(password) || devMode) return
+  throw new SecurityError(
+    'the identity may not be saved. Set SVC_MASTER_PASSWORD to encrypt the private key, or SVC_DEV_MODE=1 ' +
+      'to store it in plain text (development only)',
+  )
 }
 
 const isSet = (password: string | undefined): password is string => password !== undefined && password !== ''

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -69,6 +69,25 @@ describe('init', () => {
     expect(stderr).toContain('SECURITY ERROR')
     expect(stderr).toContain('SVC_MASTER_PASSWORD')
     expect(existsSync(identityFile())).toBe(false)
+  })
+
+  it('writes nothing where it refuses, and shows the operator token when it succeeds', async () => {
+    await home.run(['init'])
+    expect(await readdir(home.folder)).toEqual([])
+    const { exitCode, stdout } = await home.run(['init', '--dev'])
+    expect(exitCode).toBe(0)
+    const { api } = await settings()
+    expect(stdout.split(api.operator_token)).toHaveLength(2)
+    expect((await home.run(['init', '--dev'])).stdout).not.toContain(api.operator_token)
+  })
+
+  it.each(['init', 'up'])('%s writes nothing where the identity cannot be opened', async (command) => {
+    await mkdir(join(home.folder, 'identity'))
+    await writeFile(identityFile(), '{}', { mode: 0o600 })
+    const { exitCode, stderr } = await home.run([command])
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain('damaged identity file')
+    expect(await readdir(home.folder)).toEqual(['identity'])
   })
 
   it('refuses a preset nobody knows', async () => {

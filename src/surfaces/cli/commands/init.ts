@@ -57,21 +57,23 @@ const USER_SETTINGS = 'config/user.yaml'
 
 /** Creates what is missing in a home, and returns its paths; existing files stay as they are. */
 export const prepareHome = async (
-  { createFolders, configuration, environment, newToken, identity: { create } }: Invocation,
+  { createFolders, configuration, environment, newToken, identity }: Invocation,
   settings: JsonObject,
   development: boolean,
 ): Promise<PreparedHome> => {
+  // A refusal leaves nothing behind: a file of settings that exists never shows its operator token again.
+  await identity.check({ development })
   const folders = await createFolders()
+  const { status, path, nodeId } = await identity.create({ development })
   const api = { auth_token: newToken(), ...operatorToken(environment, newToken) }
   const file = await configuration.createUserSettings({ ...settings, api })
-  const identity = await create({ development })
   const created = [
     ...folders,
     ...(file.status === 'created' ? [USER_SETTINGS] : []),
-    ...(identity.status === 'created' ? [identity.path] : []),
+    ...(status === 'created' ? [path] : []),
   ]
   const { operator_token = null } = file.status === 'created' ? api : {}
-  return { created, nodeId: identity.nodeId, operatorToken: operator_token }
+  return { created, nodeId, operatorToken: operator_token }
 }
 
 interface PreparedHome {
