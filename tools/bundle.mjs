@@ -183,8 +183,13 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
     const args = [join(folder, 'surfaces-http-openapi-process.js'), version, join(folder, 'openapi.json')]
     execFileSync(process.execPath, args, { stdio: 'inherit' })
+    const compile = (project, output) => {
+      const compiler = ['node_modules/typescript/bin/tsc', '-p', project, '--outDir', join(folder, output)]
+      execFileSync(process.execPath, compiler, { cwd: ROOT, stdio: 'inherit' })
+    }
     // For editors in which strategies are written.
-    const types = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.types.json', '--outDir']
-    execFileSync(process.execPath, [...types, join(folder, 'types')], { cwd: ROOT, stdio: 'inherit' })
+    compile('tsconfig.types.json', 'types')
+    // JavaScript with types: Node 20 does not load TypeScript, and no Node loads it from node_modules.
+    compile('tsconfig.client.json', 'client')
   }
 }

@@ -62,7 +62,15 @@ const readJson = (file) => JSON.parse(readFileSync(file, 'utf8'))
 const BUILDS = [
   {
     output: 'dist',
-    inputs: ['src', 'tools/bundle.mjs', 'tsconfig.types.json', 'package.json', 'package-lock.json'],
+    inputs: [
+      'src',
+      'clients/typescript',
+      'tools/bundle.mjs',
+      'tsconfig.client.json',
+      'tsconfig.types.json',
+      'package.json',
+      'package-lock.json',
+    ],
     argsFor: (folder) => ['tools/bundle.mjs', 'service', folder],
   },
   {

@@ -11,6 +11,8 @@ interface Manifest {
   readonly devDependencies: Versions
   readonly peerDependencies: Versions
   readonly overrides: Versions
+  /** Whether `npm pack` puts the dependencies into the archive. */
+  readonly bundleDependencies: boolean
 }
 
 interface LockFile {
@@ -21,6 +23,8 @@ interface LockedPackage {
   readonly integrity?: string
   readonly funding?: unknown
   readonly license?: string
+  /** Part of the archive that `npm pack` makes. */
+  readonly inBundle?: boolean
   /** Installed for development only. */
   readonly dev?: boolean
   /** Installed for development, or where an optional peer is wanted. */
@@ -80,6 +84,14 @@ describe('what is installed with the service', () => {
       if (!existsSync(installed)) continue
       expect((JSON.parse(readFileSync(installed, 'utf8')) as LockedPackage).license, path).toBe(license)
     }
+  })
+
+  // npm ignores the overrides and the lock file of a package that others install.
+  it('comes with the archive, in the locked versions', () => {
+    expect(manifest.bundleDependencies).toBe(true)
+    expect(root).toHaveProperty('bundleDependencies', Object.keys(manifest.dependencies))
+    const bundled = Object.entries(packages).filter(([, { inBundle }]) => inBundle === true)
+    expect(bundled.map(([path]) => path)).toEqual(production.map(([path]) => path))
   })
 
   it('is a list that grows only on purpose', () => {

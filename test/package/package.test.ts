@@ -27,7 +27,12 @@ interface LockedPackage {
   readonly peer?: true
 }
 
-const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string }
+interface Manifest {
+  readonly version: string
+  readonly files: readonly string[]
+}
+
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest
 const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
   readonly packages: Readonly<Record<string, LockedPackage>>
 }
@@ -46,9 +51,13 @@ let svc: string
 beforeAll(() => {
   if (!existsSync(join(ROOT, 'dist/cli.js'))) throw new Error('the service is not built: run npm run build')
   folder = mkdtempSync(join(tmpdir(), 'signal-engine-package-'))
-  // The build is there; it is not made again below the tests that use it.
+  // The build is there; it is not made again below the tests that use it. The bundled packages take npm half a minute.
+  const unpacked = join(folder, 'unpacked')
+  for (const name of [...manifest.files, 'README.md', 'LICENSE'])
+    cpSync(join(ROOT, name), join(unpacked, name), { recursive: true })
+  writeFileSync(join(unpacked, 'package.json'), JSON.stringify({ ...manifest, bundleDependencies: [] }))
   const packed = execFileSync('npm pack --json --ignore-scripts', ['--pack-destination', folder], {
-    cwd: ROOT,
+    cwd: unpacked,
     encoding: 'utf8',
     shell: true,
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -78,9 +87,12 @@ describe('the archive', () => {
       expect.arrayContaining([
         'bin/source-lines.js',
         'bin/svc.js',
+        'clients/python/signal_engine.py',
         'config/default.yaml',
         'dashboard/dist/index.html',
         'dist/cli.js',
+        'dist/client/signal-engine.d.ts',
+        'dist/client/signal-engine.js',
         'dist/main.js',
         'dist/openapi.json',
         'LICENSE',
@@ -91,10 +103,12 @@ describe('the archive', () => {
   })
 
   it('holds no source and no test', () => {
-    // Declarations are for the strategies of users, and nowhere else.
+    // Declarations are for the strategies of users and for programs that use the client.
     expect(
       files.filter((path) =>
-        /(?<!^dist\/types\/.*\.d)\.tsx?$|^(src|test|bench|tools)\/|\.(test|fixture|contract)\./.test(path),
+        /(?<!^dist\/(types|client)\/.*\.d)\.tsx?$|^(src|test|bench|tools)\/|\.(test|fixture|contract)\./.test(
+          path,
+        ),
       ),
     ).toEqual([])
   })
@@ -116,6 +130,44 @@ describe('an installation without development packages', () => {
     const { status, stdout } = run('--help')
     expect(status).toBe(0)
     expect(stdout).toMatch(/backtest[\s\S]+health[\s\S]+vault/)
+  })
+
+  it('is set up by the steps for production in the README', () => {
+    const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
+    const [, steps = ''] =
+      /## Install it for production[^]*?npm install [^\n]+\n([^]*?)npx svc serve/.exec(readme) ?? []
+    const home = join(folder, 'production')
+    mkdirSync(home)
+    const { SVC_MASTER_PASSWORD: _password, ...env } = process.env
+    const npx = `npx() { shift; '${process.execPath}' '${svc}' "$@"; }`
+    const { status, stdout, stderr } = spawnSync('bash', ['-c', `set -e\n${npx}\n${steps}`], {
+      cwd: home,
+      env,
+      input: 'correct horse battery staple\n',
+      encoding: 'utf8',
+    })
+    expect([status, stderr]).toEqual([0, ''])
+    expect(stdout).toMatch(/^Created +config, data, identity, config\/user\.yaml, identity\/identity\.json$/m)
+    expect(stdout).toMatch(/^Operator token +[\w-]{43} \(shown once/m)
+    expect(readFileSync(join(home, 'identity/identity.json'), 'utf8')).toContain('private_key_enc')
+  })
+
+  it('has a client that programs import as JavaScript', () => {
+    mkdirSync(join(folder, 'node_modules'))
+    symlinkSync(join(folder, 'package'), join(folder, 'node_modules/signal-engine'))
+    const program = `
+      import { SignalEngine, signingKey, submissionText } from 'signal-engine/client'
+      const key = signingKey(Buffer.alloc(32, 1))
+      console.log(typeof SignalEngine, key.publicKey, submissionText({ b: 1, a: 'x' }))`
+    const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+      cwd: folder,
+      encoding: 'utf8',
+    })
+    expect(stderr).toBe('')
+    expect(stdout).toBe(
+      'function 8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c ' +
+        'signal-engine/submission/v1\n{"a":"x","b":1}\n',
+    )
   })
 
   it('serves, with dashboard and documentation, and ends in order although Ctrl-C comes twice', async () => {
