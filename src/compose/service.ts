@@ -99,6 +99,7 @@ export const startService = (
         engine,
         feedStatus: () => drivers?.feedStatus() ?? null,
         leads: () => drivers?.leads() ?? false,
+        mayLead: role !== 'api',
         isStarting: () => isStarting,
         configuration,
         backtests,
@@ -183,6 +184,7 @@ export const startService = (
     return {
       baseUrl,
       dashboardUrl,
+      ready: () => server.ready(),
       close: ({ drains } = { drains: false }) => {
         if (drains) draining ??= server.drain()
         return closers.closeAll()
@@ -306,7 +308,12 @@ export const runUntilSignal = async (
   })
   const service = await starting.catch(explainFailedStart)
   isStarted = true
-  return { baseUrl: service.baseUrl, dashboardUrl: service.dashboardUrl, stopped }
+  return {
+    baseUrl: service.baseUrl,
+    dashboardUrl: service.dashboardUrl,
+    ready: () => service.ready(),
+    stopped,
+  }
 }
 
 const notStarted = (detail: string): Failure => new Failure('service.not_started', detail)

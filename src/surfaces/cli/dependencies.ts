@@ -265,6 +265,8 @@ export interface RunningService {
   readonly baseUrl: string
   /** Null when the dashboard is off or its port was taken. */
   readonly dashboardUrl: string | null
+  /** Resolves once trades can be decided, or the service stops. */
+  readonly ready: () => Promise<void>
   /** Resolves after a signal, when everything is closed. */
   readonly stopped: Promise<void>
 }

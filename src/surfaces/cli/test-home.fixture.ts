@@ -229,6 +229,7 @@ export const openTestHome = async () => {
           return {
             baseUrl: `http://127.0.0.1:${options.port ?? 5050}/api/v1`,
             dashboardUrl: options.dashboard ? `http://127.0.0.1:${options.dashboardPort ?? 5051}` : null,
+            ready: async () => undefined,
             stopped: Promise.resolve(),
           }
         },

@@ -72,6 +72,7 @@ describe('the token', () => {
       'GET /openapi.json',
       // Probes of the process, outside of the API.
       'GET /live',
+      'GET /api/v1/ready',
       'GET /ready',
     ])
     for (const route of ROUTES) {

@@ -38,6 +38,8 @@ export interface HttpDependencies {
   readonly feedStatus: () => FeedReport | null
   /** Whether this process drives feeds, schedule and venues. */
   readonly leads: () => boolean
+  /** False for a process that only serves clients of the API. */
+  readonly mayLead: boolean
   readonly isStarting: () => boolean
 }
 

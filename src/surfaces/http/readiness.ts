@@ -1,5 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventLog } from '../../ports/event-log.ts'
+import { canonicalSymbol } from '../../core/shared/symbol.ts'
+import { markReader } from '../../core/signals/prices.ts'
+import { isoNow } from '../../engine/iso-now.ts'
+import type { HttpDependencies } from './dependencies.ts'
 import { withinTime } from './time-limit.ts'
 
 /** Why requests should go to another process for now. */
@@ -10,6 +14,52 @@ export interface ReadinessDependencies {
   /** Whether nothing can be stored any more. */
   readonly isLost: () => boolean
   readonly isStarting: () => boolean
+}
+
+/** Why this process cannot decide trades for now. */
+export type NotTrading = NotReady | 'not_leading' | 'no_price'
+
+export interface TradeReadiness {
+  /** Empty when trades can be decided. */
+  readonly reasons: readonly NotTrading[]
+  /** The reasons as a sentence for people. */
+  readonly detail: string
+}
+
+/**
+ * Whether a submission or a cycle can lead to a trade: the process is ready, leads if it may, and has a recent price of
+ * every symbol that the brain looks at. Without a feed no price is waited for.
+ */
+export const tradeReadiness = async (
+  service: Pick<HttpDependencies, 'engine' | 'configuration' | 'clock' | 'mayLead' | 'leads'>,
+  readiness: Pick<Readiness, 'reasons'>,
+): Promise<TradeReadiness> => {
+  const reasons: NotTrading[] = [...(await readiness.reasons())]
+  if (service.mayLead && !service.leads()) reasons.push('not_leading')
+  const unpriced = unpricedSymbols(service)
+  if (unpriced.length > 0) reasons.push('no_price')
+  const sentences = reasons.map((reason) =>
+    reason === 'no_price' ? `no recent price for ${unpriced.join(', ')}` : SENTENCES[reason],
+  )
+  return { reasons, detail: sentences.join('; ') }
+}
+
+const SENTENCES: Readonly<Record<Exclude<NotTrading, 'no_price'>, string>> = {
+  starting: 'the service starts',
+  draining: 'the service stops',
+  store_unavailable: 'the store does not answer',
+  not_leading: 'this process is not the leader',
+}
+
+const unpricedSymbols = ({
+  engine,
+  configuration,
+  clock,
+}: Pick<HttpDependencies, 'engine' | 'configuration' | 'clock'>): readonly string[] => {
+  const settings = configuration.current()
+  if (settings.market.feed === 'none') return []
+  const mark = markReader(engine.state, { now: isoNow(clock), prices: undefined, configuration: settings })
+  return settings.universe.symbols.filter((symbol) => mark(canonicalSymbol(symbol)) === null)
 }
 
 /** Whoever asked within this time will see that the service is draining. */

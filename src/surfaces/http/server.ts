@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fastify, type FastifyInstance } from 'fastify'
 import { recentCheck } from '../../engine/integrity/recent-check.ts'
 import { cutUnread, TAKE_MS_MAX } from '../cut-unread.ts'
@@ -15,7 +16,7 @@ import { createMetrics } from './metrics.ts'
 import { sendProblem } from './results.ts'
 import { API_PREFIX, type Route, type Service } from './route.ts'
 import { ROUTES } from './routes/all.ts'
-import { Readiness } from './readiness.ts'
+import { Readiness, tradeReadiness } from './readiness.ts'
 import { ProgressStreams, RunStreams } from './stream/progress.ts'
 import { StreamHub, type StreamLimits } from './stream/hub.ts'
 import { Turns } from './turns.ts'
@@ -24,11 +25,16 @@ import { Verification } from './verification.ts'
 export interface HttpServer {
   /** Resolves once requests are accepted. Port 0 takes any free port. */
   listen(address: { readonly host: string; readonly port: number }): Promise<Listening>
+  /** Resolves once trades can be decided, or the server drains. */
+  ready(): Promise<void>
   /** Not ready from now on, but still answering; resolves when a load balancer has had the time to notice. */
   drain(): Promise<void>
   /** Accepts no more requests, waits for those under way, then cuts the remaining connections. */
   close(): Promise<void>
 }
+
+/** How often a start that waits for prices looks for them. */
+const READY_CHECK_MS = 100
 
 export interface Listening {
   readonly port: number
@@ -119,6 +125,13 @@ export const createHttpServer = async (
       await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port })
       const { port: taken, url } = urlOf(app.server)
       return { port: taken, baseUrl: url + API_PREFIX }
+    },
+    ready: async () => {
+      const isReady = async (): Promise<boolean> =>
+        service.readiness.isDraining ||
+        isClosing ||
+        (await tradeReadiness(service, service.readiness)).reasons.length === 0
+      while (!(await isReady())) await sleep(READY_CHECK_MS, undefined, { ref: false })
     },
     drain: () => service.readiness.drain(dependencies.configuration.current().api.drain_seconds * 1000),
     close: async () => {

@@ -125,6 +125,7 @@ export const startTestServer = async (options: TestServerOptions = {}) => {
     chainOk: true,
     feedStatus: () => null,
     leads: () => false,
+    mayLead: false,
     isStarting: () => false,
     ...options.dependencies,
   }

@@ -1,6 +1,8 @@
+import { EventEmitter, once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { openTestHome, type TestHome } from '../test-home.fixture.ts'
@@ -130,6 +132,33 @@ describe('up', () => {
       auth_source: `api.auth_token in ${userFile()}`,
       created: [],
     })
+  })
+
+  it('with --wait prints where it listens when trades can be decided', async () => {
+    const service = new EventEmitter()
+    const [asked, ready] = [once(service, 'asked'), once(service, 'ready')]
+    let printed = ''
+    const stdout = new Writable({
+      write: (chunk, _encoding, done) => {
+        printed += String(chunk)
+        done()
+      },
+    })
+    const startService = async () => ({
+      baseUrl: 'http://127.0.0.1:5050/api/v1',
+      dashboardUrl: null,
+      ready: () => {
+        service.emit('asked')
+        return ready.then(() => undefined)
+      },
+      stopped: ready.then(() => undefined),
+    })
+    const running = home.run(['up', '--wait'], { stdout, dependencies: { startService } })
+    await asked
+    expect(printed).toBe('')
+    service.emit('ready')
+    expect((await running).exitCode).toBe(0)
+    expect(printed).toContain('listening on http://127.0.0.1:5050/api/v1')
   })
 
   it('encrypts the identity when there is a password', async () => {

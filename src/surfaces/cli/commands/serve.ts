@@ -10,7 +10,7 @@ export const define: DefineCommand = (command) => {
   withServeOptions(command)
     .description('Runs the API, the event stream and the dashboard until SIGINT (Ctrl-C) or SIGTERM.')
     .examples('svc serve', 'svc serve --port 6060 --no-dashboard', 'svc serve --role api')
-    .runs((invocation, options: ServiceOptions) => runService(invocation, options, []))
+    .runs((invocation, options: ServiceOptions) => runService(invocation, options))
 }
 
 const parsePort = numberFrom(0, 65_535)
@@ -24,16 +24,25 @@ export const withServeOptions = (command: SvcCommand): SvcCommand =>
     .choice('--role <role>', 'api: without feeds and orders; engine: without the API', SERVICE_ROLES, 'all')
     .option('--in-memory', 'keep the log in memory: nothing is stored, all is forgotten at the end')
 
+interface Begun {
+  /** What the start has created in the home. */
+  readonly created: readonly string[]
+  /** Null if none was created. */
+  readonly operatorToken: string | null
+  /** Whether to print only when trades can be decided. */
+  readonly isWaiting: boolean
+}
+
 /** Starts, prints where it listens, and runs until it is stopped. */
 export const runService = async (
   invocation: Invocation,
   options: ServiceOptions,
-  created: readonly string[],
-  operatorToken: string | null = null,
+  { created, operatorToken, isWaiting }: Begun = { created: [], operatorToken: null, isWaiting: false },
 ): Promise<void> => {
   const configuration = await openConfiguration(invocation)
   requireToken(invocation, configuration)
   const service = await invocation.startService(options)
+  if (isWaiting) await Promise.race([service.ready(), service.stopped])
   const token = tokenPlaceOf(invocation, configuration)
   const { baseUrl, dashboardUrl } = service
   const rows = fields([

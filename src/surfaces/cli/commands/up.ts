@@ -10,10 +10,11 @@ export const define: DefineCommand = (command) => {
         'if SVC_MASTER_PASSWORD is set) and turns on the simulated market. Existing files stay as they are. Then it ' +
         'runs the service like "svc serve".',
     )
-    .examples('svc up', 'svc --home ~/trading up --port 6060')
-    .runs(async (invocation, options: ServiceOptions) => {
+    .option('--wait', 'print where it listens only when it can trade: with a price for every symbol')
+    .examples('svc up', 'svc up --wait', 'svc --home ~/trading up --port 6060')
+    .runs(async (invocation, { wait = false, ...options }: ServiceOptions & { readonly wait?: boolean }) => {
       const { created, operatorToken } = await prepareHome(invocation, DEMO_SETTINGS, true)
-      return runService(invocation, options, created, operatorToken)
+      return runService(invocation, options, { created, operatorToken, isWaiting: wait })
     })
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { steadyNowOf } from '../dependencies.ts'
+import { tradeReadiness } from '../readiness.ts'
 import { ok, okJsonText, okText, refused } from '../results.ts'
 import { STARTED_HEADER } from '../../started-header.ts'
 import { route, routes, type Service } from '../route.ts'
@@ -52,6 +53,23 @@ export const serviceRoutes = routes('Service', {
       return refused('server.not_ready', 'Send requests to another process', {
         extras: { reasons: [...reasons] },
       })
+    },
+  }),
+  getTradeReadiness: route('GET', '/ready', 'public', {
+    isUrgent: true,
+    reducesRisk: true,
+    summary: 'Whether trades can be decided here',
+    description:
+      'For scripts and monitors. 503 with `reasons`: those of `/ready` at the root, `not_leading` while another process ' +
+      'leads, and `no_price` while a feed runs and a symbol of `universe.symbols` has no recent price; `detail` names the ' +
+      'symbols. Load balancers use `/ready` at the root.',
+    response: z.object({ ready: z.literal(true) }),
+    example: { ready: true },
+    problems: ['server.not_ready'],
+    handler: async (_input, service) => {
+      const { reasons, detail } = await tradeReadiness(service, service.readiness)
+      if (reasons.length === 0) return ok({ ready: true })
+      return refused('server.not_ready', `Not ready: ${detail}`, { extras: { reasons: [...reasons] } })
     },
   }),
   getMetrics: route('GET', '/metrics', 'read', {
