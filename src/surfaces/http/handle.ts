@@ -7,6 +7,7 @@ import { plainText } from '../../core/shared/text.ts'
 import { withLogChecked } from '../../engine/queries/trading-records.ts'
 import { isMadeInAName, keyNameOf, maySpeakFor } from '../caller.ts'
 import { isDenialStored } from '../denials.ts'
+import { connectionEnd } from '../service-proof.ts'
 import type { AccessAudit } from './access-audit.ts'
 import { TOO_SLOW } from './errors.ts'
 import { utf8Text } from './fields.ts'
@@ -121,9 +122,11 @@ const validate = (route: Route, request: FastifyRequest, service: Service): Vali
   const traceId = route.needs === 'public' ? null : traceIdOf(request.headers[TRACE_HEADER], faults)
   const body = bodyOf(route, received, faults)
   if (faults.length > 0) return { status: 'invalid', problem: invalidProblem(faults) }
-  const { caller, id: requestId } = request
+  const { caller, id: requestId, raw } = request
+  const ownAddress = connectionEnd(raw.socket.localAddress, raw.socket.localPort)
   const execute = executeFor(request, service, traceId)
-  return { status: 'valid', input: { params, query, headers, body, caller, requestId, traceId, execute } }
+  const given = { params, query, headers, body }
+  return { status: 'valid', input: { ...given, caller, requestId, ownAddress, traceId, execute } }
 }
 
 /** What the audit says of a request that was let through. */

@@ -36,6 +36,8 @@ export interface RequestInput<Params = unknown, Query = unknown, Headers = unkno
   readonly body: Body
   readonly caller: Caller
   readonly requestId: string
+  /** Where its connection arrived. */
+  readonly ownAddress: string
   /** From `X-Trace-Id`; becomes `trace_id` of the events that the request writes. */
   readonly traceId: string | null
   readonly execute: Execute

@@ -1,11 +1,16 @@
 import fc from 'fast-check'
-import { createServer, type Server } from 'node:http'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { type AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { testSigner } from '../../../../test/signer.fixture.ts'
+import type { Signer } from '../../../ports/signer.ts'
 import { TOOLS } from '../../../core/views/capabilities.ts'
 import { startTestServer, type TestServer, TOKEN } from '../../http/test-server.fixture.ts'
-import { openTestHome, type TestHome } from '../test-home.fixture.ts'
+import { connectionEnd, serviceProofText } from '../../service-proof.ts'
+import { openTestHome, type RunOptions, type TestHome } from '../test-home.fixture.ts'
 import { messagesIn } from './mcp.ts'
 
 let server: TestServer
@@ -27,9 +32,10 @@ const answersTo = async (
     SVC_API_BASE_URL: server.baseUrl,
     SVC_API_TOKEN: TOKEN,
   },
+  dependencies: RunOptions['dependencies'] = {},
 ): Promise<readonly Answer[]> => {
   const stdin = lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('')
-  const { exitCode, stdout, stderr } = await home.run(['mcp'], { stdin, environment })
+  const { exitCode, stdout, stderr } = await home.run(['mcp'], { stdin, environment, dependencies })
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
   return stdout
     .split('\n')
@@ -126,16 +132,91 @@ describe('svc mcp', () => {
     ])
   })
 
-  it('takes the token of this home for the service of this home, and for no other', async () => {
+  it('sends a token to the service that the operator names, and that of this home to no other', async () => {
     const seen: (string | undefined)[] = []
     const other = await listening((authorization) => seen.push(authorization))
     const { port } = other.address() as AddressInfo
     const ofHome = { SVC_API__AUTH_TOKEN: TOKEN, SVC_API__PORT: String(port) }
-    await answersTo([request(1, 'ping')], ofHome)
-    await answersTo([request(1, 'ping')], { ...ofHome, SVC_API_BASE_URL: `http://127.0.0.1:${port}/x/` })
-    await answersTo([request(1, 'ping')], { ...ofHome, SVC_API_TOKEN: 'named' })
-    await new Promise((resolve) => other.close(resolve))
-    expect(seen).toEqual([`Bearer ${TOKEN}`, undefined, 'Bearer named'])
+    const named = { ...ofHome, SVC_API_BASE_URL: `http://127.0.0.1:${port}/x/` }
+    await answersTo([request(1, 'ping')], named)
+    await answersTo([request(1, 'ping')], { ...named, SVC_API_TOKEN: 'named' })
+    await closed(other)
+    expect(seen).toEqual([undefined, 'Bearer named'])
+  })
+
+  describe('without an address', () => {
+    const tokenOfHome = { SVC_API__AUTH_TOKEN: TOKEN }
+    const foundAt = (baseUrl: string) => ({
+      findService: () => Promise.resolve({ baseUrl, version: '1', uptimeSeconds: 1 }),
+    })
+
+    beforeAll(async () => {
+      // The home of the service: of its identity commands need the public half alone.
+      const { nodeId: node_id, publicKey: public_key } = testSigner()
+      const saved = { node_id, public_key, alg: 'ed25519', created_at: '2026-02-20T00:00:00Z' }
+      const secret = { private_key: '0'.repeat(64), warning: 'not the key of anything' }
+      await mkdir(join(home.folder, 'identity'), { recursive: true, mode: 0o700 })
+      await writeFile(identityFile(), JSON.stringify({ ...saved, ...secret }), { mode: 0o600 })
+    })
+    const identityFile = () => join(home.folder, 'identity', 'identity.json')
+
+    it('leads to the service of this home, found by its file or at the port of the settings', async () => {
+      const messages = [request(1, 'ping'), request(2, 'ping')]
+      const answers = [
+        { id: 1, result: {} },
+        { id: 2, result: {} },
+      ]
+      expect(await answersTo(messages, tokenOfHome, foundAt(server.baseUrl))).toMatchObject(answers)
+      const atPort = { ...tokenOfHome, SVC_API__PORT: String(server.port) }
+      expect(await answersTo(messages, atPort)).toMatchObject(answers)
+    })
+
+    it.each([
+      ['that answers everything', () => listening((token) => tokens.push(token))],
+      ['that has the key of another node', () => relaying(proofOf(testSigner(2)))],
+      ['that passes the question on to the real one', () => relaying((url) => fetch(server.rootUrl + url))],
+      [
+        'that passes it on and names the address of the question',
+        () => relaying(async (url, address) => withAddress(await fetch(server.rootUrl + url), address)),
+      ],
+    ])('sends nothing secret to a program %s', async (_, start) => {
+      tokens.splice(0)
+      const fake = await start()
+      const baseUrl = `http://127.0.0.1:${(fake.address() as AddressInfo).port}/api/v1`
+      for (const environment of [tokenOfHome, { ...tokenOfHome, SVC_API_TOKEN: 'named' }]) {
+        const answers = await answersTo([request(1, 'ping')], environment, foundAt(baseUrl))
+        const error = { code: -32_000, message: expect.stringContaining('no token was sent') as string }
+        expect(answers).toMatchObject([{ id: 1, error }])
+      }
+      await closed(fake)
+      expect(tokens.length).toBeGreaterThan(0)
+      expect(tokens.filter((token) => token !== undefined)).toEqual([])
+    })
+
+    it('sends nothing secret once the connection is another one than that of the proof', async () => {
+      tokens.splice(0)
+      const { nodeId, sign } = testSigner()
+      const closing = createServer((incoming, response) => {
+        tokens.push(incoming.headers.authorization)
+        const { nonce, address } = askedIn(incoming)
+        const body = { node_id: nodeId, address, signature: sign(serviceProofText(nonce, address)) }
+        response.writeHead(200, { connection: 'close' }).end(JSON.stringify(body))
+      })
+      await new Promise<void>((resolve) => void closing.listen(0, '127.0.0.1', resolve))
+      const baseUrl = `http://127.0.0.1:${(closing.address() as AddressInfo).port}/api/v1`
+      const answers = await answersTo([request(1, 'ping')], tokenOfHome, foundAt(baseUrl))
+      await closed(closing)
+      expect(answers).toMatchObject([{ error: { message: expect.stringContaining('no token was sent') } }])
+      expect(tokens).toEqual([undefined])
+    })
+
+    it('sends nothing secret from a home without an identity, and says what to do', async () => {
+      const saved = await readFile(identityFile())
+      await rm(identityFile())
+      const [answer] = await answersTo([request(1, 'ping')], tokenOfHome, foundAt(server.baseUrl))
+      await writeFile(identityFile(), saved, { mode: 0o600 })
+      expect(JSON.stringify(answer)).toMatch(/no saved identity.*set SVC_API_BASE_URL and SVC_API_TOKEN/)
+    })
   })
 
   it('does not follow the service elsewhere', async () => {
@@ -148,11 +229,42 @@ describe('svc mcp', () => {
       SVC_API_BASE_URL: `http://127.0.0.1:${port}`,
       SVC_API_TOKEN: TOKEN,
     })
-    await Promise.all([elsewhere, mover].map((one) => new Promise((resolve) => one.close(resolve))))
+    await Promise.all([elsewhere, mover].map(closed))
     expect(answers).toMatchObject([{ id: 1, error: { code: -32_000 } }])
     expect(seen).toEqual([])
   })
 })
+
+const closed = (one: Server): Promise<unknown> => new Promise((resolve) => one.close(resolve))
+
+/** What came with the requests to a program that is not the service. */
+const tokens: (string | undefined)[] = []
+
+const askedIn = ({ url = '', socket }: IncomingMessage) => ({
+  nonce: new URL(url, 'http://x').searchParams.get('nonce') ?? '',
+  address: connectionEnd(socket.localAddress, socket.localPort),
+})
+
+/** A program that answers what `answerTo` finds for a path and the address of the connection. */
+const relaying = async (answerTo: (url: string, address: string) => Promise<Response>): Promise<Server> => {
+  const relay = createServer((incoming, response) => {
+    tokens.push(incoming.headers.authorization)
+    answerTo(incoming.url ?? '', askedIn(incoming).address)
+      .then(async (answer) => response.writeHead(answer.status).end(await answer.text()))
+      .catch(() => response.destroy())
+  })
+  await new Promise<void>((resolve) => void relay.listen(0, '127.0.0.1', resolve))
+  return relay
+}
+
+const proofOf = (signer: Signer) => (url: string, address: string) => {
+  const nonce = new URL(url, 'http://x').searchParams.get('nonce') ?? ''
+  const signature = signer.sign(serviceProofText(nonce, address))
+  return Promise.resolve(Response.json({ node_id: signer.nodeId, address, signature }))
+}
+
+const withAddress = async (answer: Response, address: string): Promise<Response> =>
+  Response.json({ ...((await answer.json()) as object), address })
 
 /** A service of somebody else: it notes tokens, and may send callers on. */
 const listening = (onToken: (authorization: string | undefined) => void, moveTo?: string): Promise<Server> =>

@@ -4,13 +4,16 @@ import { isJsonObject } from '../../../core/shared/json-object.ts'
 import type { Json, JsonObject } from '../../../core/shared/json.ts'
 import { linesOf } from '../arguments.ts'
 import type { DefineCommand, Invocation } from '../command.ts'
+import { urlHost } from '../../own-host.ts'
 import { settingsOf } from '../configuration.ts'
+import { NotOwnServiceError, postToOwnService, type ServiceAnswer } from '../own-service.ts'
 
 export const define: DefineCommand = (command) => {
   command
     .description(
       'Connects an agent that speaks the Model Context Protocol on standard input and output, one message per line, to ' +
-        'the running service: the one at SVC_API_BASE_URL with the token SVC_API_TOKEN, else the one of this home.',
+        'the running service: the one at SVC_API_BASE_URL with the token SVC_API_TOKEN, else the one of this home, which ' +
+        'gets a token only after it has proved that it has the key of this home.',
     )
     .examples('svc mcp', 'SVC_API_BASE_URL=http://10.0.0.2:5050/api/v1 svc mcp')
     .runs(bridge)
@@ -28,30 +31,56 @@ const bridge = async (invocation: Invocation): Promise<void> => {
   }
 }
 
-/** The token of this home is sent only to the service of this home. */
+/**
+ * A token is sent to the service that the operator names, or to the one of this home. `data/service.json` and the port of
+ * the settings say only where to ask: another program may listen there.
+ */
 const serviceOf = async (invocation: Invocation): Promise<McpService> => {
-  const { SVC_API_BASE_URL: baseUrl, SVC_API_TOKEN: token } = invocation.environment
-  if (baseUrl !== undefined && baseUrl !== '') return { baseUrl, token: nonEmpty(token) }
+  const { SVC_API_BASE_URL: named, SVC_API_TOKEN: token } = invocation.environment
+  if (named !== undefined && named !== '')
+    return { baseUrl: withoutSlash(named), token: nonEmpty(token), send: fetchedFrom(withoutSlash(named)) }
   const { api } = await settingsOf(invocation)
   const running = await invocation.findService()
+  const baseUrl = withoutSlash(running?.baseUrl ?? `http://${ownHost(api.host)}:${api.port}/api/v1`)
+  const ownToken = nonEmpty(token) ?? nonEmpty(api.auth_token)
+  if (ownToken === null) return { baseUrl, token: null, send: fetchedFrom(baseUrl) }
+  const { public_key: publicKey } = await invocation.identity.describe()
+  const own = { baseUrl, publicKey, signatures: invocation.signatures }
   return {
-    baseUrl: running?.baseUrl ?? `http://${urlHost(api.host)}:${api.port}/api/v1`,
-    token: nonEmpty(token) ?? nonEmpty(api.auth_token),
+    baseUrl,
+    token: ownToken,
+    send: (body, headers) => postToOwnService(own, { path: MCP_PATH, headers, body }, TIMEOUT_MS),
   }
 }
 
+const fetchedFrom =
+  (baseUrl: string): McpService['send'] =>
+  async (body, headers) => {
+    const response = await fetch(baseUrl + MCP_PATH, {
+      method: 'POST',
+      headers,
+      body,
+      // A redirect would send the token to another host.
+      redirect: 'error',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+    return { status: response.status, text: await response.text() }
+  }
+
+const MCP_PATH = '/mcp'
+
+const withoutSlash = (url: string): string => url.replace(/\/+$/, '')
+
 const nonEmpty = (text = ''): string | null => text.trim() || null
 
-/** A service that listens everywhere is found here; an IPv6 address stands in brackets. */
-const urlHost = (host: string): string => {
-  if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
-  return host.includes(':') ? `[${host}]` : host
-}
+/** A service that listens everywhere is found here. */
+const ownHost = (host: string): string => (host === '0.0.0.0' || host === '::' ? '127.0.0.1' : urlHost(host))
 
 interface McpService {
   /** With the path prefix. */
   readonly baseUrl: string
   readonly token: string | null
+  readonly send: (body: string, headers: Readonly<Record<string, string>>) => Promise<ServiceAnswer>
 }
 
 /** Sends one message to the service. Null for a message that has no answer; never rejects. */
@@ -75,19 +104,18 @@ const TIMEOUT_MS = 60_000
 const post = async (text: string, message: JsonObject, service: McpService): Promise<JsonObject> => {
   const id = message['id'] ?? null
   try {
-    const response = await fetch(`${service.baseUrl.replace(/\/+$/, '')}/mcp`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headersOf(message), ...tokenHeader(service) },
-      body: text,
-      // A redirect would send the token to another host.
-      redirect: 'error',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    })
-    return answerOf(id, response.status, await response.text())
+    const headers = { 'content-type': 'application/json', ...headersOf(message), ...tokenHeader(service) }
+    const answer = await service.send(text, headers)
+    return answerOf(id, answer.status, answer.text)
   } catch (error) {
-    return bridgeError(id, `the service does not answer: ${reasonOf(error, service)}`)
+    const reason = reasonOf(error, service)
+    return error instanceof NotOwnServiceError
+      ? bridgeError(id, `no token was sent: ${reason}; ${NAME_IT}`)
+      : bridgeError(id, `the service does not answer: ${reason}`)
   }
 }
+
+const NAME_IT = 'to send one all the same, set SVC_API_BASE_URL and SVC_API_TOKEN'
 
 /** A JSON-RPC answer passes through; anything else becomes a JSON-RPC error. */
 const answerOf = (id: Json, status: number, text: string): JsonObject => {

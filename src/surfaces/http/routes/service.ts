@@ -2,9 +2,17 @@ import { z } from 'zod'
 import { steadyNowOf } from '../dependencies.ts'
 import { tradeReadiness } from '../readiness.ts'
 import { ok, okJsonText, okText, refused } from '../results.ts'
+import { NONCE_BYTES, SERVICE_PROOF_PATH, serviceProofText } from '../../service-proof.ts'
 import { STARTED_HEADER } from '../../started-header.ts'
 import { route, routes, type Service } from '../route.ts'
 import { withinTime } from '../time-limit.ts'
+
+const nonceText = () =>
+  z
+    .string()
+    .max(NONCE_BYTES * 2, { abort: true })
+    .regex(new RegExp(`^[0-9a-f]{${NONCE_BYTES * 2}}$`))
+    .meta({ description: `${NONCE_BYTES} random bytes as hex digits`, examples: ['9c'.repeat(NONCE_BYTES)] })
 
 export const serviceRoutes = routes('Service', {
   getHealth: route('GET', '/health', 'public', {
@@ -25,6 +33,27 @@ export const serviceRoutes = routes('Service', {
       }
       return ok(body, { headers: { [STARTED_HEADER]: String(service.startedAtMs) } })
     },
+  }),
+  getServiceProof: route('GET', SERVICE_PROOF_PATH, 'public', {
+    summary: 'Proof that this service has the key of its node, for the commands of its home',
+    description:
+      'Before `svc mcp` sends a token it asks for this on the same connection and checks the signature with the public ' +
+      'key in `identity/identity.json`. Signed is the text `signal-engine service proof v1`, a line feed, `address`, a ' +
+      'line feed, the nonce and a line feed. `address` is where this connection arrived: whoever asks compares it with ' +
+      'the address it connected to, so that nobody in between can pass the proof on as its own.',
+    query: z.object({ nonce: nonceText() }),
+    response: z.object({
+      node_id: z.string(),
+      address: z.string(),
+      signature: z.string().meta({ description: 'Ed25519, 128 hex digits' }),
+    }),
+    example: { node_id: 'svc-8a88e3dd7409f195', address: '127.0.0.1:5050', signature: '4f'.repeat(64) },
+    handler: ({ query: { nonce }, ownAddress: address }, { engine }) =>
+      ok({
+        node_id: engine.nodeId,
+        address,
+        signature: engine.sign(serviceProofText(nonce, address)),
+      }),
   }),
   getLiveness: route('GET', '/live', 'public', {
     atRoot: true,
@@ -92,7 +121,9 @@ export const serviceRoutes = routes('Service', {
 })
 
 /** All that a process without an API answers: whether it runs, and how. */
-export const probeRoutes = serviceRoutes.filter(({ operationId }) => operationId !== 'getOpenApi')
+export const probeRoutes = serviceRoutes.filter(
+  ({ operationId }) => operationId !== 'getOpenApi' && operationId !== 'getServiceProof',
+)
 
 /** A slow store must not make the service look dead. */
 const SIZE_TIMEOUT_MS = 1000
