@@ -37,7 +37,7 @@ export const openBacktests = async (options: BacktestsOptions): Promise<Backtest
     onError,
   })
   return {
-    submit: (kind, request) => runs.submit(kind, request),
+    submit: (kind, request, by) => runs.submit(kind, request, by),
     list: (kind) => runs.list(kind),
     get: (id) => runs.get(id),
     cancel: (id) => runs.cancel(id),

@@ -90,7 +90,7 @@ export const openQueuedBacktests = (options: BacktestsOptions): BacktestRuns => 
   const report = (error: unknown): void => logger.error('could not open the queue of backtests', { error })
   const timer = isWorking ? setTimeout(() => void open().catch(report), START_MS).unref() : null
   return {
-    submit: async (kind, request) => (await open()).runs.submit(kind, request),
+    submit: async (kind, request, by) => (await open()).runs.submit(kind, request, by),
     list: async (kind) => (await open()).runs.list(kind),
     get: async (id) => (await open()).runs.get(id),
     cancel: async (id) => (await open()).runs.cancel(id),

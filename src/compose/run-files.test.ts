@@ -17,6 +17,7 @@ afterEach(() => rm(folder, { recursive: true }))
 const run: RunWithResult = {
   id: 'r1',
   kind: 'backtest',
+  owner: 'token',
   status: 'queued',
   request: {},
   progress: 0,
@@ -100,14 +101,14 @@ describe('runs in memory', () => {
       let submitted = Promise.resolve()
       const second = async (): Promise<void> => {
         for (let turn = 0; turn < turns; turn += 1) await Promise.resolve()
-        await runs.submit('backtest', {})
+        await runs.submit('backtest', {}, { owner: 'token', isOperator: false })
       }
       const stop = runs.onChange(({ status }) => {
         if (status !== 'failed') return
         stop()
         submitted = second()
       })
-      await runs.submit('backtest', {})
+      await runs.submit('backtest', {}, { owner: 'token', isOperator: false })
       await new Promise((resolve) => setImmediate(resolve))
       await submitted
       await new Promise((resolve) => setImmediate(resolve))

@@ -185,6 +185,9 @@ export const runView = z
   .object({
     id: z.string(),
     kind: z.enum(RUN_KINDS),
+    owner: z.string().meta({
+      description: 'who asked for it: `token`, `operator`, or an access key with a part of its hash',
+    }),
     status: z.enum(RUN_STATUSES),
     request: z.record(z.string(), z.unknown()).meta({ description: 'what was asked for' }),
     progress: z.number().min(0).max(1),

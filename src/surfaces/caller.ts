@@ -1,4 +1,5 @@
 import type { AccessKey, AccessScope, KeyAuthor } from '../core/operations/access-keys.ts'
+import { KEY_OWNER_PREFIX, TOKEN_OWNER, type Holder } from '../core/shared/fair-share.ts'
 
 /** What a caller needs for an endpoint or a tool. Every route and every tool declares exactly one. */
 export type Need =
@@ -79,6 +80,24 @@ export const mayDo = ({ kind, rights }: Caller, need: Need): boolean => {
 /** What the audit says of the caller. */
 export const keyNameOf = ({ key }: Caller): { readonly access_key?: string } =>
   key === null ? {} : { access_key: key.name }
+
+/** Who did something, for the log. Where no token is required, anybody may have. */
+export const nameOf = (caller: Caller): string =>
+  caller.kind === 'anonymous' ? 'anonymous' : ownerOf(caller)
+
+/**
+ * Whose a run or a session is that the caller makes. A name is free again after its key was revoked, so the hash of the
+ * secret is part of it.
+ */
+export const ownerOf = ({ kind, key }: Caller): string => {
+  if (key !== null) return `${KEY_OWNER_PREFIX}${key.name}:${key.hash.slice(0, 16)}`
+  return kind === 'operator' ? 'operator' : TOKEN_OWNER
+}
+
+export const holderOf = (caller: Caller): Holder => ({
+  owner: ownerOf(caller),
+  isOperator: mayDo(caller, 'operator'),
+})
 
 /** What is missing, in the words of the scopes of access keys. */
 export const scopeFor = (need: Need): AccessScope =>

@@ -80,6 +80,7 @@ const REFUSAL_KINDS: Readonly<Record<RefusalCode, ProblemKind>> = {
   'access_key.not_found': [404, 'no such access key', { name: 'k1' }],
   'access_key.too_many': [409, 'there are as many access keys as there may be'],
   'auth.forbidden': [403, 'the operator token is needed'],
+  'auth.not_owner': [403, 'the run or session is that of another caller', { id: EXAMPLE_ID }],
   'confirmation.stale': [409, 'what the confirmation code was given for has changed since'],
   'contributor.duplicate': [409, 'the node_id is registered already', { node_id: 'n1' }],
   'contributor.key_protected': [

@@ -39,7 +39,7 @@ describe.skipIf(postgresMissing !== null)(
       try {
         // Long enough to be still under way when it is seen.
         const request = { strategy: 'hold', from: '2024-01-01T00:00:00Z', to: '2024-04-01T00:00:00Z' }
-        const submitted = await runs.submit('backtest', request)
+        const submitted = await runs.submit('backtest', request, { owner: 'token', isOperator: false })
         if (submitted.status !== 'accepted') throw new Error(JSON.stringify(submitted))
         const { id } = submitted.run
         const { said } = await startWorker(home, url)

@@ -16,6 +16,8 @@ import { sweepRequest, sweepRequestOf } from '../../src/surfaces/backtest-wire.t
 import { postgresMissing, sharedPostgres } from './server.fixture.ts'
 import { createWorkers, VERSION } from './workers.fixture.ts'
 
+const BY = { owner: 'token', isOperator: false }
+
 const SWEEP = { strategy: 'ma_crossover', data: ['binance:BTC:1h'], set: ['fast=2,4,6', 'slow=10,20'] }
 const BACKTEST = { strategy: 'ma_crossover', data: ['binance:BTC:1h'] }
 
@@ -60,7 +62,7 @@ describe.skipIf(postgresMissing !== null)(
     })
 
     const submit = async (kind: Run['kind'], request: JsonObject): Promise<string> => {
-      const submitted = await runs.submit(kind, request)
+      const submitted = await runs.submit(kind, request, BY)
       if (submitted.status !== 'accepted') throw new Error(JSON.stringify(submitted))
       return submitted.run.id
     }
@@ -187,7 +189,7 @@ describe.skipIf(postgresMissing !== null)(
       const lines: string[] = []
       const service = openQueuedBacktests(optionsFor(home, (line) => lines.push(line)))
       const resultOf = async (request: JsonObject) => {
-        const submitted = await service.submit('backtest', request)
+        const submitted = await service.submit('backtest', request, BY)
         if (submitted.status !== 'accepted') throw new Error(JSON.stringify(submitted))
         const read = () => service.get(submitted.run.id)
         await expect.poll(async () => (await read())?.status, LONG).toBe('done')
@@ -212,22 +214,22 @@ describe.skipIf(postgresMissing !== null)(
       try {
         const seen: string[] = []
         service.onChange(({ status }) => seen.push(status))
-        const first = await service.submit('backtest', BACKTEST)
+        const first = await service.submit('backtest', BACKTEST, BY)
         if (first.status !== 'accepted') throw new Error('it was not taken')
-        expect(await service.submit('backtest', BACKTEST)).toEqual({ status: 'full', max: 1 })
-        expect(await service.submit('backtest', { data: ['kraken:BTC:1h'] })).toMatchObject({
+        expect(await service.submit('backtest', BACKTEST, BY)).toEqual({ status: 'full', max: 1 })
+        expect(await service.submit('backtest', { data: ['kraken:BTC:1h'] }, BY)).toMatchObject({
           status: 'refused',
           reason: expect.stringContaining('there are no bars of BTC of kraken'),
         })
         await expect.poll(async () => (await service.get(first.run.id))?.status, LONG).toBe('done')
         await expect.poll(() => seen.at(-1), LONG).toBe('done')
         const long = { strategy: 'hold', from: '2020-01-01T00:00:00Z', to: '2026-01-01T00:00:00Z' }
-        const second = await service.submit('backtest', long)
+        const second = await service.submit('backtest', long, BY)
         if (second.status !== 'accepted') throw new Error('it was not taken')
         await expect.poll(async () => (await service.get(second.run.id))?.status, LONG).toBe('running')
         expect(await service.cancel(second.run.id)).toBe('cancelled')
         // The worker gives up what is not its own any more, and takes the next.
-        const third = await service.submit('backtest', BACKTEST)
+        const third = await service.submit('backtest', BACKTEST, BY)
         if (third.status !== 'accepted') throw new Error('it was not taken')
         await expect.poll(async () => (await service.get(third.run.id))?.status, LONG).toBe('done')
         expect(await service.cancel(third.run.id)).toBe('removed')

@@ -1,3 +1,4 @@
+import { boundReached, TOKEN_OWNER, type Holder } from '../../core/shared/fair-share.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
 import { isoNow } from '../../engine/iso-now.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -14,10 +15,12 @@ import {
 } from './runs.ts'
 import { figuresOf, verdictOfResult } from './verdict.ts'
 
+type StoredRun = Omit<Run, 'owner'> & { readonly owner?: string }
+
 /** Keeps runs beyond the end of the process. */
 export interface RunStore {
-  /** In any order, without their results. */
-  load(): Promise<readonly Run[]>
+  /** In any order, without their results. An earlier release noted no owner. */
+  load(): Promise<readonly StoredRun[]>
   save(run: RunWithResult): Promise<void>
   /** Null where there is none, or none yet. */
   result(id: string): Promise<RunResult | null>
@@ -58,7 +61,8 @@ export class LocalRuns implements BacktestRuns {
   static async open(dependencies: LocalRunsDependencies): Promise<LocalRuns> {
     const runs = new LocalRuns(dependencies)
     const loaded = await dependencies.store.load()
-    for (const run of loaded.toSorted(byAge)) {
+    for (const stored of loaded.toSorted(byAge)) {
+      const run = { ...stored, owner: stored.owner ?? TOKEN_OWNER }
       const again = hasEnded(run) ? run : { ...run, status: 'queued' as const, progress: 0, started_at: null }
       runs.#runs.set(run.id, again)
     }
@@ -67,7 +71,7 @@ export class LocalRuns implements BacktestRuns {
     return runs
   }
 
-  async submit(kind: RunKind, request: JsonObject): Promise<Submitted> {
+  async submit(kind: RunKind, request: JsonObject, by: Holder): Promise<Submitted> {
     try {
       await this.#dependencies.check(kind, request)
     } catch (error) {
@@ -75,11 +79,14 @@ export class LocalRuns implements BacktestRuns {
       throw error
     }
     const { max_queued: max } = this.#dependencies.settings()
-    if (this.#open().length >= max) return { status: 'full', max }
+    const owners = this.#open().map(({ owner }) => owner)
+    const bound = boundReached(max, owners, by)
+    if (bound !== null) return { status: 'full', max: bound }
     const { clock, store } = this.#dependencies
     const run: Run = {
       id: clock.newId(),
       kind,
+      owner: by.owner,
       status: 'queued',
       request,
       progress: 0,
@@ -245,7 +252,7 @@ class CancelledError extends Error {
   override readonly name = 'CancelledError'
 }
 
-const byAge = (one: Run, other: Run): number =>
+const byAge = (one: StoredRun, other: StoredRun): number =>
   one.created_at + one.id < other.created_at + other.id ? -1 : 1
 
 const errorOf = (error: unknown): NonNullable<Run['error']> =>

@@ -1,3 +1,4 @@
+import { boundReached, TOKEN_OWNER, type Holder } from '../../core/shared/fair-share.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { JobQueue, QueuedJob } from '../../ports/job-queue.ts'
@@ -40,7 +41,7 @@ export class QueuedRuns implements BacktestRuns {
     this.#dependencies = dependencies
   }
 
-  async submit(kind: RunKind, request: JsonObject): Promise<Submitted> {
+  async submit(kind: RunKind, request: JsonObject, by: Holder): Promise<Submitted> {
     const { queue, clock, settings, prepare } = this.#dependencies
     const { max_queued: max, keep } = settings()
     let further: JsonObject
@@ -51,9 +52,10 @@ export class QueuedRuns implements BacktestRuns {
       throw error
     }
     // Several processes may ask at once, so the bound may be passed by as many as there are.
-    if ((await queue.countOpen(RUNS_QUEUE)) >= max) return { status: 'full', max }
+    const bound = boundReached(max, await this.#openOwners(), by)
+    if (bound !== null) return { status: 'full', max: bound }
     const id = clock.newId()
-    await queue.send(RUNS_QUEUE, id, { ...further, kind, request })
+    await queue.send(RUNS_QUEUE, id, { ...further, kind, request, owner: by.owner })
     await this.#forgetOld(keep)
     const job = await queue.get(RUNS_QUEUE, id)
     if (job === null) throw new Error('the queue does not hold what was sent')
@@ -98,6 +100,11 @@ export class QueuedRuns implements BacktestRuns {
   close(): Promise<void> {
     this.#stop()
     return Promise.resolve()
+  }
+
+  async #openOwners(): Promise<readonly string[]> {
+    const open = (await this.#all()).filter((run) => !hasEnded(run))
+    return open.map(({ owner }) => owner)
   }
 
   async #all(): Promise<readonly Run[]> {
@@ -157,6 +164,7 @@ const runOf = ({
   return {
     id,
     kind: data['kind'] as unknown as RunKind,
+    owner: typeof data['owner'] === 'string' ? data['owner'] : TOKEN_OWNER,
     // A request that cannot be run is done with for the queue.
     status: state === 'done' && error !== null ? 'failed' : state,
     request: data['request'] as unknown as JsonObject,

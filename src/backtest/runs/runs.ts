@@ -1,3 +1,4 @@
+import type { Holder } from '../../core/shared/fair-share.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
 import type { SweepDocument } from '../sweep/document.ts'
 import type { TaskReport } from '../sweep/task.ts'
@@ -14,6 +15,8 @@ export const RUN_STATUSES = ['queued', 'running', 'done', 'failed', 'cancelled']
 export interface Run {
   readonly id: string
   readonly kind: RunKind
+  /** Who asked for it, and may cancel it. */
+  readonly owner: string
   readonly status: (typeof RUN_STATUSES)[number]
   /** What was asked for, as it is on the wire. */
   readonly request: JsonObject
@@ -47,12 +50,12 @@ export type RunWithResult = Run & { readonly result: RunResult | null }
 
 export type Submitted =
   | { readonly status: 'accepted'; readonly run: Run }
-  /** As many wait and run as may. */
+  /** As many wait and run as may, of all or of this holder. */
   | { readonly status: 'full'; readonly max: number }
   | { readonly status: 'refused'; readonly reason: string }
 
 export interface BacktestRuns {
-  submit(kind: RunKind, request: JsonObject): Promise<Submitted>
+  submit(kind: RunKind, request: JsonObject, by: Holder): Promise<Submitted>
   /** Newest first. */
   list(kind: RunKind): Promise<readonly Run[]>
   get(id: string): Promise<RunWithResult | null>

@@ -132,6 +132,8 @@ export const traceEvents = {
     session_id: branded<SessionId>(),
     label: z.string(),
     agent: z.string().nullable(),
+    /** Of earlier releases: without it. */
+    owner: z.string().optional(),
   }),
   'trace.session_appended.v1': z.object({ session_id: branded<SessionId>(), trace_id: z.string() }),
   'trace.session_closed.v1': z.object({ session_id: branded<SessionId>() }),

@@ -29,6 +29,7 @@ export const REFUSAL_CODES = [
   'access_key.not_found',
   'access_key.too_many',
   'auth.forbidden',
+  'auth.not_owner',
   'confirmation.stale',
   'contributor.duplicate',
   'contributor.key_protected',

@@ -1,3 +1,4 @@
+import type { Holder } from '../shared/fair-share.ts'
 import type { PayloadOf } from '../events/catalogue.ts'
 import { nodeId, sessionId, type ContributorId, type NodeId, type SessionId } from '../shared/brand.ts'
 import type { Decision } from '../shared/decision.ts'
@@ -54,9 +55,19 @@ export type SignalsCommand =
   | { readonly kind: 'remove-producer'; readonly name: string; readonly surface: Surface }
   | { readonly kind: 'run-producer'; readonly report: ProducerReport }
   | { readonly kind: 'notice-stale-producers' }
-  | { readonly kind: 'open-session'; readonly label: string; readonly agent: string | null }
-  | { readonly kind: 'append-trace'; readonly sessionId: SessionId; readonly traceId: string }
-  | { readonly kind: 'close-session'; readonly sessionId: SessionId }
+  | {
+      readonly kind: 'open-session'
+      readonly label: string
+      readonly agent: string | null
+      readonly owner: string
+    }
+  | {
+      readonly kind: 'append-trace'
+      readonly sessionId: SessionId
+      readonly traceId: string
+      readonly by: Holder
+    }
+  | { readonly kind: 'close-session'; readonly sessionId: SessionId; readonly by: Holder }
 
 /** `callOf` names the call that a signal opens or joins; calls belong to reputation. */
 export const decideSignals = (
@@ -106,14 +117,15 @@ export const decideSignals = (
     case 'notice-stale-producers':
       return noticeStale(signals.producers, { now, staleIntervals: configuration.producers.stale_intervals })
     case 'open-session':
-      return openSession(command.label, command.agent, sessionId(newId()))
+      return openSession(command, sessionId(newId()))
     case 'append-trace':
       return appendTrace(signals.traces, command.sessionId, command.traceId, {
         now,
         ttlHours: configuration.trace.session_ttl_hours,
+        by: command.by,
       })
     case 'close-session':
-      return closeSession(signals.traces, command.sessionId)
+      return closeSession(signals.traces, command.sessionId, command.by)
   }
 }
 

@@ -28,7 +28,10 @@ const signal = (traceId: string, ts: string): NewEvent => ({
   payload: { symbol: 'BTC' },
 })
 const append = (id: string, traceId: string) =>
-  ({ kind: 'append-trace', sessionId: sessionId(id), traceId }) as const
+  ({ kind: 'append-trace', sessionId: sessionId(id), traceId, by: BY }) as const
+
+const BY = { owner: 'token', isOperator: false }
+const KEY = { owner: 'key:k1:0123456789abcdef', isOperator: false }
 
 const YESTERDAY = timestampOf('2026-02-19T00:30:00.000Z')
 const LATER = timestampOf('2026-02-20T05:00:00.000Z')
@@ -38,15 +41,16 @@ describe('a trace session', () => {
     const {
       signals: { traces },
     } = given()
-      .when({ kind: 'open-session', label: 'x', agent: 'a' })
+      .when({ kind: 'open-session', label: 'x', agent: 'a', owner: 'token' })
       .then({
         type: 'trace.session_opened.v1',
-        payload: { session_id: 'id-1', label: 'x', agent: 'a' },
+        payload: { session_id: 'id-1', label: 'x', agent: 'a', owner: 'token' },
       })
     expect(traces.sessions.get(sessionId('id-1'))).toEqual({
       id: 'id-1',
       label: 'x',
       agent: 'a',
+      owner: 'token',
       createdAt: NOW,
       lastAccessedAt: NOW,
       closedAt: null,
@@ -71,7 +75,7 @@ describe('a trace session', () => {
   })
 
   it('closes once', () => {
-    const close = { kind: 'close-session', sessionId: sessionId('s') } as const
+    const close = { kind: 'close-session', sessionId: sessionId('s'), by: BY } as const
     const {
       signals: { traces },
     } = given(opened('s')).when(close).then({ type: 'trace.session_closed.v1' })
@@ -79,6 +83,27 @@ describe('a trace session', () => {
     expect(traces.sessionsOfTrace.size).toBe(0)
     given(opened('s'), closed('s')).when(close).thenNothing()
     given().when(close).thenRefused('trace.session_not_found', { session_id: 's' })
+  })
+
+  it('is changed by its owner and by operators alone; of an earlier release, by the token', () => {
+    const close = { kind: 'close-session', sessionId: sessionId('s') } as const
+    const { type, payload, ...rest } = opened('s')
+    const ofKey = { ...rest, type, payload: { ...payload, owner: KEY.owner } } as NewEvent
+    given(opened('s'))
+      .when({ ...close, by: KEY })
+      .thenRefused('auth.not_owner', { session_id: 's' })
+    given(opened('s'))
+      .when({ ...append('s', 't1'), by: KEY })
+      .thenRefused('auth.not_owner', { session_id: 's' })
+    given(ofKey)
+      .when({ ...close, by: BY })
+      .thenRefused('auth.not_owner', { session_id: 's' })
+    given(ofKey)
+      .when({ ...close, by: KEY })
+      .then({ type: 'trace.session_closed.v1' })
+    given(ofKey)
+      .when({ ...close, by: { ...BY, isOperator: true } })
+      .then({ type: 'trace.session_closed.v1' })
   })
 
   it('accepts no trace id after it was closed or expired', () => {

@@ -2,12 +2,15 @@ import type { SessionId, Timestamp } from '../shared/brand.ts'
 import { assertFold } from '../shared/assert.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent } from '../events/catalogue.ts'
+import { isOwnOrAny, TOKEN_OWNER, type Holder } from '../shared/fair-share.ts'
 import { accept, refuse, type Decision } from '../shared/decision.ts'
 
 export interface TraceSession {
   readonly id: SessionId
   readonly label: string
   readonly agent: string | null
+  /** Who opened it, and may extend and close it. */
+  readonly owner: string
   readonly createdAt: Timestamp
   readonly lastAccessedAt: Timestamp
   readonly closedAt: Timestamp | null
@@ -35,21 +38,25 @@ export const statusOf = (session: TraceSession, now: Timestamp, ttlHours: number
   return Date.parse(now) - Date.parse(session.lastAccessedAt) > ttlHours * 3_600_000 ? 'expired' : 'open'
 }
 
-export const openSession = (label: string, agent: string | null, sessionId: SessionId): Decision =>
+export const openSession = (
+  { label, agent, owner }: Pick<TraceSession, 'label' | 'agent' | 'owner'>,
+  sessionId: SessionId,
+): Decision =>
   accept({
     type: 'trace.session_opened.v1',
     source: 'api',
-    payload: { session_id: sessionId, label, agent },
+    payload: { session_id: sessionId, label, agent, owner },
   })
 
 export const appendTrace = (
   { sessions }: Traces,
   sessionId: SessionId,
   traceId: string,
-  { now, ttlHours }: { readonly now: Timestamp; readonly ttlHours: number },
+  { now, ttlHours, by }: { readonly now: Timestamp; readonly ttlHours: number; readonly by: Holder },
 ): Decision => {
   const session = sessions.get(sessionId)
   if (session === undefined) return notFound(sessionId)
+  if (!isOwnOrAny(by, session.owner)) return notOwner(sessionId)
   const status = statusOf(session, now, ttlHours)
   if (status !== 'open') {
     return refuse('trace.session_closed', `trace session ${sessionId} is ${status}`, {
@@ -71,9 +78,10 @@ export const appendTrace = (
 }
 
 /** Closing twice is closing once. */
-export const closeSession = ({ sessions }: Traces, sessionId: SessionId): Decision => {
+export const closeSession = ({ sessions }: Traces, sessionId: SessionId, by: Holder): Decision => {
   const session = sessions.get(sessionId)
   if (session === undefined) return notFound(sessionId)
+  if (!isOwnOrAny(by, session.owner)) return notOwner(sessionId)
   if (session.closedAt !== null) return accept()
   return accept({ type: 'trace.session_closed.v1', source: 'api', payload: { session_id: sessionId } })
 }
@@ -97,8 +105,9 @@ const opened = (
   { sessions, sessionsOfTrace }: Traces,
   { ts, payload }: Extract<KnownEvent, { type: 'trace.session_opened.v1' }>,
 ): Traces => {
-  const { session_id: id, label, agent } = payload
-  const session = { id, label, agent, createdAt: ts, lastAccessedAt: ts, closedAt: null, traceIds: [id] }
+  const { session_id: id, label, agent, owner = TOKEN_OWNER } = payload
+  const times = { createdAt: ts, lastAccessedAt: ts, closedAt: null }
+  const session = { id, label, agent, owner, ...times, traceIds: [id] }
   return { sessions: sessions.set(id, session), sessionsOfTrace: linked(sessionsOfTrace, id, id) }
 }
 
@@ -154,6 +163,9 @@ const accessed = (traces: Traces, { traceId, recordedAt }: KnownEvent): Traces =
   )
   return { ...traces, sessions }
 }
+
+const notOwner = (sessionId: SessionId): Decision =>
+  refuse('auth.not_owner', `trace session ${sessionId} is that of another caller`, { session_id: sessionId })
 
 const notFound = (sessionId: SessionId): Decision =>
   refuse('trace.session_not_found', `no trace session has id ${sessionId}`, { session_id: sessionId })

@@ -12,6 +12,9 @@ export const traceSessionView = z.object({
   id: z.string(),
   label: z.string(),
   agent: z.string().nullable(),
+  owner: z
+    .string()
+    .meta({ description: 'who opened it: `token`, `operator`, or an access key with a part of its hash' }),
   status: z.enum(['open', 'closed', 'expired']),
   created_at: z.string(),
   last_accessed_at: z.string(),

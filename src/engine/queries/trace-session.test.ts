@@ -23,11 +23,16 @@ beforeEach(async () => {
 afterEach(() => engine.close())
 
 const open = async (traceIds: readonly string[]): Promise<string> => {
-  const outcome = await engine.execute({ kind: 'open-session', label: '', agent: null })
+  const outcome = await engine.execute({ kind: 'open-session', label: '', agent: null, owner: 'token' })
   if (outcome.status !== 'done') throw new Error('refused')
   const id = String(engine.state.signals.traces.sessions.keySeq().first())
   for (const traceId of traceIds)
-    await engine.execute({ kind: 'append-trace', sessionId: sessionId(id), traceId })
+    await engine.execute({
+      kind: 'append-trace',
+      sessionId: sessionId(id),
+      traceId,
+      by: { owner: 'token', isOperator: false },
+    })
   return id
 }
 

@@ -12,7 +12,7 @@ import type { AccessAudit } from './access-audit.ts'
 import { TOO_SLOW } from './errors.ts'
 import { utf8Text } from './fields.ts'
 import { resourceOf, takeTurn } from './gate.ts'
-import { invalidProblem, problem, statusOf, type Problem } from './problems.ts'
+import { AUTHOR_MISMATCH, invalidProblem, statusOf, type Problem } from './problems.ts'
 import { readBody, type BodyLimits, type RequestBody } from './request-body.ts'
 import {
   JSON_TYPE,
@@ -101,11 +101,6 @@ const reducesRisk = (route: Route, input: RequestInput, service: Service): boole
 
 const speaksForOther = ({ needs, author }: Route, input: RequestInput): boolean =>
   isMadeInAName(needs) && !maySpeakFor(input.caller, author?.(input))
-
-const AUTHOR_MISMATCH = problem(
-  'auth.author_mismatch',
-  'The access key speaks for one contributor or producer alone, and this is not made in its name',
-)
 
 type Validated =
   | { readonly status: 'valid'; readonly input: RequestInput }

@@ -80,3 +80,8 @@ export const problemExample = (code: ProblemCode): JsonObject => {
 
 export const problemText = (refusal: Problem, requestId: string): string =>
   JSON.stringify(problemBody(refusal, requestId))
+
+export const AUTHOR_MISMATCH = problem(
+  'auth.author_mismatch',
+  'The access key speaks for one contributor or producer alone, and this is not made in its name',
+)

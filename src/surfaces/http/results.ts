@@ -1,3 +1,4 @@
+import type { Holder } from '../../core/shared/fair-share.ts'
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { JsonObject } from '../../core/shared/json.ts'
@@ -51,6 +52,8 @@ export interface StreamConnection {
   /** Sends status 200, the headers that every response has, these, and the first bytes. */
   readonly begin: (headers: Readonly<Record<string, string>>, first: Buffer) => void
   readonly onClosed: (listener: () => void) => void
+  /** Whose stream it is. */
+  readonly holder: Holder
   /** Opened with an access key, which ends at its time or when it is revoked. */
   readonly isKeyed: boolean
   /** Whether the token that opened it is still valid. */

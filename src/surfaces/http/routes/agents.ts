@@ -16,6 +16,7 @@ import { isoNow } from '../../../engine/iso-now.ts'
 import { capabilitiesOf } from '../../../engine/queries/views.ts'
 import { traceSessionOf } from '../../../engine/queries/trace-session.ts'
 import { SESSION_ID, SIGNAL, TS } from '../examples.ts'
+import { holderOf, ownerOf } from '../../caller.ts'
 import { ok, okOr } from '../results.ts'
 import { integer, pathText } from '../fields.ts'
 import { route, routes, type Service } from '../route.ts'
@@ -25,6 +26,7 @@ const SESSION = {
   id: SESSION_ID,
   label: 'nightly review',
   agent: 'reviewer-1',
+  owner: 'token',
   status: 'open',
   created_at: TS,
   last_accessed_at: TS,
@@ -69,8 +71,10 @@ export const agentRoutes = routes('Agents', {
     example: SESSION,
     successStatus: 201,
     author: () => null,
-    handler: ({ body: { label, agent } = { label: '', agent: null }, execute }, service) =>
-      execute({ kind: 'open-session', label, agent }, (events) => viewOpened(events, contextOf(service))),
+    handler: ({ body: { label, agent } = { label: '', agent: null }, caller, execute }, service) =>
+      execute({ kind: 'open-session', label, agent, owner: ownerOf(caller) }, (events) =>
+        viewOpened(events, contextOf(service)),
+      ),
   }),
   listTraceSessions: route('GET', '/trace/sessions', 'read', {
     summary: 'Trace sessions, newest first',
@@ -100,23 +104,25 @@ export const agentRoutes = routes('Agents', {
     body: z.object({ trace_id: plainText() }).meta({ examples: [{ trace_id: 'run-7' }] }),
     response: session,
     example: { ...SESSION, trace_ids: [SESSION_ID, 'run-7'] },
-    problems: ['trace.session_not_found', 'trace.session_closed', 'trace.session_full'],
+    problems: ['trace.session_not_found', 'trace.session_closed', 'trace.session_full', 'auth.not_owner'],
     author: () => null,
-    handler: ({ params: { id }, body, execute }, service) =>
-      execute({ kind: 'append-trace', sessionId: sessionId(id), traceId: body.trace_id }, () =>
-        viewSession(sessionAfter(service, id), contextOf(service)),
+    handler: ({ params: { id }, body, caller, execute }, service) =>
+      execute(
+        { kind: 'append-trace', sessionId: sessionId(id), traceId: body.trace_id, by: holderOf(caller) },
+        () => viewSession(sessionAfter(service, id), contextOf(service)),
       ),
   }),
   closeTraceSession: route('DELETE', '/trace/sessions/:id', 'submit', {
     summary: 'Close a trace session',
-    description: 'It stays readable. Closing it again changes nothing.',
+    description:
+      'It stays readable. Closing it again changes nothing. Only who opened a session, and operators, extend and close it.',
     params,
     response: z.object({ session_id: z.string(), status: z.literal('closed'), closed_at: z.string() }),
     example: { session_id: SESSION_ID, status: 'closed', closed_at: TS },
-    problems: ['trace.session_not_found'],
+    problems: ['trace.session_not_found', 'auth.not_owner'],
     author: () => null,
-    handler: ({ params: { id }, execute }, service) =>
-      execute({ kind: 'close-session', sessionId: sessionId(id) }, () => {
+    handler: ({ params: { id }, caller, execute }, service) =>
+      execute({ kind: 'close-session', sessionId: sessionId(id), by: holderOf(caller) }, () => {
         const { closedAt } = sessionAfter(service, id)
         return { session_id: id, status: 'closed', closed_at: closedAt ?? '' } as const
       }),

@@ -159,6 +159,7 @@ describe('a backtest over HTTP', () => {
     const connection = {
       response: response as unknown as ServerResponse,
       requestId: 'r1',
+      holder: { owner: 'token', isOperator: false },
       isChunked: true,
       begin: (_headers: object, first: Buffer) => void response.write(first),
       onClosed: () => undefined,

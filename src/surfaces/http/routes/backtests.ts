@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { hasEnded, type RunKind, type Submitted } from '../../../backtest/runs/runs.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
+import { isOwnOrAny } from '../../../core/shared/fair-share.ts'
+import { holderOf, type Caller } from '../../caller.ts'
 import { backtestRequest, runResult, runView, sweepRequest } from '../../backtest-wire.ts'
 import { EVENT_ID } from '../examples.ts'
 import { pathText, textFilter } from '../fields.ts'
@@ -10,6 +12,7 @@ import { API_PREFIX, route, routes, type Service } from '../route.ts'
 const BACKTEST_RUN = {
   id: EVENT_ID,
   kind: 'backtest',
+  owner: 'token',
   status: 'done',
   request: { strategy: 'ma_crossover', parameters: { fast: 10, slow: 50 }, data: ['binance:BTC:5m'] },
   progress: 1,
@@ -59,10 +62,14 @@ const cancelling = (kind: RunKind) => ({
   params: one,
   response: z.object({ id: z.string(), status: z.enum(['cancelled', 'removed']) }),
   example: { id: EVENT_ID, status: 'cancelled' } as const,
-  problems: ['backtest.not_found'] as const,
+  problems: ['backtest.not_found', 'auth.not_owner'] as const,
   author: () => null,
-  handler: async ({ params: { id } }: WithId, { backtests }: Service) => {
+  handler: async (
+    { params: { id }, caller }: WithId & { readonly caller: Caller },
+    { backtests }: Service,
+  ) => {
     const run = ofKind(await backtests.get(id), kind)
+    if (run !== null && !isOwnOrAny(holderOf(caller), run.owner)) return notOwner(id)
     const status = run === null ? null : await backtests.cancel(id)
     return status === null ? unknownRun(id) : ok({ id, status })
   },
@@ -76,7 +83,8 @@ export const backtestRoutes = routes('Backtests', {
   startBacktest: route('POST', '/backtests', 'submit', {
     summary: 'Queue a backtest',
     description:
-      'It runs in a process of its own, one at a time; `backtests.max_queued` may wait and run. Follow it at ' +
+      'It runs in a process of its own, one at a time; `backtests.max_queued` may wait and run, of these a quarter of ' +
+      'each access key and half of all keys together. Follow it at ' +
       '`/backtests/stream`. It moves no money and writes no event but the audit. Bars are those of `svc data`, of the ' +
       'log, or simulated: a request cannot name a file.',
     body: backtestRequest.meta({ examples: [REQUEST] }),
@@ -85,8 +93,8 @@ export const backtestRoutes = routes('Backtests', {
     successStatus: 202,
     problems: ['backtest.refused', 'backtest.queue_full'],
     author: () => null,
-    handler: async ({ body }, { backtests }) =>
-      accepted(await backtests.submit('backtest', body as JsonObject), 'backtests'),
+    handler: async ({ body, caller }, { backtests }) =>
+      accepted(await backtests.submit('backtest', body as JsonObject, holderOf(caller)), 'backtests'),
   }),
   listBacktests: route('GET', '/backtests', 'read', {
     summary: 'Backtests, newest first, without their reports',
@@ -136,8 +144,8 @@ export const backtestRoutes = routes('Backtests', {
     successStatus: 202,
     problems: ['backtest.refused', 'backtest.queue_full'],
     author: () => null,
-    handler: async ({ body }, { backtests }) =>
-      accepted(await backtests.submit('sweep', body as JsonObject), 'sweeps'),
+    handler: async ({ body, caller }, { backtests }) =>
+      accepted(await backtests.submit('sweep', body as JsonObject, holderOf(caller)), 'sweeps'),
   }),
   listSweeps: route('GET', '/sweeps', 'read', {
     summary: 'Sweeps, newest first, without their results',
@@ -155,6 +163,9 @@ export const backtestRoutes = routes('Backtests', {
 const ofKind = <Item extends { readonly kind: RunKind }>(run: Item | null, kind: RunKind) =>
   run?.kind === kind ? (run as Item & { readonly result: Record<string, unknown> | null }) : null
 
+const notOwner = (id: string) =>
+  refused('auth.not_owner', 'The run is that of another caller', { extras: { id } })
+
 const unknownRun = (id: string) =>
   refused('backtest.not_found', 'No backtest or sweep has this id', { extras: { id } })
 
@@ -165,7 +176,8 @@ const accepted = (submitted: Submitted, path: string) => {
     case 'full':
       return refused(
         'backtest.queue_full',
-        `${submitted.max} backtests and sweeps wait or run: no more are taken (backtests.max_queued)`,
+        `${submitted.max} backtests and sweeps wait or run: no more are taken (backtests.max_queued, of which each access key ` +
+          'has a quarter and all keys together half)',
         { extras: { max: submitted.max } },
       )
     case 'refused':

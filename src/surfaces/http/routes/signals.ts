@@ -19,7 +19,8 @@ import { signalItems } from '../../../engine/queries/views.ts'
 import { CONTRIBUTOR_ID, EVENT_ID, POSITION_ID, SIGNAL, TS } from '../examples.ts'
 import { okJsonText, okOr, refusedWith } from '../results.ts'
 import { headerText, integer, pathText, textFilter } from '../fields.ts'
-import { invalidProblem } from '../problems.ts'
+import { maySpeakFor, type Caller } from '../../caller.ts'
+import { AUTHOR_MISMATCH, invalidProblem } from '../problems.ts'
 import { route, routes, type Service } from '../route.ts'
 
 const ATTRIBUTION = {
@@ -172,7 +173,8 @@ export const signalRoutes = routes('Signals', {
       'idempotency.conflict',
     ],
     author: ({ body: { node_id } }) => ({ kind: 'contributor', id: node_id }),
-    handler: async ({ body, headers: { 'idempotency-key': headerKey }, execute }, service) => {
+    handler: async ({ body, headers: { 'idempotency-key': headerKey }, caller, execute }, service) => {
+      if (namesOther(body.source, caller)) return refusedWith(AUTHOR_MISMATCH)
       const faults = [...keyFaults(headerKey, body.dedupe_key), ...timeFaults(body.ts, service)]
       if (faults.length > 0) return refusedWith(invalidProblem(faults))
       const { event_type: eventType, node_id, ts = null, source = null, payload, signature } = body
@@ -199,6 +201,10 @@ export const signalRoutes = routes('Signals', {
       }),
   }),
 })
+
+/** A bound key names nobody but its author as the source. */
+const namesOther = (source: string | null | undefined, caller: Caller): boolean =>
+  (source ?? '') !== '' && !maySpeakFor(caller, { kind: 'contributor', id: source ?? '' })
 
 const keyFaults = (headerKey: string | undefined, bodyKey: string | undefined): readonly Fault[] =>
   headerKey === undefined || bodyKey === undefined || headerKey === bodyKey

@@ -33,6 +33,7 @@ describe('a trace session', () => {
         id,
         label: '',
         agent: null,
+        owner: 'token',
         status: 'open',
         created_at: NOW,
         last_accessed_at: NOW,

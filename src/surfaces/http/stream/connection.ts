@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { holderOf } from '../../caller.ts'
 import { authenticate, isValidKey } from '../authenticate.ts'
 import { sendProblem, type StreamConnection, type StreamResult } from '../results.ts'
 import type { Route, Service } from '../route.ts'
@@ -50,6 +51,7 @@ const connectionOf = (route: Route, { request, reply, service }: Exchange): Stre
       // A write to a connection that just broke; `close` follows.
       response.on('error', () => undefined)
     },
+    holder: holderOf(request.caller),
     isKeyed: request.caller.key !== null,
     isAuthorized: () => {
       const { key } = request.caller

@@ -1,3 +1,4 @@
+import { boundReached } from '../../../core/shared/fair-share.ts'
 import { UNSIGNED_TYPE } from '../../../core/operations/unsigned.ts'
 import { yieldToEventLoop } from '../../../ports/yield-to-event-loop.ts'
 import type { Engine } from '../../../engine/engine.ts'
@@ -77,7 +78,8 @@ export class StreamHub {
   open(connection: StreamConnection, { start, filter }: StreamRequest): Problem | null {
     if (this.#isClosed) return SHUTTING_DOWN
     const { max_clients: clientsMax } = this.#dependencies.configuration.current().stream
-    if (this.#clients.size >= clientsMax) return tooManyClients(clientsMax)
+    const bound = boundReached(clientsMax, ownersOf(this.#clients), connection.holder)
+    if (bound !== null) return tooManyClients(bound)
     this.#session ??= this.#begin()
     const cursor = start.kind === 'now' ? this.#session.recent.newest : start.seq
     const client = new StreamClient(connection, filter, cursor, () => this.#deliverSoon())
@@ -255,5 +257,8 @@ export class StreamHub {
     this.#session = null
   }
 }
+
+const ownersOf = (clients: ReadonlySet<StreamClient>): readonly string[] =>
+  [...clients].map(({ connection }) => connection.holder.owner)
 
 export const STREAM_HEADERS = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { hasEnded as hasRunEnded, type BacktestRuns, type Run } from '../../../backtest/runs/runs.ts'
+import { boundReached } from '../../../core/shared/fair-share.ts'
 import { viewIntegrity } from '../../../core/views/log.ts'
 import { cutUnread } from '../../cut-unread.ts'
 import { SHUTTING_DOWN, tooManyClients } from '../errors.ts'
@@ -24,7 +25,8 @@ const endSoon = (response: ServerResponse): void => {
 
 /** Clients that follow work as server-sent events, until it has ended. */
 class WorkStreams {
-  readonly #ends = new Set<() => void>()
+  /** Whose each stream is. */
+  readonly #ends = new Map<() => void, string>()
   #isClosed = false
 
   /** `follow` calls `end` when there is nothing more to send, and returns how to stop; null: nothing follows. */
@@ -34,8 +36,9 @@ class WorkStreams {
     follow: ((end: () => void) => () => void) | null,
   ): Problem | null {
     if (this.#isClosed) return SHUTTING_DOWN
-    if (this.#ends.size >= CLIENTS_MAX) return tooManyClients(CLIENTS_MAX)
-    const { response } = connection
+    const { response, holder } = connection
+    const bound = boundReached(CLIENTS_MAX, [...this.#ends.values()], holder)
+    if (bound !== null) return tooManyClients(bound)
     connection.begin(STREAM_HEADERS, first)
     if (follow === null) {
       endSoon(response)
@@ -47,14 +50,14 @@ class WorkStreams {
       endSoon(response)
     }
     const stop = follow(end)
-    this.#ends.add(end)
+    this.#ends.set(end, holder.owner)
     connection.onClosed(end)
     return null
   }
 
   close(): void {
     this.#isClosed = true
-    for (const end of this.#ends) end()
+    for (const end of this.#ends.keys()) end()
   }
 }
 

@@ -3,6 +3,8 @@ import { hasEnded, type BacktestRuns, type RunKind, type RunWithResult } from '.
 import { isJsonObject } from '../../../core/shared/json-object.ts'
 import type { Json, JsonObject } from '../../../core/shared/json.ts'
 import { backtestRequest, runView, sweepRequest } from '../../backtest-wire.ts'
+import type { Holder } from '../../../core/shared/fair-share.ts'
+import { holderOf } from '../../caller.ts'
 import { LIMITS_NOTE } from '../tool-result.ts'
 import { failed, orError, tool, type ToolOutcome } from '../tool.ts'
 
@@ -47,8 +49,8 @@ export const backtestTools = {
     input: backtestRequest.extend({ wait_seconds: waiting(WAIT_SECONDS) }),
     output: orError(backtestOutput, REFUSALS),
     author: () => null,
-    call: ({ input: { wait_seconds: seconds, ...request }, dependencies: { backtests } }) =>
-      started(backtests, 'backtest', request as JsonObject, seconds),
+    call: ({ input: { wait_seconds: seconds, ...request }, caller, dependencies: { backtests } }) =>
+      started(backtests, { kind: 'backtest', request: request as JsonObject, by: holderOf(caller) }, seconds),
   }),
   get_backtest: tool('read', {
     title: 'A backtest',
@@ -67,8 +69,8 @@ export const backtestTools = {
     input: sweepRequest.extend({ wait_seconds: waiting(WAIT_SECONDS) }),
     output: orError(sweepOutput, REFUSALS),
     author: () => null,
-    call: ({ input: { wait_seconds: seconds, ...request }, dependencies: { backtests } }) =>
-      started(backtests, 'sweep', request as JsonObject, seconds),
+    call: ({ input: { wait_seconds: seconds, ...request }, caller, dependencies: { backtests } }) =>
+      started(backtests, { kind: 'sweep', request: request as JsonObject, by: holderOf(caller) }, seconds),
   }),
   get_sweep: tool('read', {
     title: 'A sweep',
@@ -82,11 +84,10 @@ export const backtestTools = {
 
 const started = async (
   backtests: BacktestRuns,
-  kind: RunKind,
-  request: JsonObject,
+  { kind, request, by }: { readonly kind: RunKind; readonly request: JsonObject; readonly by: Holder },
   seconds: number,
 ): Promise<ToolOutcome> => {
-  const submitted = await backtests.submit(kind, request)
+  const submitted = await backtests.submit(kind, request, by)
   switch (submitted.status) {
     case 'refused':
       return failed('backtest_refused', { detail: submitted.reason })
