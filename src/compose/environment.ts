@@ -1,7 +1,10 @@
 import manifest from '../../package.json' with { type: 'json' }
 import { createSteadyTime } from '../adapters/platform/clock/steady-time.ts'
 import { createSystemClock } from '../adapters/platform/clock/system-clock.ts'
-import type { EnvironmentVariables } from '../core/config/environment.ts'
+import { variableOf, type EnvironmentVariables } from '../core/config/environment.ts'
+import { asValues } from '../core/config/layers.ts'
+import { secretTexts } from '../core/config/secrets.ts'
+import { valueAt } from '../core/config/values.ts'
 import type { Clock, SteadyTime } from '../ports/clock.ts'
 import type { Configuration } from '../core/config/schema.ts'
 
@@ -52,23 +55,9 @@ export const knownSecretsOf = (
   [
     masterPassword,
     variables['SVC_API_TOKEN'],
-    variables['SVC_API__AUTH_TOKEN'],
-    variables['SVC_API__OPERATOR_TOKEN'],
-    configuration?.api.auth_token,
-    configuration?.api.operator_token,
-    passwordOf(configuration?.store.url ?? variables['SVC_STORE__URL'] ?? ''),
+    ...secretTexts((path) => variables[variableOf(path)]),
+    ...(configuration === null ? [] : secretTexts((path) => valueAt(asValues(configuration), path))),
   ].filter((secret): secret is string => secret !== undefined && secret !== '')
-
-const passwordOf = (url: string): string | undefined => {
-  if (!URL.canParse(url)) return undefined
-  const { password } = new URL(url)
-  try {
-    return decodeURIComponent(password)
-  } catch {
-    // A percent sign that stands for itself: the driver takes it as it is written.
-    return password
-  }
-}
 
 /** Closes resources in reverse order of opening. */
 export class Closers {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { brain } from './sections/brain.ts'
 import { alerts, execution, killSwitch, risk, universe } from './sections/trading.ts'
-import { plainText } from './sections/kinds.ts'
+import { plainText, secretFormOf, type SecretForm } from './sections/kinds.ts'
 import { karma, learning, producers, settlement, signals, strategies, weights } from './sections/learning.ts'
 import { market, technicalAnalysis } from './sections/market.ts'
 import {
@@ -52,6 +52,24 @@ export const configurationSchema = z.strictObject({
 export type Configuration = DeepReadonly<z.infer<typeof configurationSchema>>
 
 type DeepReadonly<T> = T extends object ? { readonly [Member in keyof T]: DeepReadonly<T[Member]> } : T
+
+/** The settings that are declared as secrets, by their dotted path. No output shows them as they are. */
+export const secretSettings = (): ReadonlyMap<string, SecretForm> =>
+  (secrets ??= new Map(secretsIn(configurationSchema, [])))
+
+// Found once: a command that shows no settings does not look for them.
+let secrets: ReadonlyMap<string, SecretForm> | null = null
+
+const secretsIn = (schema: z.core.$ZodType, path: readonly string[]): readonly [string, SecretForm][] => {
+  const form = secretFormOf(schema)
+  if (form !== null) return [[path.join('.'), form]]
+  if (schema instanceof z.ZodPrefault || schema instanceof z.ZodDefault)
+    return secretsIn(schema.def.innerType, path)
+  if (!(schema instanceof z.ZodObject)) return []
+  return Object.entries(schema.shape as Readonly<Record<string, z.core.$ZodType>>).flatMap(([name, member]) =>
+    secretsIn(member, [...path, name]),
+  )
+}
 
 /** For editors, and for programs that write `config/user.yaml`. */
 export const configurationJsonSchema = (): z.core.JSONSchema.BaseSchema => ({

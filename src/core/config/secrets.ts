@@ -1,18 +1,25 @@
 import { canonicalJson } from '../log/canonical-json.ts'
 import type { Sha256Hex } from '../log/hash-chain.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
-import type { Configuration } from './schema.ts'
+import { secretSettings, type Configuration } from './schema.ts'
+import type { SecretForm } from './sections/kinds.ts'
 import type { KeyPath } from './values.ts'
 
 export const REDACTED = '***REDACTED***'
 
+/** Inside of what has no schema of its own, such as parameters of strategies: there the name of a member has to do. */
 const SECRET_NAME = /token|secret|password|private_key|api_key/i
 
-/** What may be shown: secrets that are set read `***REDACTED***`, also the password in `store.url`. */
-export const redactedConfiguration = (configuration: Configuration): Configuration => ({
-  ...(redactedMembers(configuration) as Configuration),
-  store: { ...configuration.store, url: redactedUrl(configuration.store.url) },
-})
+/** What may be shown: secrets that are set read `***REDACTED***`, addresses keep the part that is none. */
+export const redactedConfiguration = (configuration: Configuration): Configuration =>
+  redactedMembers(configuration, []) as Configuration
+
+/** The texts that no output may contain: secrets as they are set, and the secret parts of addresses. */
+export const secretTexts = (valueOf: (path: KeyPath) => unknown): readonly string[] =>
+  [...secretSettings()].flatMap(([key, form]) => {
+    const value = valueOf(key.split('.'))
+    return typeof value === 'string' && value !== '' ? textsIn(value, form) : []
+  })
 
 /** The text whose SHA-256 is `config_hash`. */
 export const configurationHashInput = (configuration: Configuration): string =>
@@ -30,24 +37,67 @@ export const configurationHash = (configuration: Configuration, sha256Hex: Sha25
 const hashes = new WeakMap<Configuration, string>()
 
 export const isSecret = (path: KeyPath): boolean =>
-  SECRET_NAME.test(path.at(-1) ?? '') || path.join('.') === 'store.url'
+  secretSettings().has(path.join('.')) || SECRET_NAME.test(path.at(-1) ?? '')
 
 /** A secret shown redacted and sent back is the secret that is already there. */
 export const isRedactedSecret = (path: KeyPath, value: Json): boolean =>
   typeof value === 'string' && value.includes(REDACTED) && isSecret(path)
 
-const redactedMembers = (values: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, redactedValue(name, value)]))
+const redactedMembers = (values: JsonObject, path: KeyPath): JsonObject =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, redactedValue(value, [...path, name])]),
+  )
 
-const redactedValue = (name: string, value: Json): Json => {
-  if (typeof value === 'string') return value !== '' && SECRET_NAME.test(name) ? REDACTED : value
+const redactedValue = (value: Json, path: KeyPath): Json => {
+  if (typeof value === 'string') {
+    const form = secretSettings().get(path.join('.')) ?? (isSecret(path) ? 'value' : null)
+    return form === null || value === '' ? value : shownAs(form, value)
+  }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  return redactedMembers(value as JsonObject)
+  return redactedMembers(value as JsonObject, path)
+}
+
+const shownAs = (form: SecretForm, value: string): string => {
+  switch (form) {
+    case 'value':
+      return REDACTED
+    case 'password':
+      return value.replace(PASSWORD_IN_URL, `$1${REDACTED}$2`).replace(PASSWORD_IN_QUERY, `$1${REDACTED}`)
+    case 'path':
+      return redactedPath(value)
+  }
 }
 
 /** From the first colon after the user to the last `@`: an unescaped `@` belongs to the password. */
 const PASSWORD_IN_URL = /^([a-z]+:\/\/[^:@/?#]*:).*(@[^@]*)$/s
-const PASSWORD_IN_QUERY = /([?&][^=&]*(?:token|secret|password|private_key|api_key)[^=&]*=)[^&#]*/gi
+const PASSWORD_IN_QUERY = /([?&][^=&]*(?:token|secret|password|private_key|api_key)[^=&]*=)([^&#]*)/gi
 
-const redactedUrl = (url: string): string =>
-  url.replace(PASSWORD_IN_URL, `$1${REDACTED}$2`).replace(PASSWORD_IN_QUERY, `$1${REDACTED}`)
+/** Scheme and host alone. What cannot be read as an address is hidden whole. */
+const redactedPath = (url: string): string => {
+  if (!URL.canParse(url)) return REDACTED
+  const { protocol, host, origin, href } = new URL(url)
+  return href === `${origin}/` ? url : `${protocol}//${host}/${REDACTED}`
+}
+
+const textsIn = (value: string, form: SecretForm): readonly string[] => {
+  if (form === 'value') return [value]
+  const parsed = URL.canParse(value) ? new URL(value) : null
+  const password = parsed === null || parsed.password === '' ? [] : writtenAndRead(parsed.password)
+  const inQuery = [...value.matchAll(PASSWORD_IN_QUERY)].map(([, , text = '']) => text)
+  if (form === 'password') return [...password, ...inQuery.filter((text) => text !== '')]
+  if (redactedPath(value) === value) return []
+  const path = parsed === null ? '' : `${parsed.pathname}${parsed.search}`
+  return [value, ...(path.length < PATH_LENGTH_MIN ? [] : [path]), ...password]
+}
+
+/** A shorter path stands in too many other texts. */
+const PATH_LENGTH_MIN = 8
+
+const writtenAndRead = (password: string): readonly string[] => {
+  try {
+    return [password, decodeURIComponent(password)]
+  } catch {
+    // A percent sign that stands for itself: the driver takes it as it is written.
+    return [password]
+  }
+}

@@ -81,6 +81,8 @@ export const systemEvents = {
   'system.alerts_acknowledged.v1': z.object({ alert_ids: z.array(z.string()), acknowledged_by: z.string() }),
   'system.config_changed.v1': z.object({
     changed: z.array(z.string()),
+    /** Which token or access key; `cli` for the command line. Of earlier releases: without it. */
+    changed_by: z.string().optional(),
     config_hash: z.string(),
     configuration: recordedSettings.optional(),
   }),

@@ -18,6 +18,22 @@ const described = <Schema extends z.ZodType>(schema: Schema, description: string
   return schema
 }
 
+/**
+ * What is hidden of a secret setting: all of its `value`, the `password` in an address, or the `path` of an address, which
+ * says where and as whom something is posted.
+ */
+export type SecretForm = 'value' | 'password' | 'path'
+
+const secretForms = new WeakMap<z.core.$ZodType, SecretForm>()
+
+/** Declares a secret setting. Goes around the finished schema: every change of a schema is another one. */
+export const secret = <Schema extends z.ZodType>(form: SecretForm, schema: Schema): Schema => {
+  secretForms.set(schema, form)
+  return schema
+}
+
+export const secretFormOf = (schema: z.core.$ZodType): SecretForm | null => secretForms.get(schema) ?? null
+
 /** A section or nested group: unknown keys are faults, a missing group is its defaults. */
 export const group = <Shape extends z.core.$ZodLooseShape>(description: string, shape: Shape) => {
   const schema = z.strictObject(shape)

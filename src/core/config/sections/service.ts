@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { faultOf } from '../../shared/faults.ts'
-import { choice, flag, group, plainText, text, whole } from './kinds.ts'
+import { choice, flag, group, plainText, secret, text, whole } from './kinds.ts'
 
 const host = () =>
   plainText(1, 255)
@@ -11,14 +11,17 @@ const host = () =>
 const port = (fallback: number) => whole(fallback, 0, 65_535, 'port to listen on (0 = any free one)')
 
 const token = (description: string) =>
-  z
-    .string()
-    .trim()
-    .max(512)
-    .regex(/^[^\s\p{Cc}]*$/u, { error: 'must not contain blanks' })
-    .refine((value) => value.isWellFormed(), faultOf('unicode_invalid', 'must be well-formed Unicode'))
-    .default('')
-    .describe(description)
+  secret(
+    'value',
+    z
+      .string()
+      .trim()
+      .max(512)
+      .regex(/^[^\s\p{Cc}]*$/u, { error: 'must not contain blanks' })
+      .refine((value) => value.isWellFormed(), faultOf('unicode_invalid', 'must be well-formed Unicode'))
+      .default('')
+      .describe(description),
+  )
 
 /** Lower case without path, exactly as browsers send it. */
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?$/
@@ -69,15 +72,21 @@ export const trace = group('Trace sessions', {
 const isWebhook = (url: string): boolean => url === '' || /^https?:\/\/[^\s]+$/.test(url)
 
 export const store = group('The event store', {
-  url: plainText(0, 2048)
-    .refine(isStoreUrl, faultOf('url_invalid', 'must be empty or a postgres:// or postgresql:// URL'))
-    .default('')
-    .describe('PostgreSQL address (empty = SQLite in data/events.db)'),
+  url: secret(
+    'password',
+    plainText(0, 2048)
+      .refine(isStoreUrl, faultOf('url_invalid', 'must be empty or a postgres:// or postgresql:// URL'))
+      .default('')
+      .describe('PostgreSQL address (empty = SQLite in data/events.db)'),
+  ),
   checkpoint_file: text('', 4096, 'where signed checkpoints go (empty = beside the database)'),
-  checkpoint_webhook: plainText(0, 2048)
-    .refine(isWebhook, faultOf('url_invalid', 'must be empty or an http:// or https:// URL'))
-    .default('')
-    .describe('each checkpoint is posted here (empty = nowhere)'),
+  checkpoint_webhook: secret(
+    'path',
+    plainText(0, 2048)
+      .refine(isWebhook, faultOf('url_invalid', 'must be empty or an http:// or https:// URL'))
+      .default('')
+      .describe('each checkpoint is posted here (empty = nowhere)'),
+  ),
   checkpoint_every_events: whole(1000, 1, 1_000_000, 'events between checkpoints'),
   checkpoint_every_seconds: whole(10, 1, 3600, 'or this much time'),
   snapshot_every_events: whole(10_000, 1, 100_000_000, 'events between snapshots of the state'),

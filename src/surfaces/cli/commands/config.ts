@@ -117,7 +117,7 @@ const changeKey = async (
   if (changed.length > 0) {
     await record('config set', {
       kind: 'record-config-change',
-      change: { changed: [...changed], ...configurationRecord(configuration, sha256Hex) },
+      change: { changed: [...changed], changed_by: 'cli', ...configurationRecord(configuration, sha256Hex) },
       surface: 'cli',
     })
   }

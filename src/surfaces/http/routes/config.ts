@@ -11,7 +11,7 @@ import { isJsonObject } from '../../../core/shared/json-object.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
 import type { ChangeOptions, ConfigurationRefusal } from '../../../ports/config-file.ts'
-import { mayChange } from '../../caller.ts'
+import { mayChange, nameOf } from '../../caller.ts'
 import { ok, refused, refusedWith, type Refused } from '../results.ts'
 import { invalidProblem } from '../problems.ts'
 import { route, routes, type Service } from '../route.ts'
@@ -110,7 +110,8 @@ export const configRoutes = routes('Configuration', {
       for (const warning of made.warnings) service.logger.warn(warning)
       const isChanged = made.changed.length > 0
       if (isChanged) {
-        const change = { changed: [...made.changed], ...configurationRecord(made.configuration, sha256Hex) }
+        const record = configurationRecord(made.configuration, sha256Hex)
+        const change = { changed: [...made.changed], changed_by: nameOf(caller), ...record }
         try {
           await execute({ kind: 'record-config-change', change, surface: 'api' }, () => null)
         } catch (error) {
