@@ -12,6 +12,7 @@ import { CHECKPOINT_PACE, createCheckpointer, type CheckpointStep } from '../eng
 import { keepCheckpoints } from '../engine/integrity/keep-checkpoints.ts'
 import type { IntegrityReport } from '../engine/integrity/report.ts'
 import type { Trust } from '../engine/integrity/trust.ts'
+import type { Folded } from '../engine/integrity/trusted-fold.ts'
 import { verifyLog } from '../engine/integrity/verify.ts'
 import type { PayloadOf } from '../core/events/catalogue.ts'
 import type { SignedCheckpoint } from '../core/log/checkpoint.ts'
@@ -67,7 +68,7 @@ export interface EngineOptions {
 /** How many of the newest events are verified before a process writes. */
 const START_CHECK_EVENTS = 100
 
-/** Verifies the newest events, opens the engine, and records this node in the log. */
+/** Opens the engine, verifies the newest events against what it has folded, and records this node in the log. */
 export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine> =>
   opening(async (closers) => {
     const { environment, configuration, store, logger, announce } = options
@@ -78,18 +79,8 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
     const signer = await openSigner(environment, configuration, logger)
     closers.add(() => signer.close())
     const trust = await trustOf(home, signer, signer.ephemeral ? null : place)
-    const checked = await verifyLog(log, {
-      mode: 'fast',
-      n: START_CHECK_EVENTS,
-      checkpoints,
-      trust,
-      clock,
-    })
-    if (!checked.ok)
-      logger.error(`the stored log does not verify: ${checked.detail}`, { seq: checked.first_bad_seq })
-
     const snapshotEveryEvents = configuration.store.snapshot_every_events
-    // Events before those that were verified above: the start itself locks the engine then.
+    // Events before those that are verified below: the start itself locks the engine then.
     let unsignedSeq: number | null = null
     let lock: (() => void) | null = null
     const engine: Engine = await Engine.open({
@@ -119,6 +110,16 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
       onError,
     })
     closers.add(() => engine.close())
+    const checked = await verifyLog(log, {
+      mode: 'fast',
+      n: START_CHECK_EVENTS,
+      checkpoints,
+      trust,
+      fold: () => engine.folded(),
+      clock,
+    })
+    if (!checked.ok)
+      logger.error(`the stored log does not verify: ${checked.detail}`, { seq: checked.first_bad_seq })
     const integrity = unsignedSeq === null ? checked : unsignedReport(checked, unsignedSeq)
     lock = () => {
       engine
@@ -131,7 +132,15 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
     const pace = paceOf(configuration)
     // A log in memory has checkpoints only for those who ask for a proof.
     const kept = checkpoints ?? memoryCheckpoints()
-    const checkpointer = createCheckpointer({ log, checkpoints: kept, signer, signatures, clock, ...pace })
+    const checkpointer = createCheckpointer({
+      log,
+      checkpoints: kept,
+      signer,
+      signatures,
+      fold: () => engine.folded(),
+      clock,
+      ...pace,
+    })
     const signCheckpoint = (): Promise<CheckpointStep> => checkpointer.step('now')
     if (checkpoints !== null) {
       // From the first event on the log says that checkpoints are kept, so the first one does not wait.
@@ -162,7 +171,8 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
     }
     // A log that was exchanged stays the other one until an operator accepts it.
     if (place !== null && !signer.ephemeral && trust.firstHash === null) await pinFirst(log, home, place)
-    const prover = { log, checkpoints: kept, signatures, trust, signer, signCheckpoint }
+    const fold = (): Promise<Folded> => engine.folded()
+    const prover = { log, checkpoints: kept, signatures, trust, fold, signer, signCheckpoint }
     return {
       engine,
       signer,

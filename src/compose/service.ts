@@ -72,6 +72,7 @@ export const startService = (
         ...request,
         checkpoints,
         trust,
+        fold: () => engine.folded(),
         clock,
         ...(onProgress === undefined ? {} : { onProgress }),
       })

@@ -47,7 +47,7 @@ export const believedLog = (log: EventLog, believer: Believer): EventLog => {
     // An unsigned event holds its key all the same.
     findByDedupeKeys: (keys) => log.findByDedupeKeys(keys),
     saveSnapshot: (snapshot) => log.saveSnapshot(snapshot),
-    loadSnapshot: (stateVersion) => log.loadSnapshot(stateVersion),
+    loadSnapshot: (stateVersion, signer) => log.loadSnapshot(stateVersion, signer),
     watch: (onAppended) => log.watch(onAppended),
     scan: (range) => log.scan(range),
     verifyHashes: (range) => log.verifyHashes(range),

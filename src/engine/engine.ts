@@ -30,6 +30,7 @@ import {
 import type { EngineDependencies } from './engine-dependencies.ts'
 import { timesOf } from './decision-times.ts'
 import { EventBus } from './event-bus.ts'
+import { TrustedHeads, type Folded } from './integrity/trusted-fold.ts'
 import { lockedAfterLoss } from './locked-after-loss.ts'
 import { catchUp, recall, type Memory, type Page } from './memory.ts'
 import { PastStates } from './past-states.ts'
@@ -68,6 +69,7 @@ export class Engine implements Executor {
   readonly #stopWatching: () => void
   /** The fold of stored events; and that fold with the batches in flight. */
   #durable: Memory
+  readonly #heads: TrustedHeads
   #ahead: Memory
   readonly #queue = new CommandQueue<Waiting>()
   readonly #inFlight: Batch[] = []
@@ -90,10 +92,14 @@ export class Engine implements Executor {
   static async open(dependencies: EngineDependencies): Promise<Engine> {
     const { log, trust = null, onUnsigned } = dependencies
     const recalled = await recall(log, trust)
-    return new Engine(dependencies, await catchUp(log, recalled, { trust, onUnsigned }), recalled.head.seq)
+    const heads = new TrustedHeads()
+    heads.add(recalled.head)
+    const onPage = ({ memory }: Page): void => heads.add(memory.head)
+    const memory = await catchUp(log, recalled, { trust, onUnsigned, onPage })
+    return new Engine(dependencies, { memory, heads }, recalled.head.seq)
   }
 
-  private constructor(dependencies: EngineDependencies, memory: Memory, snapshotSeq: number) {
+  private constructor(dependencies: EngineDependencies, { memory, heads }: Folded, snapshotSeq: number) {
     const { log, signer, snapshotEveryEvents, limits } = dependencies
     this.storedLog = log
     this.log = believedLog(log, this)
@@ -103,6 +109,7 @@ export class Engine implements Executor {
     this.#dependencies = dependencies
     this.#limits = { ...LIMITS, ...limits }
     this.#durable = memory
+    this.#heads = heads
     this.#ahead = memory
     this.#line = new CommitLine(log, signer)
     this.#snapshots = new SnapshotKeeper(log, signer, snapshotEveryEvents, snapshotSeq)
@@ -143,6 +150,12 @@ export class Engine implements Executor {
       await advanced
     }
     return this.state
+  }
+
+  /** The verified log including events that other processes have stored by now: what checks and proofs rest on. */
+  async folded(): Promise<Folded> {
+    await this.fresh()
+    return { memory: this.#durable, heads: this.#heads }
   }
 
   /** Decides, stores and folds. Resolves when everything is durable; a refusal resolves, an error rejects. */
@@ -315,6 +328,7 @@ export class Engine implements Executor {
 
   #advance(memory: Memory): void {
     this.#durable = memory
+    this.#heads.add(memory.head)
     for (const { resolve } of this.#advanceWaiters.splice(0)) resolve()
     this.#snapshots
       .keepIfDue(memory)

@@ -15,7 +15,7 @@ import { evolve, INITIAL_STATE, STATE_VERSION, type State } from '../core/state.
 import type { EventLog, Snapshot } from '../ports/event-log.ts'
 import type { Signer } from '../ports/signer.ts'
 import { yieldToEventLoop } from '../ports/yield-to-event-loop.ts'
-import { BatchCheck, snapshotFaultOf, snapshotText, type Trust } from './integrity/trust.ts'
+import { BatchCheck, rootSnapshot, snapshotText, type Trust } from './integrity/trust.ts'
 import { sha256Hex } from './sha256.ts'
 
 /** The fold of the log up to a head. */
@@ -87,17 +87,16 @@ export const catchUp = async (
 const NONE: ReadonlySet<number> = new Set()
 
 /**
- * Memory of the newest usable snapshot, or empty. The caller catches up from there. A snapshot that no accepted key has
- * signed is not used: the log is folded from its beginning instead.
+ * Memory of the newest snapshot that the reader's own key has signed, or empty. The caller catches up from there. Any
+ * other snapshot is not used: the log is folded from its beginning instead.
  */
 export const recall = async (
   log: EventLog,
   trust: Trust | null,
   isWanted: (seq: number) => boolean = () => true,
 ): Promise<Memory> => {
-  const snapshot = await log.loadSnapshot(STATE_VERSION)
+  const snapshot = await rootSnapshot(log, STATE_VERSION, trust)
   if (snapshot === null || !isWanted(snapshot.seq)) return EMPTY_MEMORY
-  if ((await snapshotFaultOf(log, snapshot, trust)) !== null) return EMPTY_MEMORY
   const state = decodeState(snapshot.state)
   return { state, head: { seq: snapshot.seq, hash: snapshot.chainHash, recordedAt: state.recordedAt } }
 }

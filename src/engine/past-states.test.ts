@@ -143,7 +143,7 @@ describe('the state as it was', () => {
       return page
     }
     log.head = () => day.log.head()
-    log.loadSnapshot = (version) => day.log.loadSnapshot(version)
+    log.loadSnapshot = (version, signer) => day.log.loadSnapshot(version, signer)
     const past = new PastStates(log, null)
     const asked = Array.from({ length: 12 }, (_, index) => past.at({ kind: 'seq', seq: 500 - index }, AHEAD))
     const answers = await Promise.all(asked)

@@ -48,8 +48,8 @@ export interface EventLog {
   /** The events that hold these dedupe keys; keys never seen are absent. */
   findByDedupeKeys(keys: readonly string[]): Promise<ReadonlyMap<string, LogRecord>>
   saveSnapshot(snapshot: Snapshot): Promise<void>
-  /** The newest snapshot of this version whose chain hash still stands at its seq. */
-  loadSnapshot(stateVersion: string): Promise<Snapshot | null>
+  /** The newest snapshot of this version, of this signer or of any, whose chain hash still stands at its seq. */
+  loadSnapshot(stateVersion: string, signer?: string): Promise<Snapshot | null>
   /** Calls `onAppended` soon after any process appended, also for our own appends. May call too often. */
   watch(onAppended: () => void): () => void
   /** Rows in seq order for verification, in pages, without parsing. */

@@ -322,6 +322,47 @@ export const MUTANTS = [
     ],
   },
   {
+    name: 'the signature of a snapshot is not checked',
+    file: 'src/engine/integrity/trust.ts',
+    from: '(await signatures.verifyAll([{ text: snapshotText(snapshot), signatureHex, publicKeyHex }])).length === 0',
+    to: '(await signatures.verifyAll([{ text: snapshotText(snapshot), signatureHex, publicKeyHex }])).length < 2',
+    test: [
+      'src/engine/integrity/trusted-fold.test.ts',
+      'is none with a wrong signature in the name of an accepted key',
+    ],
+  },
+  {
+    name: 'a reader goes on from a snapshot of another key',
+    file: 'src/engine/integrity/trust.ts',
+    from: 'if (snapshot === null || snapshot.signer !== own.nodeId) return null',
+    to: 'if (snapshot === null) return null',
+    test: ['src/engine/integrity/trusted-fold.test.ts', 'is not believed because of the store'],
+  },
+  {
+    name: 'a checkpoint is signed over events that this node has not verified',
+    file: 'src/engine/integrity/checkpointer.ts',
+    from: 'if (walk.head() !== trusted.hash) return stop(newest, exchanged(trusted))',
+    to: 'if (walk.head() === null) return stop(newest, exchanged(trusted))',
+    test: ['src/engine/integrity/trusted-fold.test.ts', 'are not covered by a new checkpoint'],
+  },
+  {
+    name: 'a proof leads to a checkpoint of a retired key',
+    file: 'src/engine/proofs/prove.ts',
+    from: 'const publicKeyHex = keyOf(keys, note.keyName, trust)',
+    to: 'const publicKeyHex = keys.publicKeys.get(note.keyName)',
+    test: [
+      'src/engine/integrity/trusted-fold.test.ts',
+      'are not proved by a checkpoint of a key that was retired',
+    ],
+  },
+  {
+    name: 'fast verification does not look for the event that was folded',
+    file: 'src/engine/integrity/verify.ts',
+    from: 'if (record?.hash === hash) return',
+    to: 'if (record !== null) return',
+    test: ['src/engine/integrity/trusted-fold.test.ts', 'are found by fast verification'],
+  },
+  {
     name: 'the signature of a submission is not checked',
     file: 'src/core/signals/signed-submissions.ts',
     from: 'if (!isSigned({ text, signatureHex: signature, publicKeyHex: publicKey })) {',

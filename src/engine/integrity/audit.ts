@@ -6,7 +6,7 @@ import { faultAt, type Findings } from './findings.ts'
 import { yieldToEventLoop } from '../../ports/yield-to-event-loop.ts'
 import { canonicalFaultOf, columnFaultOf, SLICE_EVENTS, withTexts } from './record-check.ts'
 import { keyIn } from './signer-keys.ts'
-import { keyOf, type Trust } from './trust.ts'
+import { keyEverOf, keyOf, type Trust } from './trust.ts'
 import { createTreeCheck, type SignatureClaim } from './tree-check.ts'
 
 export interface AuditOptions {
@@ -48,7 +48,11 @@ export const createAudit = (options: AuditOptions) => {
   let { keys } = options
   const treeKeys = new Map(keys.publicKeys)
   const notes = options.notes.filter(({ frontier }) => frontier.size > options.start.seq)
-  const tree = createTreeCheck(notes, treeKeys, { wholeLog })
+  const tree = createTreeCheck(notes, {
+    leafKeys: treeKeys,
+    noteKey: (nodeId) => keyEverOf(keys, nodeId, trust),
+    wholeLog,
+  })
   const domains = new Map<string, number>()
   let last = options.start
   let checked = 0
@@ -62,13 +66,15 @@ export const createAudit = (options: AuditOptions) => {
     const introduced = keyIn(record)
     if (introduced !== null && !treeKeys.has(introduced.nodeId))
       treeKeys.set(introduced.nodeId, introduced.publicKey)
+    // First, since a checkpoint that ends here may be signed by a key that this batch introduces.
+    const batchClaims = cutter.add(record).flatMap(claimsOf)
     const { faults, claims } = tree.add(record)
     for (const fault of faults) findings.add(fault)
     const domain = domainOf(record.type)
     domains.set(domain, (domains.get(domain) ?? 0) + 1)
     last = headOf(record)
     checked += 1
-    return [...cutter.add(record).flatMap(claimsOf), ...claims]
+    return [...batchClaims, ...claims]
   }
 
   /** The place of the events is signed by their batch, and what they say by each of them. */

@@ -7,6 +7,8 @@ import {
 } from '../../core/log/checkpoint.ts'
 import type { Head } from '../../core/log/event.ts'
 import { rootOf } from '../../core/log/merkle.ts'
+import { INITIAL_OPERATIONS } from '../../core/operations/evolve.ts'
+import { acceptedKey } from '../../core/operations/keys.ts'
 import { assert } from '../../core/shared/assert.ts'
 import type { CheckpointStore } from '../../ports/checkpoints.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -20,13 +22,17 @@ import { eventAt, newestFaultOf } from './newest-checkpoint.ts'
 import { sha256 } from '../sha256.ts'
 import { introducedAt } from './signer-keys.ts'
 import { originOf } from './tree-check.ts'
-import { createTreeWalk, type TreeWalk, type TreeWalkStart } from './tree-walk.ts'
+import { createTreeWalk, type KnownOfEvents, type TreeWalk, type TreeWalkStart } from './tree-walk.ts'
+import type { Trust } from './trust.ts'
+import { createFold, type Fold, type TrustedHead } from './trusted-fold.ts'
 
 export interface CheckpointerDependencies {
   readonly log: EventLog
   readonly checkpoints: CheckpointStore
   readonly signer: Signer
   readonly signatures: Signatures
+  /** The fold of a running engine; without one the log is folded from the root that the signer trusts. */
+  readonly fold?: Fold
   readonly clock: Pick<Clock, 'now'>
   readonly everyEvents: number
   readonly everyMs: number
@@ -54,10 +60,15 @@ export interface Checkpointer {
 
 /**
  * Signs what the log is, again and again, outside of the log. Before each signature the log is held against the
- * newest checkpoint of any process, so no two checkpoints ever contradict each other.
+ * newest checkpoint of any process, so no two checkpoints ever contradict each other. A checkpoint ends at an event that
+ * this process has verified itself, and is signed only if the walk to it gives the same chain hash: rows that were
+ * exchanged since, with hashes that fit again, are not signed.
  */
 export const createCheckpointer = (dependencies: CheckpointerDependencies): Checkpointer => {
   const { log, checkpoints, signer, signatures, clock } = dependencies
+  const trust: Trust = { signatures, own: signer, firstHash: null }
+  const fold = dependencies.fold ?? createFold(log, trust)
+  let known: KnownOfEvents = INITIAL_OPERATIONS
   let walk: TreeWalk | null = null
   let origin: string | null = null
   let knownSince: number | null = null
@@ -81,9 +92,11 @@ export const createCheckpointer = (dependencies: CheckpointerDependencies): Chec
   /** Brings our tree to the newest checkpoint, and says whether it is there and agrees. */
   const agreeWith = async (newest: SignedCheckpoint, head: Head): Promise<CheckpointStep | null> => {
     if (newest.note === agreed?.note && newest.frontier.size <= head.seq) return null
-    const fault = await newestFaultOf(log, newest, head, signatures)
+    const fault = await newestFaultOf(log, newest, head, { keys: known.nodes, trust })
     if (fault !== null) return stop(newest, fault)
-    walk ??= createTreeWalk(log, await startAt(log, newest))
+    // The tree of a key that was retired is built anew: whoever stole the key could sign another one.
+    const isRooted = acceptedKey(known.nodes, newest.keyName) !== undefined
+    walk ??= createTreeWalk(log, () => known, isRooted ? await startAt(log, newest) : undefined)
     const { size } = newest.frontier
     // Ours is further already; a smaller one was only written late.
     if (walk.frontier().size > size) return null
@@ -97,9 +110,12 @@ export const createCheckpointer = (dependencies: CheckpointerDependencies): Chec
 
   /**
    * Where the log learned our key. A note by a key that it does not know would prove nothing, and who reads the log from
-   * its beginning does not know the key before.
+   * its beginning does not know the key before. The fold says whether the log knows it; where is only looked up.
    */
-  const whenKnown = async (): Promise<number> => (knownSince ??= await introducedAt(log, signer)) ?? Infinity
+  const whenKnown = async (): Promise<number> => {
+    if (known.nodes.publicKeys.get(signer.nodeId) !== signer.publicKey) return Infinity
+    return (knownSince ??= await introducedAt(log, signer)) ?? 0
+  }
 
   const sign = async (tree: TreeWalk): Promise<number> => {
     const frontier = tree.frontier()
@@ -134,14 +150,22 @@ export const createCheckpointer = (dependencies: CheckpointerDependencies): Chec
     stopped = null
     if (newest === null && agreed !== null) forget()
     const head = await log.head()
+    const { memory, heads } = await fold()
+    known = memory.state.operations
     const obstacle = newest === null ? null : await agreeWith(newest, head)
     if (obstacle !== null) return obstacle
     const due = when === 'now' ? head.seq > sizeOf(newest) : isDue(newest, head)
     if (!due || (await whenKnown()) > head.seq) return IDLE
-    walk ??= createTreeWalk(log)
-    const fault = await walk.forward(Math.min(head.seq, walk.frontier().size + dependencies.stepMax))
+    walk ??= createTreeWalk(log, () => known)
+    const from = walk.frontier().size
+    const upTo = Math.min(head.seq, from + dependencies.stepMax)
+    // The walk may stand at the event already, where a checkpoint of it could not be stored.
+    const signedUpTo = Math.max(from - 1, sizeOf(newest))
+    const trusted = memory.head.seq < head.seq ? null : heads.newestIn(signedUpTo, upTo)
+    const fault = await walk.forward(trusted?.seq ?? upTo)
     if (fault !== null) return stop(newest, fault)
-    if (walk.frontier().size < (await whenKnown())) return { status: 'catching-up' }
+    if (trusted === null || trusted.seq < (await whenKnown())) return { status: 'catching-up' }
+    if (walk.head() !== trusted.hash) return stop(newest, exchanged(trusted))
     const size = await sign(walk)
     return { status: 'signed', size, behind: head.seq - size >= dependencies.everyEvents }
   }
@@ -173,6 +197,9 @@ const agrees = (walk: TreeWalk, { root, eventRoot }: SignedCheckpoint): boolean 
   (eventRoot === null || sameBytes(rootOf(walk.eventFrontier(), sha256), eventRoot))
 
 const sizeOf = (newest: SignedCheckpoint | null): number => newest?.frontier.size ?? 0
+
+const exchanged = ({ seq }: TrustedHead): Fault =>
+  faultAt({ seq }, 'link', `event ${seq} is not the one that this node has verified`)
 
 const IDLE: CheckpointStep = { status: 'idle' }
 

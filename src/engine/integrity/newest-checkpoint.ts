@@ -1,11 +1,17 @@
 import { noteFaultOf, type SignedCheckpoint } from '../../core/log/checkpoint.ts'
 import type { Head, LogRecord } from '../../core/log/event.ts'
+import type { Keys } from '../../core/operations/keys.ts'
 import type { EventLog } from '../../ports/event-log.ts'
-import type { Signatures } from '../../ports/signatures.ts'
 import { faultAt, type Fault } from './findings.ts'
 import { sha256 } from '../sha256.ts'
-import { findKeys } from './signer-keys.ts'
 import { noteFaultAt, originOf, signatureClaim } from './tree-check.ts'
+import { keyEverOf, type Trust } from './trust.ts'
+
+/** The keys that count for checkpoints: the accepted keys of the verified log, and the reader's own. */
+export interface NoteSigners {
+  readonly keys: Keys
+  readonly trust: Pick<Trust, 'own' | 'signatures'>
+}
 
 /**
  * Whether the log still holds what the newest checkpoint promised, without reading more than two events: the same
@@ -15,7 +21,7 @@ export const newestFaultOf = async (
   log: EventLog,
   newest: SignedCheckpoint,
   head: Head,
-  signatures: Signatures,
+  signers: NoteSigners,
 ): Promise<Fault | null> => {
   const { size } = newest.frontier
   const first = await eventAt(log, 1)
@@ -23,7 +29,7 @@ export const newestFaultOf = async (
     const detail = `the checkpoint at ${size} is of another log: it began with another event`
     return faultAt({ seq: 1, id: first.id }, 'checkpoint', detail)
   }
-  const forged = await forgeryOf(log, newest, signatures)
+  const forged = await forgeryOf(newest, signers)
   if (size > head.seq) {
     // The key may have been lost together with the end of the log; a note that is certainly forged proves no loss.
     return forged !== null && forged.certain ? forged.fault : truncation(head, newest)
@@ -39,18 +45,17 @@ const truncation = ({ seq }: Head, { time, frontier: { size } }: SignedCheckpoin
   faultAt({ seq: seq + 1 }, 'truncated', `the log ends at ${seq}, but on ${time} it had ${size} events`)
 
 const forgeryOf = async (
-  log: EventLog,
   note: SignedCheckpoint,
-  signatures: Signatures,
+  { keys, trust }: NoteSigners,
 ): Promise<{ readonly fault: Fault; readonly certain: boolean } | null> => {
-  const publicKey = (await findKeys(log, [note.keyName])).get(note.keyName)
+  const publicKey = keyEverOf(keys, note.keyName, trust)
   if (publicKey === undefined) {
     return { fault: noteFaultAt(note, `the key of its signer ${note.keyName} is not known`), certain: false }
   }
   const why = noteFaultOf(note, publicKey, sha256)
   if (why !== null) return { fault: noteFaultAt(note, why), certain: true }
   const { signed, fault } = signatureClaim(note, publicKey)
-  const bad = await signatures.verifyAll([signed])
+  const bad = await trust.signatures.verifyAll([signed])
   return bad.length === 0 ? null : { fault, certain: true }
 }
 

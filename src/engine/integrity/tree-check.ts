@@ -29,14 +29,21 @@ export const leafOfRecord = (record: LogRecord, keys: SignerKeys): Uint8Array =>
   )
 }
 
+export interface TreeCheckOptions {
+  /** Keys as the log introduces them, accepted or not: a leaf names the key of its signer. */
+  readonly leafKeys: SignerKeys
+  /** The key that a checkpoint is checked with: an accepted one. */
+  readonly noteKey: (nodeId: string) => string | undefined
+  readonly wholeLog: boolean
+}
+
 /**
  * Grows the Merkle tree over all leaves and compares it with each checkpoint it passes, smallest first. Part of a
  * log has no tree: then only the chain hash at each checkpoint is compared.
  */
 export const createTreeCheck = (
   notes: readonly SignedCheckpoint[],
-  keys: SignerKeys,
-  { wholeLog }: { readonly wholeLog: boolean },
+  { leafKeys, noteKey, wholeLog }: TreeCheckOptions,
 ) => {
   let waiting = [...notes]
   let frontier: Frontier = EMPTY_FRONTIER
@@ -57,7 +64,7 @@ export const createTreeCheck = (
     return sameBytes(rootOf(frontier, sha256), note.root)
   }
   const judge = (note: SignedCheckpoint, record: LogRecord): TreeFindings => {
-    const publicKey = keys.get(note.keyName)
+    const publicKey = noteKey(note.keyName)
     // Part of a log may lack the key: such a note proves nothing either way.
     if (publicKey === undefined && !wholeLog) return NOTHING
     if (publicKey === undefined)
@@ -82,7 +89,7 @@ export const createTreeCheck = (
       if (waiting.length === 0) return NOTHING
       if (record.seq === 1) origin = originOf(record)
       firstUnproven ??= { seq: record.seq, id: record.id }
-      if (wholeLog) leaves.push(leafOfRecord(record, keys))
+      if (wholeLog) leaves.push(leafOfRecord(record, leafKeys))
       const reached = waiting.filter(({ frontier: { size } }) => size <= record.seq)
       waiting = waiting.slice(reached.length)
       const judged = reached.map((note) => judge(note, record))

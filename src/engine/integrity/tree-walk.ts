@@ -1,4 +1,6 @@
 import { EMPTY_HEAD, headOf, type Head, type LogRecord } from '../../core/log/event.ts'
+import type { OperationsState } from '../../core/operations/evolve.ts'
+import { stretchOf } from '../../core/operations/unsigned.ts'
 import { EMPTY_FRONTIER, eventLeaf, extendFrontier, type Frontier } from '../../core/log/merkle.ts'
 import { missingFault, type EventLog } from '../../ports/event-log.ts'
 import { faultFrom, type Fault } from './findings.ts'
@@ -20,7 +22,15 @@ export interface TreeWalkStart {
 
 const AT_FIRST: TreeWalkStart = { frontier: EMPTY_FRONTIER, eventFrontier: EMPTY_FRONTIER, head: '' }
 
-export const createTreeWalk = (log: EventLog, start: TreeWalkStart = AT_FIRST) => {
+/** What the fold of the verified log knows of its events. */
+export type KnownOfEvents = Pick<OperationsState, 'nodes' | 'unsigned'>
+
+/** A signer that was never accepted has the key under which it introduced itself. */
+export const createTreeWalk = (
+  log: EventLog,
+  known: () => KnownOfEvents,
+  start: TreeWalkStart = AT_FIRST,
+) => {
   const keys = new Map<string, string>()
   let { frontier, eventFrontier } = start
   let last: Head = { ...EMPTY_HEAD, seq: frontier.size, hash: start.head }
@@ -28,7 +38,11 @@ export const createTreeWalk = (log: EventLog, start: TreeWalkStart = AT_FIRST) =
   const learnKeys = async (records: readonly LogRecord[]): Promise<void> => {
     for (const record of records) {
       const key = keyIn(record)
-      if (key !== null) keys.set(key.nodeId, key.publicKey)
+      if (key !== null && !keys.has(key.nodeId)) keys.set(key.nodeId, key.publicKey)
+    }
+    for (const { signer } of records) {
+      const accepted = signer === null ? undefined : known().nodes.publicKeys.get(signer)
+      if (signer !== null && accepted !== undefined) keys.set(signer, accepted)
     }
     const unknown = new Set(
       records.flatMap(({ signer }) => (signer === null || keys.has(signer) ? [] : [signer])),
@@ -43,7 +57,9 @@ export const createTreeWalk = (log: EventLog, start: TreeWalkStart = AT_FIRST) =
     const eventLeaves: Uint8Array[] = []
     let previous = last
     for (const record of records) {
-      const fault = columnFaultOf(record, previous, { rehash: false })
+      // An event that was found damaged when it was folded is in the tree under the hash it has, and proves nothing.
+      const isKnown = stretchOf(known().unsigned, record.seq) !== undefined
+      const fault = columnFaultOf(record, previous, { rehash: !isKnown })
       if (fault !== null) return fault
       leaves.push(leafOfRecord(record, keys))
       eventLeaves.push(eventLeaf(record.hash, sha256))

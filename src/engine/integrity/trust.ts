@@ -1,13 +1,6 @@
 import { BatchCutter, type Batch, type Stretch } from '../../core/log/batch.ts'
 import { headOf, type Head, type LogRecord } from '../../core/log/event.ts'
-import {
-  acceptedKey,
-  evolveKeys,
-  keyEventIn,
-  keyOfBatch,
-  NO_KEYS,
-  type Keys,
-} from '../../core/operations/keys.ts'
+import { acceptedKey, keyEventIn, keyOfBatch, type Keys } from '../../core/operations/keys.ts'
 import { chainFaultOf, type EventLog, type Snapshot } from '../../ports/event-log.ts'
 import type { Signatures } from '../../ports/signatures.ts'
 import { yieldToEventLoop } from '../../ports/yield-to-event-loop.ts'
@@ -102,39 +95,24 @@ export const keyOf = (keys: Keys, nodeId: string, { own }: Trust): string | unde
   acceptedKey(keys, nodeId) ??
   (own?.nodeId === nodeId && !keys.retired.includes(nodeId) ? own.publicKey : undefined)
 
-/** Whose signatures count after this event: from the few events about keys, each of which has to be signed itself. */
-export const keysUpTo = async (log: Pick<EventLog, 'read'>, seq: number, trust: Trust): Promise<Keys> => {
-  let keys = NO_KEYS
-  let after = 0
-  for (;;) {
-    // Once a log is closed, starts change nothing.
-    const types = keys.isClosed ? KEY_TYPES : [STARTED, ...KEY_TYPES]
-    const page = await log.read({ types, after, before: seq + 1, order: 'asc', limit: PAGE_SIZE })
-    for (const record of page) {
-      after = record.seq
-      const event = keyEventIn(record)
-      if (event !== null && (await isSignedIn(await batchAround(log, after), after, keys, trust)))
-        keys = evolveKeys(keys, event)
-      // The rest of the page may be starts without end.
-      if (keys.isClosed && types.includes(STARTED)) break
-    }
-    if (page.length < PAGE_SIZE && after === (page.at(-1)?.seq ?? after)) return keys
-  }
-}
+/** The key that the signature of a checkpoint or a snapshot is checked with: that of any key the log ever accepted. */
+export const keyEverOf = (keys: Keys, nodeId: string, { own }: Pick<Trust, 'own'>): string | undefined =>
+  own?.nodeId === nodeId ? own.publicKey : keys.publicKeys.get(nodeId)
 
-const KEY_TYPES = ['system.key_admitted.v1', 'system.key_retired.v1']
-const STARTED = 'system.started.v1'
-const PAGE_SIZE = 100
-
-/** Whether somebody who may write here has signed this event where it stands. */
+/** Whether an accepted key has signed this event where it stands, as far as its batch shows it. */
 export const isSignedInPlace = async (
   log: Pick<EventLog, 'read'>,
   { seq }: LogRecord,
+  keys: Keys,
   trust: Trust,
 ): Promise<boolean> => {
   const batch = await batchAround(log, seq)
-  // The batch itself may retire the key that signs it.
-  return isSignedIn(batch, seq, await keysUpTo(log, (batch[0]?.seq ?? seq) - 1, trust), trust)
+  const [first] = batch
+  if (first === undefined) return false
+  const check = new BatchCheck(trust, { seq: first.seq - 1, hash: first.prevHash, recordedAt: '' })
+  for await (const { unsigned } of check.checked(batch, { isLast: true, keys: () => keys }))
+    if (unsigned.has(seq)) return false
+  return true
 }
 
 const batchAround = async (log: Pick<EventLog, 'read'>, seq: number): Promise<readonly LogRecord[]> => {
@@ -150,40 +128,44 @@ const batchAround = async (log: Pick<EventLog, 'read'>, seq: number): Promise<re
   return [...before, ...behind]
 }
 
-/** Whether this batch, which holds the event, is signed by a key that counted before it. */
-const isSignedIn = async (
-  batch: readonly LogRecord[],
-  seq: number,
-  keys: Keys,
-  trust: Trust,
-): Promise<boolean> => {
-  const [first] = batch
-  if (first === undefined) return false
-  const check = new BatchCheck(trust, { seq: first.seq - 1, hash: first.prevHash, recordedAt: '' })
-  for await (const { unsigned } of check.checked(batch, { isLast: true, keys: () => keys }))
-    if (unsigned.has(seq)) return false
-  return true
-}
-
 const recordsOf = (stretch: Stretch): readonly LogRecord[] =>
   stretch.kind === 'batch' ? stretch.batch.records : stretch.records
 
-/** What is wrong with a stored snapshot. */
+/** What is wrong with a stored snapshot. `publicKeyHex` belongs to its signer; undefined if no such key was accepted. */
 export const snapshotFaultOf = async (
-  log: EventLog,
   snapshot: Snapshot,
-  trust: Trust | null,
+  signatures: Signatures,
+  publicKeyHex: string | undefined,
 ): Promise<string | null> => {
-  const { seq, signer, signature: signatureHex } = snapshot
-  if (sha256Hex(snapshot.state) !== snapshot.stateHash) return `the snapshot at ${seq} is damaged`
-  if (trust === null) return null
-  const publicKeyHex = keyOf(await keysUpTo(log, seq, trust), signer, trust)
+  const { seq, signature: signatureHex } = snapshot
+  if (sha256Hex(snapshot.state) !== snapshot.stateHash) return damagedSnapshot(snapshot)
   const isSigned =
     publicKeyHex !== undefined &&
-    (await trust.signatures.verifyAll([{ text: snapshotText(snapshot), signatureHex, publicKeyHex }]))
-      .length === 0
+    (await signatures.verifyAll([{ text: snapshotText(snapshot), signatureHex, publicKeyHex }])).length === 0
   return isSigned ? null : `the snapshot at ${seq} is not signed by an accepted key`
 }
+
+/**
+ * The snapshot that a reader goes on from. A snapshot decides the state, the accepted keys among it, so only the reader's
+ * own key vouches for one: no key that the log names does. A reader without a key of its own has none.
+ */
+export const rootSnapshot = async (
+  log: Pick<EventLog, 'loadSnapshot'>,
+  stateVersion: string,
+  trust: Trust | null,
+): Promise<Snapshot | null> => {
+  if (trust === null) {
+    const snapshot = await log.loadSnapshot(stateVersion)
+    return snapshot !== null && sha256Hex(snapshot.state) === snapshot.stateHash ? snapshot : null
+  }
+  const { own, signatures } = trust
+  if (own === null) return null
+  const snapshot = await log.loadSnapshot(stateVersion, own.nodeId)
+  if (snapshot === null || snapshot.signer !== own.nodeId) return null
+  return (await snapshotFaultOf(snapshot, signatures, own.publicKey)) === null ? snapshot : null
+}
+
+const damagedSnapshot = ({ seq }: Snapshot): string => `the snapshot at ${seq} is damaged`
 
 /** What the signature of a snapshot covers: which state this is, of which release, and of which log. */
 export const snapshotText = ({

@@ -1,21 +1,29 @@
 import { createHash } from 'node:crypto'
-import { EMPTY_HEAD, headOf, type Head } from '../../core/log/event.ts'
+import { EMPTY_HEAD, headOf, type Head, type LogRecord } from '../../core/log/event.ts'
 import type { CheckpointStore, StoredCheckpoints } from '../../ports/checkpoints.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { missingFault, type EventLog, type RecordedHead } from '../../ports/event-log.ts'
+import {
+  missingFault,
+  StoreUnavailableError,
+  type EventLog,
+  type RecordedHead,
+  type Snapshot,
+} from '../../ports/event-log.ts'
 import { startOfBatch } from '../batch-bounds.ts'
 import { createAudit, type AuditEnd } from './audit.ts'
-import { createFindings, faultAt, faultBeside, faultFrom, type Findings } from './findings.ts'
+import { createFindings, faultAt, faultBeside, faultFrom, type Fault, type Findings } from './findings.ts'
 import { checkIndex } from './index-check.ts'
 import { eventAt, newestFaultOf } from './newest-checkpoint.ts'
 import { checkNodesAt, createNodeCheck } from './node-check.ts'
 import { reportOf, type IntegrityReport } from './report.ts'
 import { missingCheckpointFault } from './recorded-checkpoint.ts'
-import { keysUpTo, snapshotFaultOf, type Trust } from './trust.ts'
-import { NO_KEYS } from '../../core/operations/keys.ts'
+import { keyEverOf, snapshotFaultOf, type Trust } from './trust.ts'
+import { createFold, type Fold } from './trusted-fold.ts'
+import { NO_KEYS, type Keys } from '../../core/operations/keys.ts'
+import { stretchOf } from '../../core/operations/unsigned.ts'
 import { STATE_VERSION, type State } from '../../core/state.ts'
 import { yieldToEventLoop } from '../../ports/yield-to-event-loop.ts'
-import { catchUp, EMPTY_MEMORY, encodedSlices } from '../memory.ts'
+import { catchUp, EMPTY_MEMORY, encodedSlices, type Memory } from '../memory.ts'
 
 export interface VerifyOptions {
   readonly mode: 'fast' | 'full'
@@ -24,6 +32,8 @@ export interface VerifyOptions {
   /** Null where the log has none: in memory. */
   readonly checkpoints: Pick<CheckpointStore, 'read'> | null
   readonly trust: Trust
+  /** The fold of a running engine; without one the log is folded from the root that this reader trusts. */
+  readonly fold?: Fold
   readonly clock: Pick<Clock, 'now'>
   readonly onProgress?: (progress: VerifyProgress) => void
 }
@@ -44,18 +54,23 @@ export interface VerifyProgress {
  */
 export const verifyLog = async (log: EventLog, options: VerifyOptions): Promise<IntegrityReport> => {
   const startedAt = options.clock.now()
-  const { mode, checkpoints } = options
+  const { mode, checkpoints, trust } = options
+  const findings = createFindings()
+  // Before the head: what is stored in between can only make the log longer. Full verification folds it anew.
+  const folded = mode === 'full' ? NOTHING_FOLDED : await foldedFor(log, options, findings)
   const stored = (await checkpoints?.read(mode === 'full' ? 'all' : 'newest')) ?? NO_CHECKPOINTS
   const recorded = (await log.recordedHead?.()) ?? null
   // Checkpoints and count before the head: what is written in between can only make the log longer.
   const eventCount = await log.count()
   const head = await log.head()
-  const findings = createFindings()
   await checkEnds(log, head, eventCount, findings)
-  const end = await (mode === 'full' ? verifyAll : verifyNewest)(log, head, stored, options, findings)
+  const end =
+    mode === 'full'
+      ? await verifyAll(log, head, stored, options, findings)
+      : await verifyNewest(log, head, stored, { ...options, memory: folded }, findings)
   checkUnreadable(stored, findings)
-  await checkSnapshot(log, options.trust, findings)
-  await checkFirst(log, options.trust, findings)
+  await checkSnapshots(log, end.keys, trust, findings)
+  await checkFirst(log, trust, findings)
   const missing = checkpoints === null ? null : await missingCheckpointFault(log, stored.notes.at(-1), head)
   if (missing !== null) findings.add(missing)
   await checkRecordedHead(log, recorded, head, findings)
@@ -67,6 +82,23 @@ export const verifyLog = async (log: EventLog, options: VerifyOptions): Promise<
     elapsedMs: options.clock.now() - startedAt,
     remarks: checkpoints === null ? [] : remarksOn(stored, head),
   })
+}
+
+const NOTHING_FOLDED: Memory = EMPTY_MEMORY
+
+/** A log that does not fold has no keys: then every signature in it is a fault. */
+const foldedFor = async (
+  log: EventLog,
+  { fold, trust }: VerifyOptions,
+  findings: Findings,
+): Promise<Memory> => {
+  try {
+    return (await (fold ?? createFold(log, trust))()).memory
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) throw error
+    findings.add(faultBeside('projections', 'the events do not fold to a state'))
+    return NOTHING_FOLDED
+  }
 }
 
 const NO_CHECKPOINTS: StoredCheckpoints = { notes: [], unreadable: 0 }
@@ -110,7 +142,7 @@ const verifyAll = async (
   await checkIndex(log, head, end.domains, findings)
   const newest = notes.at(-1)
   if (newest !== undefined && newest.frontier.size > head.seq) {
-    const fault = await newestFaultOf(log, newest, head, trust.signatures)
+    const fault = await newestFaultOf(log, newest, head, { keys: end.keys, trust })
     if (fault !== null) findings.add(fault)
   }
   await checkState(log, trust, head, findings, (folded) =>
@@ -130,14 +162,15 @@ const checkState = async (
   findings: Findings,
   onProgress: (folded: number) => void,
 ): Promise<void> => {
-  const snapshot = await log.loadSnapshot(STATE_VERSION)
+  const snapshots = await newestSnapshots(log, trust)
   const logIsIntact = findings.first() === null
   const onPage = ({ memory }: { readonly memory: { readonly head: Head } }): void =>
     onProgress(memory.head.seq)
   try {
     let memory = EMPTY_MEMORY
-    // A snapshot that was saved since the verification began stands behind its end.
-    if (snapshot !== null && snapshot.seq <= head.seq) {
+    for (const snapshot of snapshots.toSorted((one, other) => one.seq - other.seq)) {
+      // A snapshot that was saved since the verification began stands behind its end.
+      if (snapshot.seq > head.seq) continue
       memory = await catchUp(log, memory, { trust, upTo: snapshot.seq, onPage })
       if ((await hashInSteps(memory.state)) !== snapshot.stateHash)
         findings.add(
@@ -168,12 +201,15 @@ const verifyNewest = async (
   log: EventLog,
   head: Head,
   { notes }: StoredCheckpoints,
-  { n, trust, onProgress }: VerifyOptions,
+  { n, trust, memory, onProgress }: VerifyOptions & { readonly memory: Memory },
   findings: Findings,
 ): Promise<AuditEnd> => {
-  const asked = Math.max(0, head.seq - n)
+  const { nodes, unsigned } = memory.state.operations
+  // Up to the newest event that was folded at least: its hash is what ties the events of the window to the root.
+  const asked = Math.max(0, Math.min(head.seq - n, memory.head.seq))
   // From the beginning of a batch on: its signature is for all its events.
   const after = asked === 0 ? 0 : await startOfBatch(log, asked + 1)
+  await checkFolded(log, memory.head, findings)
   const audit = createAudit({
     start: await headAt(log, after, findings),
     checkHashes: true,
@@ -182,22 +218,41 @@ const verifyNewest = async (
     notes: [],
     trust,
     findings,
-    keys: await keysUpTo(log, after, trust),
+    // A key may sign before its end inside the window. What it signed after its end is among the unsigned events.
+    keys: { ...nodes, retired: [] },
   })
   let checked = 0
   for await (const page of log.scan({ after, upTo: head.seq })) {
     await audit.add(page)
+    for (const record of page)
+      if (stretchOf(unsigned, record.seq) !== undefined) findings.add(unsignedFault(record))
     checked += page.length
     onProgress?.({ step: 'signatures', checked, total: head.seq - after })
   }
   const end = await audit.end()
   checkLast(end.last, head, findings)
   const newest = notes.at(-1)
-  const fault = newest === undefined ? null : await newestFaultOf(log, newest, head, trust.signatures)
+  const fault =
+    newest === undefined ? null : await newestFaultOf(log, newest, head, { keys: end.keys, trust })
   if (fault !== null) findings.add(fault)
   else if (newest !== undefined) await checkNodesAt(log, newest, findings)
   return { ...end, checked: Math.min(end.checked, head.seq - asked) }
 }
+
+/** The log must still hold the newest event that this reader has verified. */
+const checkFolded = async (log: EventLog, { seq, hash }: Head, findings: Findings): Promise<void> => {
+  if (seq === 0) return
+  const record = await eventAt(log, seq)
+  if (record?.hash === hash) return
+  const detail =
+    record === null
+      ? `event ${seq}, which this node has verified, is gone`
+      : `event ${seq} is not the one that this node has verified`
+  findings.add(faultAt({ seq, id: record?.id ?? null }, record === null ? 'truncated' : 'link', detail))
+}
+
+const unsignedFault = (record: LogRecord): Fault =>
+  faultAt(record, 'signature', `event ${record.seq} is not signed by an accepted key where it stands`)
 
 /** What no walk from 1 to the head can see: events numbered below 1, and a count that remembers more events. */
 const checkEnds = async (
@@ -261,11 +316,20 @@ const checkRecordedHead = async (
 const ACCEPT_LOSS =
   'put the files back, or accept the loss with "svc integrity --accept-loss --reason <text>"'
 
-/** Not part of the log, but what the next start would believe. */
-const checkSnapshot = async (log: EventLog, trust: Trust, findings: Findings): Promise<void> => {
-  const snapshot = await log.loadSnapshot(STATE_VERSION)
-  const detail = snapshot === null ? null : await snapshotFaultOf(log, snapshot, trust)
-  if (detail !== null) findings.add(faultBeside('snapshot', detail))
+/** Not part of the log: the newest snapshot of all, and the one from which the next start of this node goes on. */
+const checkSnapshots = async (log: EventLog, keys: Keys, trust: Trust, findings: Findings): Promise<void> => {
+  for (const snapshot of await newestSnapshots(log, trust)) {
+    const publicKey = keyEverOf(keys, snapshot.signer, trust)
+    const detail = await snapshotFaultOf(snapshot, trust.signatures, publicKey)
+    if (detail !== null) findings.add(faultBeside('snapshot', detail))
+  }
+}
+
+const newestSnapshots = async (log: EventLog, { own }: Trust): Promise<readonly Snapshot[]> => {
+  const newest = await log.loadSnapshot(STATE_VERSION)
+  const ours =
+    own === null || newest?.signer === own.nodeId ? null : await log.loadSnapshot(STATE_VERSION, own.nodeId)
+  return [newest, ours].filter((snapshot) => snapshot !== null)
 }
 
 /** The event before the window, whose hash the first event of the window must name. */

@@ -5,12 +5,15 @@ import { hashOf, preimageOf } from '../../core/log/hash-chain.ts'
 import { eventLeaf } from '../../core/log/merkle.ts'
 import { consistencyProofText, inclusionProofText, type SignedTreeHead } from '../../core/log/proof.ts'
 import { consistencyPath, inclusionPath, isConsistent, rootFromInclusion } from '../../core/log/tree.ts'
+import type { Keys } from '../../core/operations/keys.ts'
+import { stretchOf } from '../../core/operations/unsigned.ts'
 import type { CheckpointStore } from '../../ports/checkpoints.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Signatures } from '../../ports/signatures.ts'
 import type { CheckpointStep } from '../integrity/checkpointer.ts'
-import { findKeys, type SignerKey } from '../integrity/signer-keys.ts'
-import { isSignedInPlace, type Trust } from '../integrity/trust.ts'
+import type { SignerKey } from '../integrity/signer-keys.ts'
+import { isSignedInPlace, keyOf, type Trust } from '../integrity/trust.ts'
+import { createFold, type Fold } from '../integrity/trusted-fold.ts'
 import { sha256, sha256Hex } from '../sha256.ts'
 import { storedHashes } from './stored-tree.ts'
 
@@ -19,6 +22,8 @@ export interface ProverDependencies {
   readonly checkpoints: CheckpointStore
   readonly signatures: Signatures
   readonly trust: Trust
+  /** The fold of a running engine; without one the log is folded from the root that this reader trusts. */
+  readonly fold?: Fold
   /** The key whose checkpoints are preferred: outsiders know it. */
   readonly signer: SignerKey | null
   /** One step towards a checkpoint of the log as it is now; null where no key is at hand. */
@@ -36,10 +41,14 @@ export const proveEvent = async (dependencies: ProverDependencies, record: LogRe
   const index = record.seq - 1
   if (hashOf(record.prevHash, record, sha256Hex) !== record.hash)
     return unavailable(`event ${record.seq} does not have the hash of its content`)
-  // A checkpoint covers whatever stands in the log, also what somebody smuggled into it.
-  if (!(await isSignedInPlace(log, record, dependencies.trust)))
+  const { memory } = await (dependencies.fold ?? createFold(log, dependencies.trust))()
+  const { nodes, unsigned } = memory.state.operations
+  // A checkpoint covers whatever stands in the log, also what somebody smuggled into it. The fold has checked every
+  // event that stood here when it came by; the batch and the path to the signed root show that this is still that event.
+  const isVerified = record.seq <= memory.head.seq && stretchOf(unsigned, record.seq) === undefined
+  if (!isVerified || !(await isSignedInPlace(log, record, { ...nodes, retired: [] }, dependencies.trust)))
     return unavailable(`event ${record.seq} is not signed by a key that this log accepts`)
-  const found = await checkpointCovering(dependencies, record.seq)
+  const found = await checkpointCovering({ ...dependencies, keys: nodes }, record.seq)
   if (found.status === 'unavailable') return found
   const { note, size, root } = found
   const path = await storedHashes(log, inclusionPath(index, size))
@@ -109,8 +118,10 @@ export const usableCheckpoints = (notes: readonly SignedCheckpoint[]): readonly 
 
 type Unavailable = Extract<Proved, { status: 'unavailable' }>
 
+type CoveringDependencies = ProverDependencies & { readonly keys: Keys }
+
 const checkpointCovering = async (
-  dependencies: ProverDependencies,
+  dependencies: CoveringDependencies,
   seq: number,
 ): Promise<UsableCheckpoint | Unavailable> => {
   const { signer } = dependencies
@@ -135,9 +146,12 @@ const signUpTo = async ({ signCheckpoint }: ProverDependencies, seq: number): Pr
   return 'no checkpoint covers this event yet: the log is still being read'
 }
 
-/** Of those with a valid signature the smallest. */
+/**
+ * Of those with a valid signature of a key that is accepted now the smallest. Whoever stole a key that was retired since
+ * could sign a tree with events that were never stored.
+ */
 const keptCovering = async (
-  { log, checkpoints, signatures }: ProverDependencies,
+  { checkpoints, signatures, keys, trust }: CoveringDependencies,
   seq: number,
   isWanted: (note: SignedCheckpoint) => boolean,
 ): Promise<UsableCheckpoint | null> => {
@@ -148,9 +162,8 @@ const keptCovering = async (
   const covering = notes.filter(
     (note) => note.frontier.size >= seq && note.eventRoot !== null && isWanted(note),
   )
-  const keys = await findKeys(log, new Set(covering.map(({ keyName }) => keyName)))
   for (const note of covering) {
-    const publicKeyHex = keys.get(note.keyName)
+    const publicKeyHex = keyOf(keys, note.keyName, trust)
     if (publicKeyHex === undefined || noteFaultOf(note, publicKeyHex, sha256) !== null) continue
     const claim = { text: note.text, signatureHex: note.signature, publicKeyHex }
     if ((await signatures.verifyAll([claim])).length === 0) return usableCheckpoints([note])[0] ?? null

@@ -108,20 +108,25 @@ export class MemoryLog implements EventLog {
 
   async saveSnapshot(snapshot: Snapshot): Promise<void> {
     const { snapshots } = this.#store
-    const others = snapshots.filter(({ stateVersion }) => stateVersion !== snapshot.stateVersion)
-    const same = snapshots.filter(
-      ({ stateVersion, seq }) => stateVersion === snapshot.stateVersion && seq !== snapshot.seq,
-    )
+    const { stateVersion, seq, signer } = snapshot
+    const rest = snapshots.filter((one) => one.stateVersion !== stateVersion || one.seq !== seq)
+    const others = rest.filter((one) => one.stateVersion !== stateVersion || one.signer !== signer)
+    const same = rest.filter((one) => !others.includes(one))
     const kept = [...same, snapshot].sort((one, other) => one.seq - other.seq).slice(-SNAPSHOTS_KEPT)
     snapshots.splice(0, snapshots.length, ...others, ...kept)
   }
 
-  async loadSnapshot(stateVersion: string): Promise<Snapshot | null> {
+  async loadSnapshot(stateVersion: string, signer?: string): Promise<Snapshot | null> {
     const usable = this.#store.snapshots.filter(
       (snapshot) =>
-        snapshot.stateVersion === stateVersion && this.#at(snapshot.seq)?.hash === snapshot.chainHash,
+        snapshot.stateVersion === stateVersion &&
+        (signer === undefined || snapshot.signer === signer) &&
+        this.#at(snapshot.seq)?.hash === snapshot.chainHash,
     )
-    return usable.at(-1) ?? null
+    return usable.reduce<Snapshot | null>(
+      (newest, snapshot) => (newest === null || snapshot.seq >= newest.seq ? snapshot : newest),
+      null,
+    )
   }
 
   watch(onAppended: () => void): () => void {
@@ -202,6 +207,7 @@ export class MemoryLog implements EventLog {
 }
 
 const SCAN_PAGE = 1000
+/** Of each signer. */
 const SNAPSHOTS_KEPT = 2
 
 const sha256Hex = (text: string): string => hash('sha256', text, 'hex')

@@ -245,22 +245,29 @@ SET chain_hash = excluded.chain_hash, state_hash = excluded.state_hash, state = 
     name: 'drop-snapshots',
     text: `
 DELETE FROM snapshots
-WHERE seq NOT IN (SELECT seq FROM snapshots AS same WHERE same.state_version = snapshots.state_version
+WHERE seq NOT IN (SELECT seq FROM snapshots AS same
+                  WHERE same.state_version = snapshots.state_version AND same.signer = snapshots.signer
                   ORDER BY seq DESC LIMIT $1)
+   OR signer NOT IN (SELECT signer FROM snapshots AS same WHERE same.state_version = snapshots.state_version
+                     GROUP BY signer ORDER BY max(saved) DESC LIMIT $2)
    OR state_version NOT IN (SELECT state_version FROM snapshots GROUP BY state_version
-                            ORDER BY max(saved) DESC LIMIT $2)`,
-    values: [KEPT_PER_VERSION, VERSIONS_KEPT],
+                            ORDER BY max(saved) DESC LIMIT $3)`,
+    values: [KEPT_PER_SIGNER, SIGNERS_KEPT, VERSIONS_KEPT],
   })
 }
 
-export const loadSnapshot = async (query: Query, stateVersion: string): Promise<Snapshot | null> => {
+export const loadSnapshot = async (
+  query: Query,
+  stateVersion: string,
+  wanted?: string,
+): Promise<Snapshot | null> => {
   const [row] = await query<[number, string, string, string, string, string]>({
     name: 'load-snapshot',
     text: `
 SELECT snapshots.seq, snapshots.chain_hash, state_hash, state, snapshots.signature, snapshots.signer
 FROM snapshots JOIN events ON events.seq = snapshots.seq AND events.hash = snapshots.chain_hash
-WHERE state_version = $1 ORDER BY snapshots.seq DESC LIMIT 1`,
-    values: [stateVersion],
+WHERE state_version = $1 AND ($2::text IS NULL OR snapshots.signer = $2) ORDER BY snapshots.seq DESC LIMIT 1`,
+    values: [stateVersion, wanted ?? null],
   })
   if (row === undefined) return null
   const [seq, chainHash, stateHash, state, signature, signer] = row
@@ -270,7 +277,9 @@ WHERE state_version = $1 ORDER BY snapshots.seq DESC LIMIT 1`,
 const QUERIES_WAITING_MAX = 1_000
 const SEQ_MAX = Number.MAX_SAFE_INTEGER
 // Snapshots are large and only ever a cache. Releases may take turns on one log, so each has its own.
-const KEPT_PER_VERSION = 2
+// A node starts from its own snapshots only. Identities that end with their process leave one that nobody uses.
+const KEPT_PER_SIGNER = 2
+const SIGNERS_KEPT = 16
 const VERSIONS_KEPT = 4
 
 const recordsOf = async (query: Query, request: SqlQuery): Promise<readonly LogRecord[]> =>

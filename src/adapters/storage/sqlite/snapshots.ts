@@ -36,8 +36,12 @@ export class SnapshotWriter {
     this.#put = prepare(db, 'INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?, ?, ?)')
     this.#drops = [
       `DELETE FROM snapshots WHERE seq NOT IN
-         (SELECT seq FROM snapshots AS same WHERE same.state_version = snapshots.state_version
-          ORDER BY seq DESC LIMIT ${KEPT_PER_VERSION})`,
+         (SELECT seq FROM snapshots AS same
+          WHERE same.state_version = snapshots.state_version AND same.signer = snapshots.signer
+          ORDER BY seq DESC LIMIT ${KEPT_PER_SIGNER})`,
+      `DELETE FROM snapshots WHERE signer NOT IN
+         (SELECT signer FROM snapshots AS same WHERE same.state_version = snapshots.state_version
+          GROUP BY signer ORDER BY max(rowid) DESC LIMIT ${SIGNERS_KEPT})`,
       `DELETE FROM snapshots WHERE state_version NOT IN
          (SELECT state_version FROM snapshots GROUP BY state_version ORDER BY max(rowid) DESC LIMIT ${VERSIONS_KEPT})`,
     ].map((sql) => prepare(db, sql))
@@ -67,20 +71,22 @@ export class SnapshotWriter {
   }
 }
 
-/** The newest snapshot of this version that belongs to the chain as it is. */
-export const prepareLoadSnapshot = (db: Database): ((stateVersion: string) => Snapshot | null) => {
+/** The newest snapshot of this version, of this signer or of any, that belongs to the chain as it is. */
+export const prepareLoadSnapshot = (
+  db: Database,
+): ((stateVersion: string, signer?: string) => Snapshot | null) => {
   const load = prepareRows(
     db,
     `SELECT snapshots.seq, chain_hash, state_hash, parts, snapshots.signature, snapshots.signer FROM snapshots
        JOIN events ON events.seq = snapshots.seq AND events.hash = snapshots.chain_hash
-       WHERE state_version = ? ORDER BY snapshots.seq DESC LIMIT 1`,
+       WHERE state_version = ?1 AND (?2 IS NULL OR snapshots.signer = ?2) ORDER BY snapshots.seq DESC LIMIT 1`,
   )
   const loadParts = prepareRows(
     db,
     'SELECT text FROM snapshot_parts WHERE state_version = ? AND seq = ? AND part < ? ORDER BY part',
   )
-  return (stateVersion) => {
-    const row = firstRow(load, stateVersion)
+  return (stateVersion, wanted) => {
+    const row = firstRow(load, stateVersion, wanted ?? null)
     if (row === undefined) return null
     const [seq, chainHash, stateHash, count, signature, signer] = row as SnapshotRow
     const parts = allRows(loadParts, stateVersion, seq, count)
@@ -92,7 +98,9 @@ export const prepareLoadSnapshot = (db: Database): ((stateVersion: string) => Sn
 
 type SnapshotRow = readonly [number, string, string, number, string, string]
 
-const KEPT_PER_VERSION = 2
+const KEPT_PER_SIGNER = 2
+/** A node starts from its own snapshots only. Identities that end with their process leave one that nobody uses. */
+const SIGNERS_KEPT = 16
 /** For releases that take turns on one log, and for the way back after an upgrade. */
 const VERSIONS_KEPT = 4
 /** More than are stored meanwhile. */

@@ -52,7 +52,7 @@ export class SqliteLog implements EventLog {
   readonly #path: string
   readonly #db: Database
   readonly #records: Records
-  readonly #loadSnapshot: (stateVersion: string) => Snapshot | null
+  readonly #loadSnapshot: (stateVersion: string, signer?: string) => Snapshot | null
   readonly #treeNodes: (range: NodeRange) => readonly Uint8Array[]
   readonly #newestLeader: Statement
   readonly #verifier: SliceVerifier
@@ -153,8 +153,8 @@ export class SqliteLog implements EventLog {
     for (const part of partsOf(snapshot)) await this.#write({ kind: 'snapshot', part })
   }
 
-  loadSnapshot(stateVersion: string): Promise<Snapshot | null> {
-    return this.#read(() => this.#loadSnapshot(stateVersion))
+  loadSnapshot(stateVersion: string, signer?: string): Promise<Snapshot | null> {
+    return this.#read(() => this.#loadSnapshot(stateVersion, signer))
   }
 
   watch(onAppended: () => void): () => void {

@@ -5,6 +5,8 @@ import { openTestHome, type TestHome } from '../test-home.fixture.ts'
 let home: TestHome
 beforeEach(async () => {
   home = await openTestHome()
+  // Only a saved identity goes on from its snapshots.
+  await home.run(['identity', 'create', '--dev'])
   await home.run(['kill-switch', 'set', '1'])
   await home.run(['kill-switch', 'set', '3'])
 })
