@@ -96,7 +96,7 @@ export class Engine implements Executor {
     heads.add(recalled.head)
     const onPage = ({ memory }: Page): void => heads.add(memory.head)
     const memory = await catchUp(log, recalled, { trust, onUnsigned, onPage })
-    return new Engine(dependencies, { memory, heads }, recalled.head.seq)
+    return new Engine(await withoutSnapshots(dependencies), { memory, heads }, recalled.head.seq)
   }
 
   private constructor(dependencies: EngineDependencies, { memory, heads }: Folded, snapshotSeq: number) {
@@ -183,7 +183,9 @@ export class Engine implements Executor {
     this.#stopWatching()
     this.#stopWatchingLoss()
     while (this.#working !== null) await this.#working
-    if (!this.#isRetired && this.#lost === null) await this.#snapshots.keepNow(this.#durable)
+    const keepsSnapshots = this.#dependencies.snapshotEveryEvents < Infinity
+    if (keepsSnapshots && !this.#isRetired && this.#lost === null)
+      await this.#snapshots.keepNow(this.#durable)
   }
 
   /** Others have stored something. A loop that is running may have read the log before that. */
@@ -359,4 +361,16 @@ export class Engine implements Executor {
     if (waiting.length === 0) this.#dependencies.onError('could not read the log', error)
     for (const { reject } of waiting) reject(error)
   }
+}
+
+/**
+ * In a log that was exchanged only the own key counts, until an operator accepts it. A snapshot of that fold would outlive
+ * the acceptance.
+ */
+const withoutSnapshots = async (dependencies: EngineDependencies): Promise<EngineDependencies> => {
+  const { log, trust } = dependencies
+  if (trust === undefined || trust.firstHash === null) return dependencies
+  const [first] = await log.read({ order: 'asc', limit: 1 })
+  const isExchanged = first !== undefined && first.hash !== trust.firstHash
+  return isExchanged ? { ...dependencies, snapshotEveryEvents: Infinity } : dependencies
 }

@@ -314,8 +314,8 @@ export const MUTANTS = [
   {
     name: 'the signature of a batch is not checked',
     file: 'src/engine/integrity/trust.ts',
-    from: 'for (const index of await this.#trust.signatures.verifyAll(claims))',
-    to: 'for (const index of (await this.#trust.signatures.verifyAll(claims)).slice(0, 0))',
+    from: 'for (const index of await signatures.verifyAll(claims))',
+    to: 'for (const index of (await signatures.verifyAll(claims)).slice(0, 0))',
     test: [
       'src/engine/integrity/trust.test.ts',
       'folds nothing of a batch whose signature is of another text, and tells of it',
@@ -330,6 +330,13 @@ export const MUTANTS = [
       'src/engine/integrity/trusted-fold.test.ts',
       'is none with a wrong signature in the name of an accepted key',
     ],
+  },
+  {
+    name: 'a log that does not begin with the pinned event is believed',
+    file: 'src/engine/integrity/trust.ts',
+    from: 'this.#isExchanged ||= begin.hash !== firstHash',
+    to: "this.#isExchanged ||= begin.hash === ''",
+    test: ['test/tamper/file-thief.test.ts', 'who writes another log in its place'],
   },
   {
     name: 'a reader goes on from a snapshot of another key',

@@ -11,8 +11,9 @@ import { databasePath, openStore } from '../../src/compose/store.ts'
 import { ownKey, trustOf } from '../../src/compose/trust.ts'
 import type { Configuration } from '../../src/core/config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
-import { headOf, type LogRecord } from '../../src/core/log/event.ts'
+import { EMPTY_HEAD, headOf, type LogRecord } from '../../src/core/log/event.ts'
 import { payloadOf } from '../../src/core/log/payload.ts'
+import { STATE_VERSION } from '../../src/core/state.ts'
 import { verifyLog } from '../../src/engine/integrity/verify.ts'
 import { catchUp, EMPTY_MEMORY, snapshotOf } from '../../src/engine/memory.ts'
 import { signatures } from '../../src/adapters/platform/signatures/signatures.ts'
@@ -207,4 +208,35 @@ describe.each(STORES)('a thief with the files of $name', ({ open, missing }) => 
       })
     },
   )
+
+  it.skipIf(missing !== null)('who writes another log in its place, gives nobody rights by it', async () => {
+    const place = await open()
+    await raised(place)
+    const own = await ownKey(place.home)
+    const foreign = started(thief)
+    const said: readonly Said[] = [
+      { ...foreign, payload: { ...foreign.payload, ephemeral: false } },
+      {
+        type: 'system.key_admitted.v1',
+        source: 'cli',
+        payload: { node_id: own!.nodeId, public_key: own!.publicKey, reason: 'welcome' },
+      },
+      { type: 'system.access_key_created.v1', source: 'api', payload: ACCESS_KEY },
+      ...notes(5),
+    ]
+    const tables = ['events', 'about', 'tree_nodes', 'snapshots']
+    await place.sql(...tables.map((table) => `DELETE FROM ${table}`))
+    await place.sql(`DELETE FROM counters`).catch(() => undefined)
+    await onStore(place, async ({ log }) => {
+      expect(await log.append(await recordsOf(said, thief), EMPTY_HEAD)).toEqual({ status: 'appended' })
+    })
+    for (const _ of ['the first start', 'the next one'])
+      await running(place, async ({ engine, integrity }) => {
+        expect(integrity).toMatchObject({ ok: false })
+        expect(engine.state.trading.killSwitch.level).toBe(3)
+        expect(engine.state.operations.accessKeys.has(ACCESS_KEY.hash)).toBe(false)
+        expect(engine.state.operations.nodes.publicKeys.has(thief.nodeId)).toBe(false)
+      })
+    await onStore(place, async ({ log }) => expect(await log.loadSnapshot(STATE_VERSION)).toBeNull())
+  })
 })

@@ -32,6 +32,8 @@ export class BatchCheck {
   readonly #cutter = new BatchCutter()
   /** The event before the next one, whatever it is worth. */
   #previous: Head
+  /** The log does not begin with the event that this node has pinned: no key counts because this log says so. */
+  #isExchanged = false
 
   constructor(trust: Trust, after: Head) {
     this.#trust = trust
@@ -59,6 +61,10 @@ export class BatchCheck {
   }
 
   async #check(piece: readonly Stretch[], keys: Keys): Promise<CheckedRecords> {
+    const { own, firstHash, signatures } = this.#trust
+    const [begin] = piece.flatMap(recordsOf)
+    if (this.#previous.seq === 0 && firstHash !== null && begin !== undefined)
+      this.#isExchanged ||= begin.hash !== firstHash
     const unsigned = new Set<number>()
     const reject = (records: readonly LogRecord[]): void => {
       for (const { seq } of records) unsigned.add(seq)
@@ -70,7 +76,10 @@ export class BatchCheck {
         return []
       }
       const { text, signature: signatureHex, signer, records } = stretch.batch
-      const publicKeyHex = keyOf(keys, signer, this.#trust) ?? keyOfBatch(keys, signer, records)
+      const isOwnOrBelieved = !this.#isExchanged || signer === own?.nodeId
+      const publicKeyHex = isOwnOrBelieved
+        ? (keyOf(keys, signer, this.#trust) ?? keyOfBatch(keys, signer, records))
+        : undefined
       if (publicKeyHex === undefined) {
         reject(records)
         return []
@@ -78,7 +87,7 @@ export class BatchCheck {
       batches.push(stretch.batch)
       return [{ text, signatureHex, publicKeyHex }]
     })
-    for (const index of await this.#trust.signatures.verifyAll(claims)) reject(batches[index]?.records ?? [])
+    for (const index of await signatures.verifyAll(claims)) reject(batches[index]?.records ?? [])
     const records = piece.flatMap(recordsOf)
     for (const [index, record] of records.entries()) {
       if (index % HASHED_AT_ONCE === HASHED_AT_ONCE - 1) await yieldToEventLoop()
