@@ -127,7 +127,9 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
         .catch((error: unknown) => onError('could not lock the engine', error))
     }
     const newest = (await checkpoints?.read('newest'))?.notes.at(-1) ?? null
-    const checkpoint = checkpoints === null ? null : recordOf(newest)
+    const isNewLog = checkpoints !== null && checked.head_seq === 0
+    // A home without a checkpoint records one as soon as it is signed: what is recorded must not be missing after a crash.
+    const checkpoint = newest !== null || isNewLog ? recordOf(newest) : null
     await introduce(engine, signer, { version, integrity, announce, configuration, checkpoint })
     const pace = paceOf(configuration)
     // A log in memory has checkpoints only for those who ask for a proof.
@@ -143,20 +145,26 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
     })
     const signCheckpoint = (): Promise<CheckpointStep> => checkpointer.step('now')
     if (checkpoints !== null) {
-      // From the first event on the log says that checkpoints are kept, so the first one does not wait.
-      if (newest === null) await checkpointer.step('now')
       const onStopped = ({ detail }: { readonly detail: string }): void =>
         logger.error(`no further checkpoints are signed: ${detail}`)
       const { checkpoint_webhook: webhook } = configuration.store
-      let recordedAtMs = clock.now()
+      let recordedAtMs = checkpoint === null ? Number.NEGATIVE_INFINITY : clock.now()
+      const recordDue = async (signed: SignedCheckpoint): Promise<void> => {
+        if (clock.now() - recordedAtMs < RECORD_EVERY_MS) return
+        recordedAtMs = clock.now()
+        await engine.execute({ kind: 'record-checkpoint', checkpoint: recordOf(signed) })
+      }
       const onSigned = async (): Promise<void> => {
         const signed = (await checkpoints.read('newest')).notes.at(-1)
         if (signed === undefined) return
         if (webhook !== '')
           await publish(signed.note, webhook).catch((error: unknown) => onError(NOT_PUBLISHED, error))
-        if (clock.now() - recordedAtMs < RECORD_EVERY_MS) return
-        recordedAtMs = clock.now()
-        await engine.execute({ kind: 'record-checkpoint', checkpoint: recordOf(signed) })
+        await recordDue(signed)
+      }
+      // The first event of a new log records that checkpoints are kept, so the first one does not wait.
+      if (newest === null && (await checkpointer.step('now')).status === 'signed') {
+        const first = (await checkpoints.read('newest')).notes.at(-1)
+        if (first !== undefined) await recordDue(first)
       }
       const keeper = keepCheckpoints({
         log,

@@ -71,7 +71,8 @@ export const verifyLog = async (log: EventLog, options: VerifyOptions): Promise<
   checkUnreadable(stored, findings)
   await checkSnapshots(log, end.keys, trust, findings)
   await checkFirst(log, trust, findings)
-  const missing = checkpoints === null ? null : await missingCheckpointFault(log, stored.notes.at(-1), head)
+  const { own } = trust
+  const missing = checkpoints === null ? null : await missingCheckpointFault(log, checkpoints, { own, head })
   if (missing !== null) findings.add(missing)
   await checkRecordedHead(log, recorded, head, findings)
   return reportOf(findings, {

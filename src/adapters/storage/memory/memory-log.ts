@@ -26,7 +26,7 @@ import { MemoryStore } from './memory-store.ts'
 
 /** The log as an array: for tests and backtests, and as the model the other adapters are compared with. */
 export class MemoryLog implements EventLog {
-  readonly kind = 'memory'
+  readonly kind: EventLog['kind'] = 'memory'
   readonly #store: MemoryStore
   readonly #index: MemoryIndex
   readonly #tree: MemoryTree
