@@ -99,6 +99,10 @@ export const createCommandDependencies = (environment: Environment): CommandDepe
     },
     vault: createVault({ home, password, clock }),
     openExistingStore,
+    missingStore: async () => {
+      const { missingStore } = await import('./store.ts')
+      return missingStore(home, await loaded())
+    },
     openStore,
     checkpointsIn: (file) => checkpointFile(file),
     copyTarget: async (into) => {

@@ -8,6 +8,7 @@ import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
 import { openEngine } from '../engine/engine.fixture.ts'
 import { StoreUnavailableError } from '../ports/event-log.ts'
 import type { Engine } from '../engine/engine.ts'
+import type { LogFields } from '../ports/logger.ts'
 import type { Leadership } from '../ports/leadership.ts'
 import type { MarketFeed } from '../ports/market-feed.ts'
 import { type ManualTimer, createManualTimer, passTime, settle } from '../ports/manual-timer.fixture.ts'
@@ -102,6 +103,27 @@ it('a leader whose store is away with its lease stops, stays up, and leads again
   expect(leases.length).toBeGreaterThan(1)
   // Looking for code of the user takes a moment of real time.
   await expect.poll(() => drivers.feedStatus()).toMatchObject({ feed: 'file' })
+  const closing = drivers.close()
+  await settle()
+  await closing
+  await engine.close()
+})
+
+it('leads under no token that the store cannot have given by itself, and names the repair', async () => {
+  const timer = createManualTimer(Date.parse('2026-02-20T00:30:00.000Z'))
+  const store = new MemoryStore()
+  store.leaderToken = 2 ** 53 - 2
+  const engine = await openEngine(new MemoryLog(store))
+  const errors: string[] = []
+  const { logger, ...dependencies } = dependenciesOf(engine, timer, [])
+  const error = (_: string, fields?: LogFields): void => void errors.push(String(fields?.['error']))
+  const drivers = await openDrivers({
+    ...dependencies,
+    logger: { ...logger, error },
+    leadership: memoryLeadership(store),
+  })
+  expect(errors).toEqual([expect.stringContaining('svc doctor --repair')])
+  expect([drivers.leads(), engine.state.trading.leaderToken, store.isLed]).toEqual([false, 0, false])
   const closing = drivers.close()
   await settle()
   await closing

@@ -1,5 +1,6 @@
 import type { Configuration } from '../core/config/schema.ts'
 import type { Engine } from '../engine/engine.ts'
+import { leaseFaultOf } from '../engine/lease-fault.ts'
 import { leadingEngine, type LeadingEngine } from '../engine/leading-engine.ts'
 import type { Leadership, Lease } from '../ports/leadership.ts'
 import { openMarket, type MarketDependencies, type NamedFeedStatus } from './market.ts'
@@ -49,6 +50,7 @@ export const openDrivers = async (dependencies: DriverDependencies): Promise<Dri
     try {
       const lease = await leadership.tryToLead(engine.state.trading.leaderToken)
       if (lease === null) return lookMs
+      await refuseDamaged(lease, engine.state.trading.leaderToken)
       pauseMs = START_AGAIN_MS
       driven = await drive(dependencies, lease)
       isReported = false
@@ -89,6 +91,14 @@ export const openDrivers = async (dependencies: DriverDependencies): Promise<Dri
       await leadership.close()
     },
   }
+}
+
+/** Its token would be signed into the log, which then could never have a next leader. */
+const refuseDamaged = async (lease: Lease, recorded: number): Promise<void> => {
+  const fault = leaseFaultOf({ token: lease.token, endsInMs: 0 }, recorded)
+  if (fault === null) return
+  await lease.release()
+  throw new Error(`${fault}: run "svc doctor --repair"`)
 }
 
 interface Driven {

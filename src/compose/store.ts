@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { checkpointFile } from '../adapters/platform/checkpoint-file/checkpoint-file.ts'
+import { logPins } from '../adapters/platform/identity/log-pins.ts'
 import { createSecrets } from '../adapters/platform/vault/secrets.ts'
 import { createVault } from '../adapters/platform/vault/vault.ts'
 import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
@@ -13,7 +14,7 @@ import { openSqliteLog } from '../adapters/storage/sqlite/sqlite-log.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import type { CheckpointStore } from '../ports/checkpoints.ts'
 import type { EventLog } from '../ports/event-log.ts'
-import type { Leadership } from '../ports/leadership.ts'
+import type { LeaseRecord, Leadership } from '../ports/leadership.ts'
 import { SecretMissingError } from '../ports/secrets.ts'
 import type { Timer } from '../ports/timer.ts'
 import type { StoreSession } from '../surfaces/cli/dependencies.ts'
@@ -27,6 +28,8 @@ export interface Store {
   readonly checkpoints: CheckpointStore | null
   /** Decides which process on this log is the leader. */
   readonly leadership: Leadership
+  /** Null for a log in memory, which no other process can write. */
+  readonly lease: LeaseRecord | null
   /** Where the log is, without a password; null for a log in memory. */
   readonly place: string | null
 }
@@ -34,7 +37,8 @@ export interface Store {
 /** A log in memory; nothing is written to disk. */
 export const openMemoryStore = (): Store => {
   const store = new MemoryStore()
-  return { log: new MemoryLog(store), checkpoints: null, leadership: memoryLeadership(store), place: null }
+  const leadership = memoryLeadership(store)
+  return { log: new MemoryLog(store), checkpoints: null, leadership, lease: null, place: null }
 }
 
 /** SQLite in the home folder, or PostgreSQL where `store.url` names one. */
@@ -53,23 +57,32 @@ interface Leading {
   readonly timer: Timer
 }
 
-type OpenedLog = Pick<Store, 'log' | 'leadership'>
+type OpenedLog = Pick<Store, 'log' | 'leadership' | 'lease'>
 
 const openSqlite = async (path: string, leading: Leading): Promise<OpenedLog> => {
   const log = await openSqliteLog({ path })
-  return { log, leadership: sqliteLeadership({ path, log, ...leading }) }
+  const leadership = sqliteLeadership({ path, log, ...leading })
+  return { log, leadership, lease: leadership }
 }
 
 /** The driver is loaded only where it is used. */
 const openPostgres = async (url: string, leading: Leading): Promise<OpenedLog> => {
   const { openPostgresLog } = await import('../adapters/storage/postgres/postgres-log.ts')
   const { postgresLeadership } = await import('../adapters/storage/postgres/postgres-leadership.ts')
-  return { log: await openPostgresLog({ url }), leadership: postgresLeadership({ url, ...leading }) }
+  const leadership = postgresLeadership({ url, ...leading })
+  return { log: await openPostgresLog({ url }), leadership, lease: leadership }
 }
 
 /** Whether anything was ever stored; checkpoints without their database count. */
 export const storeExists = (home: string, { store }: Configuration): boolean =>
   store.url !== '' || existsSync(databasePath(home)) || existsSync(checkpointPath(home, store))
+
+/** Where this home has written a log that is gone; null if the store exists, or if nothing was written. */
+export const missingStore = async (home: string, configuration: Configuration): Promise<string | null> => {
+  if (storeExists(home, configuration)) return null
+  const place = placeOf(configuration.store)
+  return (await logPins(home).read(place)) === null ? null : place
+}
 
 /** Takes the password from the secret `store.password` if the URL names only a user. */
 export const urlWithPassword = async (text: string, environment: Environment): Promise<string> => {
@@ -123,6 +136,7 @@ export const sessionOn = async (
   return {
     log: store.log,
     checkpoints: store.checkpoints,
+    lease: store.lease,
     pinLog: async () => {
       // An identity that ends with its process remembers no logs.
       const isSaved = (await ownKey(environment.home)) !== null
@@ -135,6 +149,7 @@ export const sessionOn = async (
       // An engine that did not open has said so to whoever asked for it; thrown again here, it would hide that error.
       const opened = await running?.catch(() => null)
       await opened?.close()
+      await store.leadership.close()
       await store.log.close()
     },
   }

@@ -19,3 +19,17 @@ export interface Leadership {
   tryToLead(above: number): Promise<Lease | null>
   close(): Promise<void>
 }
+
+/** What a store holds about its leaders. None of it is signed, so it may be checked against the log, and repaired. */
+export interface LeaseRecord {
+  stored(): Promise<StoredLease>
+  /** Removes all leaders with a larger token and ends the lease: the next process to ask becomes the leader. */
+  reset(token: number): Promise<void>
+}
+
+export interface StoredLease {
+  /** Largest token in the store. Beyond 2^53 it is rounded. */
+  readonly token: number
+  /** Milliseconds until another process may lead; infinite if that never happens. */
+  readonly endsInMs: number
+}

@@ -26,6 +26,7 @@ import type { CheckpointStore } from '../../ports/checkpoints.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ConfigurationStore } from '../../ports/config-file.ts'
 import type { EventLog } from '../../ports/event-log.ts'
+import type { LeaseRecord } from '../../ports/leadership.ts'
 import type { LogTarget } from '../../ports/log-target.ts'
 import type { IdentityDescription } from '../../ports/signer.ts'
 import type { Signatures } from '../../ports/signatures.ts'
@@ -56,6 +57,8 @@ export interface CommandDependencies {
    * that the loss shows.
    */
   readonly openExistingStore: () => Promise<StoreSession | null>
+  /** Where this home has written a log that is gone with its folder; null if nothing is missing. */
+  readonly missingStore: () => Promise<string | null>
   /** Creates the store if there is none. */
   readonly openStore: () => Promise<StoreSession>
   /** Checkpoints in a file of any name. */
@@ -221,6 +224,8 @@ export interface StoreSession extends AsyncDisposable {
   readonly checkpoints: CheckpointStore | null
   /** How what is read is checked: with this node's key, if it has one. */
   readonly trust: Trust
+  /** Null for a log in memory. */
+  readonly lease: LeaseRecord | null
   /** From now on the log as it is counts as the one at this place. */
   readonly pinLog: () => Promise<void>
   /** For those who write: opened on first use, and by then the log knows this node's key. */

@@ -96,6 +96,7 @@ export const openTestHome = async () => {
           log: existing,
           checkpoints,
           trust: { signatures, own: ownKey, firstHash: null },
+          lease: null,
           pinLog: async () => undefined,
           openEngine: async () => {
             signer ??= await openSigner()
@@ -190,6 +191,7 @@ export const openTestHome = async () => {
         },
         vault: vaultWith(password),
         openExistingStore: async () => (log === null ? null : sessionOn(log)),
+        missingStore: async () => null,
         openStore: async () => sessionOn((log ??= new MemoryLog())),
         signatures,
         checkpointsIn: (file) => checkpointFile(file),

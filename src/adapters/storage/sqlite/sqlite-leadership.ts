@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { readFile, readlink, rename, writeFile } from 'node:fs/promises'
+import { readFile, readlink, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import type { Leadership } from '../../../ports/leadership.ts'
+import type { LeaseRecord, Leadership } from '../../../ports/leadership.ts'
 import type { Timer } from '../../../ports/timer.ts'
 import { isRunning } from '../../file-lock.ts'
-import { jsonIn } from '../../files.ts'
+import { jsonIn, orNull } from '../../files.ts'
 import { keepLease, readClocks, validMsOf } from '../../lease.ts'
+import { connect, firstRow, prepare, prepareRows, type Database } from './database.ts'
 import type { SqliteLog } from './sqlite-log.ts'
 
 export interface SqliteLeadershipOptions {
@@ -26,7 +27,7 @@ export const sqliteLeadership = ({
   log,
   replacedWithinMs,
   timer,
-}: SqliteLeadershipOptions): Leadership => {
+}: SqliteLeadershipOptions): Leadership & LeaseRecord => {
   const validMs = validMsOf(replacedWithinMs)
   const file = `${path}.leader`
   let seen: { readonly text: string; readonly sinceMs: number } | null = null
@@ -60,9 +61,35 @@ export const sqliteLeadership = ({
       const giveUp = async (): Promise<void> => void (await write(true))
       return keepLease({ token, takenAt, validMs, timer, renew: () => write(false), giveUp })
     },
+    stored: async () => {
+      const token = withDatabase(path, 'read', (db) => Number(firstRow(prepareRows(db, LARGEST_TOKEN))?.[0]))
+      // Other processes measure the lease themselves. It lasts for ever only where no heartbeat can be written.
+      const isUsable = (await orNull('ENOENT', stat(file)))?.isFile() ?? true
+      return { token, endsInMs: isUsable ? 0 : Number.POSITIVE_INFINITY }
+    },
+    reset: async (token) => {
+      withDatabase(path, 'write', (db) => prepare(db, 'DELETE FROM leaders WHERE token > ?').run(token))
+      await rm(file, { recursive: true, force: true })
+    },
     close: () => Promise.resolve(),
   }
 }
+
+const withDatabase = <Result>(
+  path: string,
+  mode: 'read' | 'write',
+  use: (db: Database) => Result,
+): Result => {
+  const db = connect(path, mode)
+  try {
+    return use(db)
+  } finally {
+    db.close()
+  }
+}
+
+/** As a floating-point number: the driver refuses integers beyond 2^53. */
+const LARGEST_TOKEN = 'SELECT CAST(coalesce(max(token), 0) AS REAL) FROM leaders'
 
 interface Process {
   readonly host: string

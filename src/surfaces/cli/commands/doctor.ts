@@ -3,40 +3,55 @@ import { timestampAt } from '../../../core/shared/time.ts'
 import type { TradingState } from '../../../core/trading/evolve.ts'
 import { unroutedIn, unroutedSentence } from '../../../core/trading/unrouted.ts'
 import { verifyLog } from '../../../engine/integrity/verify.ts'
+import { leaseFaultOf } from '../../../engine/lease-fault.ts'
 import { firstSeqFrom } from '../../../engine/queries/first-seq-from.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { settingsOf } from '../configuration.ts'
 import type { StoreSession } from '../dependencies.ts'
 import { EXIT_FAILED, EXIT_OK } from '../failure.ts'
-import { stateOf } from '../store.ts'
+import { MISSING_STEPS, missingSentence } from '../missing-store.ts'
+import { recordAccess, stateOf } from '../store.ts'
 import { bad, fields, good, quiet, type Row } from '../table.ts'
 
 export const define: DefineCommand = (command) => {
   command
     .description(
       'Looks for what a service cannot mend by itself: a log that has lost its end or was changed, a log with times ' +
-        'from the future, and positions or orders at a venue that gets no orders (another one than execution.venue, or one without its keys). Says what to do about each. Exit code 1 means that there is something to do.',
+        'from the future, leader tokens or a lease that no process could have stored, and positions or orders at a venue ' +
+        'that gets no orders (another one than execution.venue, or one without its keys). Says what to do about each. Exit code 1 means that there is something to do.',
     )
-    .examples('svc doctor', 'svc doctor --json')
+    .option('--repair', 'remove the leader tokens and the lease that keep every process from leading')
+    .examples('svc doctor', 'svc doctor --json', 'svc doctor --repair')
     .runs(examine)
 }
 
 interface Diagnosis {
-  readonly check: 'log' | 'clock' | 'venue'
+  readonly check: 'log' | 'clock' | 'lease' | 'venue'
   readonly ok: boolean
   readonly detail: string
   /** What to do, in this order. */
   readonly steps: readonly string[]
 }
 
-const examine = async (invocation: Invocation): Promise<Answer> => {
-  await using session = await invocation.openExistingStore()
+interface DoctorOptions {
+  readonly repair?: true
+}
+
+const examine = async (invocation: Invocation, { repair }: DoctorOptions): Promise<Answer> => {
   const configuration = await settingsOf(invocation)
-  const checks = session === null ? [] : await diagnosesOf(session, invocation, configuration)
+  const missing = await invocation.missingStore()
+  await using session = missing === null ? await invocation.openExistingStore() : null
+  const checks =
+    session === null
+      ? missingDiagnoses(invocation.home, missing)
+      : await diagnosesOf(session, invocation, { configuration, repairs: repair === true })
   const document = { ok: checks.every(({ ok }) => ok), checks }
   const text = fields([
-    ['Store', session === null ? quiet(`nothing is stored in ${invocation.home} yet`) : null],
+    [
+      'Store',
+      session === null && missing === null ? quiet(`nothing is stored in ${invocation.home} yet`) : null,
+    ],
     ...checks.flatMap(rowsOf),
   ])
   return { document, text, exitCode: document.ok ? EXIT_OK : EXIT_FAILED }
@@ -47,13 +62,22 @@ const rowsOf = ({ check, ok, detail, steps }: Diagnosis): readonly Row[] => [
   ...steps.map((step, index): Row => [`Step ${index + 1}`, step]),
 ]
 
-const NAMES = { log: 'Log', clock: 'Clock', venue: 'Venue' } as const
+const NAMES = { log: 'Log', clock: 'Clock', lease: 'Lease', venue: 'Venue' } as const
+
+/** The diagnosis of a home without a store: a fault only if its identity has written one. */
+const missingDiagnoses = (home: string, place: string | null): readonly Diagnosis[] =>
+  place === null
+    ? []
+    : [{ check: 'log', ok: false, detail: missingSentence(home, place), steps: MISSING_STEPS }]
 
 const diagnosesOf = async (
-  { log, checkpoints, trust }: StoreSession,
-  { clock }: Invocation,
-  { kill_switch, execution }: Configuration,
+  session: StoreSession,
+  invocation: Invocation,
+  { configuration, repairs }: { readonly configuration: Configuration; readonly repairs: boolean },
 ): Promise<readonly Diagnosis[]> => {
+  const { log, checkpoints, trust } = session
+  const { clock } = invocation
+  const { kill_switch, execution } = configuration
   const { ok, detail, reason } = await verifyLog(log, {
     mode: 'fast',
     n: RECENT_EVENTS,
@@ -62,12 +86,33 @@ const diagnosesOf = async (
     clock,
   })
   const steps = reason === 'truncated' ? RESTORE_STEPS : ['Run "svc integrity" to see the first bad event']
-  return [
-    { check: 'log', ok, detail, steps: ok ? [] : steps },
+  const found = [
+    { check: 'log', ok, detail, steps: ok ? [] : steps } as const,
     await clockDiagnosis(log, clock.now(), kill_switch.l1_clock_jump_seconds),
-    // A log that is not what it was says nothing of positions.
-    ...(ok ? venueDiagnoses((await stateOf(log, trust)).trading, execution) : []),
   ]
+  // A log that does not verify proves neither which leaders there were nor which positions there are.
+  if (!ok) return found
+  const { trading } = await stateOf(log, trust)
+  const leases = await leaseDiagnoses(session, invocation, { recorded: trading.leaderToken, repairs })
+  return [...found, ...leases, ...venueDiagnoses(trading, execution)]
+}
+
+const leaseDiagnoses = async (
+  session: StoreSession,
+  invocation: Invocation,
+  { recorded, repairs }: { readonly recorded: number; readonly repairs: boolean },
+): Promise<readonly Diagnosis[]> => {
+  const { lease } = session
+  if (lease === null) return []
+  const fault = leaseFaultOf(await lease.stored(), recorded)
+  if (fault === null)
+    return [{ check: 'lease', ok: true, detail: 'any process may lead after the present one', steps: [] }]
+  if (!repairs) return [{ check: 'lease', ok: false, detail: fault, steps: LEASE_STEPS }]
+  // The engine is opened first, so that a repair that cannot be recorded is not made.
+  const engine = await session.openEngine()
+  await lease.reset(recorded)
+  await recordAccess(engine, invocation, 'doctor')
+  return [{ check: 'lease', ok: true, detail: `repaired: ${fault}`, steps: [] }]
 }
 
 /** Only where there was a venue. */
@@ -91,6 +136,11 @@ const venueDiagnoses = (
 }
 
 const RECENT_EVENTS = 100
+
+const LEASE_STEPS = [
+  'Run "svc doctor --repair": it removes the leaders that the log does not know and ends the lease',
+  'Find out what else can write the database, and take its access away',
+] as const
 
 const RESTORE_STEPS = [
   'Stop the service and keep a copy of all files in data/',

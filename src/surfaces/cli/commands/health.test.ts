@@ -1,6 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { recordsAfter } from '../../../../test/records.fixture.ts'
+import { EMPTY_HEAD } from '../../../core/log/event.ts'
 import { StoreUnavailableError } from '../../../ports/event-log.ts'
 import { openTestHome, VERSION, type TestHome } from '../test-home.fixture.ts'
 
@@ -41,6 +43,16 @@ it('is well with a store whose chain holds', async () => {
     store: { kind: 'memory', present: true, event_count: (await home.records()).length, chain_ok: true },
     identity: { present: true, encrypted: false, error: null },
   })
+})
+
+it('names how many of the newest events it has verified', async () => {
+  await home.run(['kill-switch', 'set', '1'])
+  const few = (await home.records()).length
+  expect((await home.run(['health'])).stdout).toContain(`all ${few} events verified`)
+  await home.adoptRecords(recordsAfter(EMPTY_HEAD, 1233))
+  const { stdout } = await home.run(['health'])
+  expect(stdout).toContain('the last 100 of 1,234 events verified')
+  expect(stdout).not.toContain('intact')
 })
 
 it('is not well when the chain is broken', async () => {

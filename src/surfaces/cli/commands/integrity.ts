@@ -10,6 +10,7 @@ import { numberFrom } from '../arguments.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { checkpointsAt, copyLines, explained } from '../copied-file.ts'
 import { EXIT_FAILED, EXIT_OK, Failure, UsageError } from '../failure.ts'
+import { MISSING_STEPS, missingSentence } from '../missing-store.ts'
 import { execute, openExisting, recordAccess } from '../store.ts'
 import { bad, fields, good, quiet, type Cell, type Row } from '../table.ts'
 
@@ -59,10 +60,13 @@ const checkIntegrity = async (invocation: Invocation, options: IntegrityOptions)
   const setAside = accepted === true ? await acceptLossOf(invocation, reason?.trim() ?? '') : null
   const n = fast === true ? FAST_EVENTS : (fast ?? null)
   const elsewhere = checkpoint === undefined ? [] : await checkpointsAt(checkpoint)
-  const report = await verifyStore(invocation, n, elsewhere)
+  const missing = await invocation.missingStore()
+  const report = missing === null ? await verifyStore(invocation, n, elsewhere) : null
+  const empty = missing === null ? EMPTY_REPORT : missingReport(missingSentence(invocation.home, missing))
   const nothing = quiet(`nothing is stored in ${invocation.home} yet`)
-  return answerOf(report ?? { ...EMPTY_REPORT, mode: n === null ? 'full' : 'fast' }, [
-    ['Store', report === null ? nothing : null],
+  return answerOf(report ?? { ...empty, mode: n === null ? 'full' : 'fast' }, [
+    ['Store', report === null && missing === null ? nothing : null],
+    ...(missing === null ? [] : MISSING_STEPS.map((step, index): Row => [`Step ${index + 1}`, step])),
     ['Checkpoints', setAside === null ? null : `restarted; the old ones are in ${setAside}`],
   ])
 }
@@ -99,6 +103,16 @@ const EMPTY_REPORT: IntegrityReport<string> = {
   },
   detail: 'there is nothing to verify yet',
 }
+
+/** For a home that has lost its store. */
+const missingReport = (sentence: string): IntegrityReport<string> => ({
+  ...EMPTY_REPORT,
+  ok: false,
+  first_bad_seq: 1,
+  reason: 'truncated',
+  checks: { ...EMPTY_REPORT.checks, checkpoint: 'fail' },
+  detail: `${sentence}. ${MISSING_STEPS[0]}`,
+})
 
 /** The log and what is stored beside it; null when there is no store. */
 const verifyStore = async (
