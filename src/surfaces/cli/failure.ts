@@ -21,6 +21,7 @@ const OWN_STATUS = {
   'file.unreadable': 404,
   'identity.in_use': 409,
   'identity.unavailable': 403,
+  'integrity.broken': 409,
   'integrity.nothing_lost': 409,
   'live.not_ready': 409,
   'security.refused': 403,

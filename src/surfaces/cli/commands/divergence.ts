@@ -2,6 +2,9 @@ import type { DivergenceReport, DivergenceRow } from '../../../backtest/divergen
 import type { PastPoint } from '../../../core/shared/as-of.ts'
 import { parsePoint } from '../arguments.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
+import { VERIFY_STEPS, verifyLog } from '../../../engine/integrity/verify.ts'
+import { Failure } from '../failure.ts'
+import { openExisting } from '../store.ts'
 import {
   bad,
   fields,
@@ -22,7 +25,7 @@ export const define: DefineCommand = (command) => {
     .description(
       'Replays the bars and signals of the log through the backtester, with the settings with which the log began, and ' +
         'lines up the trades with what really happened. Every difference has its reason in USD; what has none is ' +
-        'shown as unexplained. Nothing is written.',
+        'shown as unexplained. The log is verified first: one that does not verify is not replayed. Nothing is written.',
     )
     .option('--from <seq|time>', 'only trades opened then or later', parsePoint)
     .option('--to <seq|time>', 'only trades opened up to then', parsePoint)
@@ -37,11 +40,34 @@ interface Range {
 
 const compare = async (invocation: Invocation, { from, to }: Range): Promise<Answer> => {
   const { divergence, progress } = invocation
+  await requireIntact(invocation)
   const skipped: string[] = []
   const bar = progress('replaying')
   const onError = (message: string): void => void skipped.push(message)
   const report = await divergence({ from, to, onError, onProgress: bar.update }).finally(bar.end)
   return { document: { ...report, skipped }, text: paragraphs(reportText(report), skippedText(skipped)) }
+}
+
+/** Bars, signals and trades are compared as they are stored, so all of them have to be what was signed. */
+const requireIntact = async (invocation: Invocation): Promise<void> => {
+  const { clock, progress } = invocation
+  await using session = await openExisting(invocation)
+  const { log, checkpoints, trust } = session
+  const bar = progress('verifying')
+  const { ok, reason, detail, first_bad_seq } = await verifyLog(log, {
+    mode: 'full',
+    n: 0,
+    checkpoints,
+    trust,
+    clock,
+    onProgress: ({ step, checked, total }) =>
+      bar.update(checked + VERIFY_STEPS.indexOf(step) * total, VERIFY_STEPS.length * total),
+  }).finally(bar.end)
+  if (ok) return
+  const where = first_bad_seq === null ? '' : ` at event ${first_bad_seq}`
+  throw new Failure('integrity.broken', `the log does not verify (${reason}${where}): ${detail}`, {
+    advice: 'Nothing was compared. "svc integrity" shows what is wrong, "svc doctor" what to do.',
+  })
 }
 
 const skippedText = (skipped: readonly string[]): Text | null =>
