@@ -7,6 +7,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   duplicate_position: 'the symbol had as many positions as it may have',
   hold: 'a position was open already',
   neutral: 'no direction prevailed',
+  no_next_bar: 'the symbol had no bar after the decision',
   no_price: 'there was no recent price',
   price_moved: 'the price had moved away since the decision',
   regime_crisis: 'the market was in a crisis',

@@ -119,14 +119,64 @@ describe('a trade', () => {
       payload['asset'],
       recordedAt,
     ])
-    // Asked for at the first open, ETH had no price; it is proposed again with its next bar.
+    // ETH had no bar at the first open: its decision waits for the next one.
     expect(opened).toEqual([
       ['BTC', timeOf(FIRST)],
-      ['ETH', timeOf(FIRST + 2)],
+      ['ETH', timeOf(FIRST + 1)],
     ])
-    expect(ofType('execution.order_failed.v1').map(({ payload }) => payload['reasons'])).toEqual([
-      ['no_price'],
-    ])
+    expect(ofType('execution.order_failed.v1')).toEqual([])
+  })
+
+  it('is reported if its symbol has no bar after the decision', async () => {
+    const both = (index: number) => [bar(index), bar(index, 50, { symbol: 'ETH' })]
+    const groups = Array.from({ length: WARM_UP_BARS }, (_, index) => both(index))
+    const only = [bar(FIRST), bar(FIRST + 1), bar(FIRST + 2)].map((one) => [one])
+    const { result } = await runBacktest([...groups, ...only])
+    expect(result.account.heldBack).toEqual({ no_next_bar: 1 })
+  })
+})
+
+describe('a series with gaps', () => {
+  const DAY_S = 86_400
+  /** 320 working days with a wave of 13 days, so that crossings fall on every day of the week. */
+  const closes = Array.from({ length: 320 }, (_, index) => 100 + 8 * Math.sin((2 * Math.PI * index) / 13))
+  const dayBar = (close: number, index: number, day: number): readonly FeedBar[] => [
+    barAt(new Date(Date.UTC(2024, 0, 1) + day * DAY_S * 1000).toISOString(), close, {
+      resolution_s: DAY_S,
+      open: closes[index - 1] ?? close,
+    }),
+  ]
+  const contiguous = closes.map((close, index) => dayBar(close, index, index))
+  const weekdays = closes.map((close, index) => dayBar(close, index, Math.floor(index / 5) * 7 + (index % 5)))
+  const tradesOf = async (groups: readonly (readonly FeedBar[])[], isQuiet: boolean) => {
+    const { result } = await runBacktest(groups, {
+      fromMs: Date.parse(groups[WARM_UP_BARS]?.[0]?.open_ts ?? ''),
+      execution: { time_stop_hours: 10_000, max_holding_hours: 10_000 },
+      own: openDirectly(crossing, {}, { analysisSeconds: () => DAY_S, tradesPast: true }) as never,
+      strategy: 'crossing',
+      killSwitch: { l2_loss_streak: 0, l1_daily_loss_pct: 0.9, l3_max_drawdown_pct: 0.95 },
+      risk: { max_drawdown_pct: 0.95 },
+      ...(isQuiet ? { onEvents: undefined as never } : {}),
+    })
+    return result.account.trades.map(({ direction, entry_price }) => [direction, entry_price])
+  }
+  const crossing = defineStrategy({
+    name: 'crossing',
+    parameters: z.object({}),
+    warmUpBars: 0,
+    create: () => ({
+      onBar: ({ bar: { close, open }, position }) => {
+        if (close > open)
+          return position === null ? { side: 'long', size: 0.05, stop: null, target: null } : null
+        return position === null ? null : { side: 'flat' }
+      },
+    }),
+  })
+
+  it.each([true, false])('trades like one without them; quiet: %s', async (isQuiet) => {
+    const expected = await tradesOf(contiguous, isQuiet)
+    expect(expected.length).toBeGreaterThan(7)
+    expect(await tradesOf(weekdays, isQuiet)).toEqual(expected)
   })
 })
 
@@ -153,11 +203,11 @@ describe('a run', () => {
     expect(result.account.funding).toBeGreaterThan(0)
   })
 
-  it('goes through a gap without a price, and trades again behind it', async () => {
+  it('goes through a gap without a price, and trades at the open behind it', async () => {
     const { result, ofType } = await runBacktest([...quiet(), [bar(FIRST + 300)], [bar(FIRST + 301)]])
     expect(result.bars).toBe(2)
     expect(ofType('execution.position_opened.v1').map(({ recordedAt }) => recordedAt)).toEqual([
-      timeOf(FIRST + 301),
+      timeOf(FIRST + 300),
     ])
   })
 

@@ -134,6 +134,8 @@ class Run {
   }
 
   result(): BacktestResult {
+    const unopened = this.#strategy.unopened()
+    for (let count = 0; count < unopened; count += 1) this.#account.countHeldBack(['no_next_bar'])
     return {
       firstOpenMs: this.#firstOpenMs,
       lastCloseMs: this.#lastCloseMs,
@@ -198,7 +200,10 @@ class Run {
     if (beforeMs === null || openMs !== this.#doneUpToMs || openMs <= beforeMs) return false
     if (dayNumberOf(openMs) > dayNumberOf(beforeMs) || !this.#engine.isIdle(beforeMs, openMs, group))
       return false
-    if (!this.#strategy.isIdle(beforeMs, openMs, this.#ignores) || !this.#engine.takeQuietly(group))
+    if (
+      !this.#strategy.isIdle(beforeMs, openMs, this.#ignores, group.bars) ||
+      !this.#engine.takeQuietly(group)
+    )
       return false
     this.#strategy.skip()
     this.#decidedMs = openMs
@@ -316,7 +321,7 @@ class Run {
     if (dayNumberOf(nowMs) > dayNumberOf(beforeMs)) await this.#startDay()
     const isIdle = this.#mayBeQuiet && group !== null && this.#engine.isIdle(beforeMs, nowMs, group)
     if (!isIdle) await runDueTasks(dependencies, beforeMs, nowMs)
-    await this.#strategy.decide(beforeMs, nowMs)
+    await this.#strategy.decide(beforeMs, nowMs, prices)
     this.#decidedMs = nowMs
   }
 

@@ -3,28 +3,34 @@ import type { FeedBar } from '../core/market/bar.ts'
 import type { BarTimes } from '../core/market/bar-times.ts'
 import { nearest } from '../core/shared/nearest.ts'
 import type { Direction } from '../core/shared/money.ts'
+import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { timestampAt } from '../core/shared/time.ts'
 import { BRAIN, BUILT_IN_STRATEGIES, builtInStrategy } from '../core/strategies/built-in.ts'
 import { checkedParameters, openDirectly } from '../core/strategies/direct.ts'
 import { accountFacts } from '../core/strategies/facts.ts'
 import type { State } from '../core/state.ts'
 import { StrategyError, type ParameterValues, type StrategyProposal } from '../core/strategies/strategy.ts'
+import { positionsOf } from '../core/trading/book.ts'
+import { isOpenedBy } from '../core/trading/positions.ts'
 import type { Executor } from '../engine/plan.ts'
 import { proposalOf } from '../engine/market/strategy-runner.ts'
 import { runDueCycle } from '../engine/market/schedule.ts'
 import type { RunningStrategy } from '../ports/strategy.ts'
 import { isStepBetween } from './due-times.ts'
+import { NO_PRICES, type Prices } from './prices.ts'
 
 /** Decides what is traded. */
 export interface Strategy {
   /** Every closed bar, also those of the warm-up. */
   addBars(bars: readonly FeedBar[]): void
-  /** After all bars that closed by now were added. */
-  decide(beforeMs: number, nowMs: number): Promise<void>
-  /** Whether `decide` would change nothing, given which proposals would not. */
-  isIdle(beforeMs: number, nowMs: number, ignores: IgnoresProposal): boolean
+  /** After all bars that closed by now were added. `prices`: where orders can be filled now. */
+  decide(beforeMs: number, nowMs: number, prices?: Prices): Promise<void>
+  /** Whether `decide` would change nothing at the open of these bars, given which proposals would not. */
+  isIdle(beforeMs: number, nowMs: number, ignores: IgnoresProposal, bars: readonly FeedBar[]): boolean
   /** Instead of `decide`, where that would change nothing. */
   skip(): void
+  /** Number of decisions that would have traded, but whose symbol has no bar after them. */
+  unopened(): number
 }
 
 /** Whether a proposal would change nothing. */
@@ -92,11 +98,18 @@ const brain = (dependencies: StrategyDependencies): Strategy => ({
   isIdle: (beforeMs, nowMs) =>
     !isStepBetween(dependencies.configuration().brain.cycle_interval_seconds * 1000, beforeMs, nowMs),
   skip: () => undefined,
+  // A cycle at the next open decides again.
+  unopened: () => 0,
 })
 
-/** A strategy is asked once for each bar: what it said to `isIdle` is what `decide` carries out. */
+/**
+ * A strategy is asked once for each bar: what it said to `isIdle` is what `decide` carries out. A decision on a symbol
+ * that has no bar now waits for the next open of the symbol, as after the last close before a weekend. A newer decision
+ * on the same symbol replaces it.
+ */
 const traded = (strategy: Omit<RunningStrategy, 'close'>, { engine }: StrategyDependencies): Strategy => {
   let said: readonly StrategyProposal[] | Promise<readonly StrategyProposal[]> = NOTHING
+  let waiting: readonly StrategyProposal[] = NOTHING
   let askedMs = 0
   const facts = () => accountFacts(engine.state.trading, timestampAt(askedMs), strategy.name)
   const ask = (nowMs: number): void => {
@@ -106,23 +119,44 @@ const traded = (strategy: Omit<RunningStrategy, 'close'>, { engine }: StrategyDe
   }
   return {
     addBars: (bars) => strategy.add(bars),
-    isIdle: (_, nowMs, ignores) => {
+    isIdle: (_, nowMs, ignores, bars) => {
       ask(nowMs)
       if (said instanceof Promise) return false
-      for (const { symbol, side } of said) if (!ignores(symbol, side)) return false
-      return true
+      for (const { symbol, side } of said) if (!isAmong(bars, symbol) || !ignores(symbol, side)) return false
+      return waiting.length === 0 || !waiting.some(({ symbol }) => isAmong(bars, symbol))
     },
     skip: () => {
       said = NOTHING
     },
-    decide: async (_, nowMs) => {
+    decide: async (_, nowMs, prices = NO_PRICES) => {
       ask(nowMs)
-      const proposals = said instanceof Promise ? await said : said
+      const newest = said instanceof Promise ? await said : said
       said = NOTHING
+      const proposals = waiting.length === 0 ? newest : [...withoutReplaced(waiting, newest), ...newest]
+      const unpriced = proposals.filter(({ symbol }) => prices.get(canonicalSymbol(symbol)) === null)
+      waiting = unpriced
       for (const proposal of proposals)
-        await engine.execute({ kind: 'propose-trade', proposal: proposalOf(strategy.name, proposal) })
+        if (!unpriced.includes(proposal))
+          await engine.execute({ kind: 'propose-trade', proposal: proposalOf(strategy.name, proposal) })
+    },
+    unopened: () => {
+      const { trading } = engine.state
+      return waiting.filter(({ symbol, side }) => {
+        const held = positionsOf(trading, canonicalSymbol(symbol))
+        const own = held.filter((position) => isOpenedBy(position, strategy.name))
+        return own.some(({ terms }) => terms.direction !== side) || (side !== 'flat' && held.length === 0)
+      }).length
     },
   }
 }
+
+const isAmong = (bars: readonly FeedBar[], symbol: string): boolean =>
+  bars.some((bar) => canonicalSymbol(bar.symbol) === canonicalSymbol(symbol))
+
+const withoutReplaced = (
+  waiting: readonly StrategyProposal[],
+  newest: readonly StrategyProposal[],
+): readonly StrategyProposal[] =>
+  waiting.filter(({ symbol }) => !newest.some((proposal) => proposal.symbol === symbol))
 
 const NOTHING: readonly StrategyProposal[] = []
