@@ -12,6 +12,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
   price_moved: 'the price had moved away since the decision',
   regime_crisis: 'the market was in a crisis',
   size_zero: 'sizing left nothing to trade',
+  stop_passed: 'the price was at or beyond the stop that was asked for as a price',
+  target_passed: 'the price was at or beyond the target that was asked for as a price',
 }
 
 /** How often something was held back, and by what, for people. The most frequent reason first. */

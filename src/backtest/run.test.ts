@@ -43,6 +43,34 @@ describe('a trade', () => {
     expect(filled?.recordedAt).toBe(timeOf(FIRST))
   })
 
+  it('has its stop and target at the prices that were asked for, whatever the open', async () => {
+    const levels = defineStrategy({
+      name: 'levels',
+      parameters: z.object({}),
+      warmUpBars: 0,
+      create: () => ({
+        onBar: ({ position }) =>
+          position === null ? { side: 'long', stop: { price: 95 }, target: { price: 130 } } : null,
+      }),
+    })
+    const own = () =>
+      openDirectly(levels, {}, { analysisSeconds: () => QUARTER_S, tradesPast: true }) as never
+    const at = (open: number) =>
+      runBacktest([...quiet(), [bar(FIRST, open, { open, high: open, low: open })]], {
+        strategy: 'levels',
+        own: own(),
+        execution: { max_entry_drift_pct: 0.9 },
+      })
+    const { ofType } = await at(110)
+    expect(ofType('execution.position_opened.v1')[0]?.payload).toMatchObject({
+      stop_loss: 95,
+      take_profit: 130,
+    })
+    const beyond = await at(94)
+    expect(beyond.ofType('execution.position_opened.v1')).toEqual([])
+    expect(beyond.result.account.heldBack).toEqual({ stop_passed: 1 })
+  })
+
   it('pays for slippage and fees on both sides', async () => {
     const groups = [...quiet(), [bar(FIRST)], [bar(FIRST + 1, 100, { low: 50 })]]
     const { result, ofType } = await runBacktest(groups)

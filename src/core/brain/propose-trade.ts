@@ -29,6 +29,9 @@ export interface Proposal {
   /** Undefined: of the settings. Null: none. */
   readonly stopPct?: number | null
   readonly targetPct?: number | null
+  /** Stop and target as prices; the shares describe them. */
+  readonly stopPrice?: number
+  readonly targetPrice?: number
   /** The stop follows the best price at this distance. */
   readonly trailingPct?: number
   readonly reason?: string
@@ -63,7 +66,7 @@ const intentEvent = (
   context: DecisionContext,
 ): NewEvent => {
   const { rule, symbol, conviction, sizePct, trailingPct, signalId } = proposal
-  const { stopPct, targetPct, reason } = proposal
+  const { stopPct, targetPct, stopPrice, targetPrice, reason } = proposal
   const { now, configuration } = context
   const { execution } = configuration
   const tier = sizeFor(conviction, configuration)
@@ -101,6 +104,8 @@ const intentEvent = (
       // Last: what stands behind a copied member takes several times as long.
       ...(sizePct === undefined ? {} : { sizing: 'fixed' as const }),
       ...(trailingPct === undefined ? {} : { trailing_pct: trailingPct }),
+      ...(stopPrice === undefined ? {} : { stop_price: stopPrice }),
+      ...(targetPrice === undefined ? {} : { target_price: targetPrice }),
     },
   }
 }

@@ -92,6 +92,9 @@ export const executionEvents = {
     sizing: z.literal('fixed').optional(),
     /** The stop follows the best price at this distance, as a share of it. */
     trailing_pct: z.number().optional(),
+    /** Stop and target that were asked for as prices; the shares above are their distances when the intent was made. */
+    stop_price: z.number().optional(),
+    target_price: z.number().optional(),
   }),
   'execution.intent_approved.v1': z.object({
     intent_id: branded<IntentId>(),

@@ -40,6 +40,8 @@ export const proposalOf = (wanted: TargetPosition, history: PriceHistory): Strat
     ...(target === undefined
       ? {}
       : { targetPct: target === null ? null : targetShare(target, side, history) }),
+    ...(stop !== undefined && stop !== null && 'price' in stop ? { stopPrice: stop.price } : {}),
+    ...(target !== undefined && target !== null && 'price' in target ? { targetPrice: target.price } : {}),
     ...sizeOf(size, history),
     ...(reason === undefined ? {} : { reason }),
   }

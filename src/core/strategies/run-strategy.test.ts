@@ -265,6 +265,7 @@ describe('size, stop and target', () => {
       sizePct: 0.2,
       stopPct: 0.02,
       targetPct: 0.1,
+      targetPrice: 110,
       reason: 'up',
     })
     expect(last({ side: 'short', stop: { price: 105 } }, [100])).toMatchObject({ stopPct: 0.05 })

@@ -164,6 +164,9 @@ export interface StrategyProposal {
   /** Undefined: of the settings. Null: none. */
   readonly stopPct?: number | null
   readonly targetPct?: number | null
+  /** Prices of a stop and a target that were asked for as prices. They count instead of the shares, which describe them. */
+  readonly stopPrice?: number
+  readonly targetPrice?: number
   /** The stop follows the best price since the entry at this distance. */
   readonly trailingPct?: number
   readonly reason?: string

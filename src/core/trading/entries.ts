@@ -13,6 +13,7 @@ import {
   priceNumberOrNull,
   quantityNumber,
   ratioOf,
+  slippedPrice,
   usdFrom,
   usdNumber,
   type Price,
@@ -30,7 +31,7 @@ import { isOver, type Intent } from './intents.ts'
 import { closesOf } from './ledger.ts'
 import { newClientOrderId } from './client-order-id.ts'
 import { ruleIn } from './positions.ts'
-import { type Fill, filledEvent, levelsOf, paperFill } from './fills.ts'
+import { type Fill, filledEvent, levelsOf, levelsPassed, paperFill, trailingShareOf } from './fills.ts'
 import { type EntryFacts, type EntryRules, type OrderPlan, type SizeLimits, planned } from './sizing.ts'
 import { omsEvent } from './oms-event.ts'
 
@@ -175,6 +176,7 @@ export const openedEvent = (
   }: { readonly mid: Price; readonly remaining: Quantity; readonly rules: Pick<EntryRules, 'execution'> },
 ): NewEvent => {
   const { stopLoss, takeProfit, lossAtStop } = levelsOf(intent, fill, rules.execution)
+  const trailing = trailingShareOf(intent, fill.price)
   return omsEvent(
     'execution.position_opened.v1',
     {
@@ -200,7 +202,7 @@ export const openedEvent = (
       mark_price: priceNumber(mid),
       loss_at_stop_usd: usdNumber(lossAtStop),
       remaining_size: quantityNumber(remaining),
-      ...(intent.trailing_pct === undefined ? {} : { trailing_pct: intent.trailing_pct }),
+      ...(trailing === undefined ? {} : { trailing_pct: trailing }),
     },
     intent.cycle_id,
   )
@@ -244,6 +246,8 @@ export type CheckReason =
   | 'paper_period'
   | 'no_price'
   | 'price_moved'
+  | 'stop_passed'
+  | 'target_passed'
   | 'duplicate_position'
   | 'size_zero'
   | 'below_minimum'
@@ -270,6 +274,8 @@ const failedReasons = (
     mark !== null &&
     intent.intended_price !== null &&
     r9(Math.abs(ratioOf(mark.price, priceFrom(intent.intended_price)) - 1)) > execution.max_entry_drift_pct
+  const slippageBps = isLive ? 0 : execution.paper_slippage_bps
+  const passed = plan === null ? null : levelsPassed(intent, slippedPrice(plan.mid, plan.side, slippageBps))
   const fails: Readonly<Record<CheckReason, boolean>> = {
     dcg_symbol: isListed(intent.symbol, execution.dcg_symbols),
     expired: isOver(intent, now),
@@ -279,6 +285,9 @@ const failedReasons = (
     paper_period: isLive && !destination.isPaperPeriodOver,
     no_price: mark === null,
     price_moved: isMoved,
+    // At such a level the position would end as it begins.
+    stop_passed: passed?.stop === true,
+    target_passed: passed?.target === true,
     // A venue nets what is held both ways: neither could be closed by an order that only reduces.
     duplicate_position:
       facts.heldInSymbol >= execution.max_positions_per_symbol || (isLive && facts.isHeldAgainst),

@@ -30,6 +30,38 @@ it('a stop is found for a symbol whose canonical form could be shortened once mo
   expect(typesOf(scenario.bar('BTCUSDUSDT', 90))).toContain('execution.position_closed.v1')
 })
 
+describe('a stop or target that was asked for as a price', () => {
+  it.each([
+    ['long', 95, 130],
+    ['short', 125, 90],
+  ] as const)('of a %s is at that price, however far the fill is from it', (direction, stop, target) => {
+    const scenario = openScenario()
+    scenario.bar('BTC', 110)
+    const shares = { stop_loss_pct: 0.05, take_profit_pct: 0.3, trailing_pct: 0.05 }
+    const levels = { intended_price: null, stop_price: stop, target_price: target }
+    const opened = payloadOf(
+      scenario.intend({ direction, ...shares, ...levels }),
+      'execution.position_opened.v1',
+    )
+    expect(opened).toMatchObject({ stop_loss: stop, take_profit: target })
+    const fill = Number(opened['entry_price'])
+    expect(opened['trailing_pct']).toBeCloseTo(Math.abs(1 - stop / fill), 8)
+    // 500 USD at the fill are sold at the stop, with the fee and 5 basis points of slippage.
+    const lost = Number(opened['quantity']) * Math.abs(fill - stop)
+    expect(Number(opened['loss_at_stop_usd']) / lost).toBeCloseTo(1, 1)
+  })
+
+  it.each([
+    [{ direction: 'long', stop_price: 110.055 }, ['stop_passed']],
+    [{ direction: 'long', stop_price: 90, target_price: 105 }, ['target_passed']],
+    [{ direction: 'short', stop_price: 105, target_price: 112 }, ['stop_passed', 'target_passed']],
+  ] as const)('is refused where the fill would be beyond it: %o', (levels, reasons) => {
+    const scenario = openScenario()
+    scenario.bar('BTC', 110)
+    expect(reasonsOf(scenario, { intended_price: null, ...levels })).toEqual(reasons)
+  })
+})
+
 describe('an order', () => {
   it('has the ids that everybody finds alike', () => {
     const scenario = openScenario()

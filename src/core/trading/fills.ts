@@ -8,6 +8,7 @@ import {
   NO_USD,
   notionalOf,
   plus,
+  priceFrom,
   priceNumber,
   quantityNumber,
   ratioOf,
@@ -20,6 +21,7 @@ import {
   type Quantity,
   type Usd,
 } from '../shared/money.ts'
+import { r9 } from '../shared/numbers.ts'
 import { omsEvent } from './oms-event.ts'
 
 export interface Fill {
@@ -75,20 +77,45 @@ export interface Levels {
   readonly lossAtStop: Usd
 }
 
-/** Stop and target from the average fill, and what the stop would cost. */
+type StopTerms = Pick<
+  PayloadOf<'execution.trade_intent.v1'>,
+  'direction' | 'stop_loss_pct' | 'stop_price' | 'trailing_pct'
+>
+type TargetTerms = Pick<
+  PayloadOf<'execution.trade_intent.v1'>,
+  'direction' | 'take_profit_pct' | 'target_price'
+>
+
+/** Stop and target from the average fill, and what the stop would cost. A level that was asked for as a price is that price. */
 export const levelsOf = (
-  intent: Pick<PayloadOf<'execution.trade_intent.v1'>, 'direction' | 'stop_loss_pct' | 'take_profit_pct'>,
+  intent: StopTerms & TargetTerms,
   { price, quantity, notional }: Pick<Fill, 'price' | 'quantity' | 'notional'>,
   costs: PaperCosts,
 ): Levels => {
-  const { direction, take_profit_pct: targetPct } = intent
-  const sign = signOf(direction)
+  const { direction } = intent
   const stopLoss = stopAt(intent, price)
   return {
     stopLoss,
-    takeProfit: targetPct === null ? null : beyond(price, Number(sign) * targetPct, sign),
+    takeProfit: targetAt(intent, price),
     lossAtStop: stopLoss === null ? notional : lossAt(direction, { quantity, notional }, stopLoss, costs),
   }
+}
+
+/** Whether a fill at this price would be at or beyond a stop or target that was asked for as a price. */
+export const levelsPassed = (intent: StopTerms & TargetTerms, entry: Price) => {
+  const isLong = intent.direction === 'long'
+  const { stop_price: stop, target_price: target } = intent
+  return {
+    stop: stop !== undefined && (isLong ? priceFrom(stop) >= entry : priceFrom(stop) <= entry),
+    target: target !== undefined && (isLong ? priceFrom(target) <= entry : priceFrom(target) >= entry),
+  }
+}
+
+/** Distance at which the stop follows the best price; that of a stop at a price is its distance from the fill. */
+export const trailingShareOf = (intent: StopTerms, entry: Price): number | undefined => {
+  const { trailing_pct: share, stop_price: stop } = intent
+  if (share === undefined || stop === undefined) return share
+  return r9(Math.abs(ratioOf(minus(entry, priceFrom(stop)), entry)))
 }
 
 /** What each USD of an entry comes to at the prices it would have. */
@@ -101,11 +128,7 @@ export interface PerUsd {
 }
 
 /** The same for each USD of an entry that is yet to be sized. */
-export const perUsdOf = (
-  intent: Pick<PayloadOf<'execution.trade_intent.v1'>, 'direction' | 'stop_loss_pct'>,
-  mid: Price,
-  costs: PaperCosts,
-): PerUsd => {
+export const perUsdOf = (intent: StopTerms, mid: Price, costs: PaperCosts): PerUsd => {
   const isLong = intent.direction === 'long'
   const entry = slippedPrice(mid, isLong ? 'buy' : 'sell', costs.paper_slippage_bps)
   const stop = stopAt(intent, entry)
@@ -144,15 +167,23 @@ export const trailedStop = (
 const TRAILING_STEP = 0.02
 
 const stopAt = (
-  {
-    direction,
-    stop_loss_pct: pct,
-  }: Pick<PayloadOf<'execution.trade_intent.v1'>, 'direction' | 'stop_loss_pct'>,
+  { direction, stop_loss_pct: pct, stop_price: price }: StopTerms,
   entry: Price,
 ): Price | null => {
+  if (price !== undefined) return priceFrom(price)
   if (pct === null) return null
   const sign = signOf(direction)
   return beyond(entry, -Number(sign) * pct, -sign)
+}
+
+const targetAt = (
+  { direction, take_profit_pct: pct, target_price: price }: TargetTerms,
+  entry: Price,
+): Price | null => {
+  if (price !== undefined) return priceFrom(price)
+  if (pct === null) return null
+  const sign = signOf(direction)
+  return beyond(entry, Number(sign) * pct, sign)
 }
 
 const lossAt = (

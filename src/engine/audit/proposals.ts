@@ -34,6 +34,8 @@ const entry = (first: Stamped | undefined): readonly Command[] => {
       stopPct: intent.stop_loss_pct,
       targetPct: intent.take_profit_pct,
       ...(intent.trailing_pct === undefined ? {} : { trailingPct: intent.trailing_pct }),
+      ...(intent.stop_price === undefined ? {} : { stopPrice: intent.stop_price }),
+      ...(intent.target_price === undefined ? {} : { targetPrice: intent.target_price }),
       ...(rationale.startsWith(prefix) ? { reason: rationale.slice(prefix.length) } : {}),
       ...(signalId === undefined ? {} : { signalId }),
     }),

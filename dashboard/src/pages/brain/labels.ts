@@ -32,6 +32,8 @@ const REJECTION_TEXTS: Readonly<Record<string, string>> = {
   position_limit: 'limit of one position',
   heat_limit: 'heat limit: loss at all stops',
   exposure_limit: 'exposure limit',
+  stop_passed: 'price beyond the stop',
+  target_passed: 'price beyond the target',
   margin_limit: 'not enough free margin',
   leverage_limit: 'leverage limit',
   daily_loss_limit: 'daily loss limit',
