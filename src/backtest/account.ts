@@ -5,10 +5,13 @@ import type { State } from '../core/state.ts'
 import { equityOf } from '../core/trading/account.ts'
 import { usdNumber } from '../core/shared/money.ts'
 import { r9 } from '../core/shared/numbers.ts'
+import { canonicalSymbol } from '../core/shared/symbol.ts'
+import type { StrategyProposal } from '../core/strategies/strategy.ts'
 import { DataHash } from './data-hash.ts'
 import { EquityTracker } from './equity-tracker.ts'
 import { MarketLineTracker, type FillCosts } from './market-line.ts'
 import { CurveHistory, PriceHistory } from './price-history.ts'
+import { causeText, Notices, type KillLimits } from './notices.ts'
 import { meanOf } from './statistics.ts'
 import { TradeReasons, type TradeReason } from './trade-reasons.ts'
 
@@ -21,6 +24,12 @@ export interface KillSwitchHistory {
   readonly stops: number
   readonly first_stop_at: string | null
   readonly first_stop_reason: string | null
+  /** The same for people, with the limits. */
+  readonly first_stop_cause: string | null
+  /** Closed trades before the first stop; null without one. */
+  readonly trades_before_stop: number | null
+  /** How often the simulated operator lowered the level. */
+  readonly lowered: number
 }
 
 /** A trade from its first fill to its last, with the names of the report. */
@@ -83,14 +92,18 @@ export class AccountTracker {
   #closesHeld = 0
   #exposureSum = 0
   #exposureMax = 0
-  #killSwitch: KillSwitchHistory = { level: 0, stops: 0, first_stop_at: null, first_stop_reason: null }
+  #killSwitch: KillSwitchHistory = NO_STOPS
+  readonly #held = new Map<string, 'long' | 'short'>()
+  #limits: KillLimits = { heat: 1, drawdown: 1 }
+  readonly #notices = new Notices()
 
   record(events: readonly Stamped[]): void {
     for (const event of events) this.#recordOne(event)
   }
 
   /** The state at the beginning, and what fills cost. */
-  start(state: State, costs: FillCosts): void {
+  start(state: State, costs: FillCosts, limits: KillLimits): void {
+    this.#limits = limits
     const startUsd = usdNumber(equityOf(state.trading))
     this.#equity = new EquityTracker(startUsd)
     this.#market = new MarketLineTracker(startUsd, costs)
@@ -138,6 +151,9 @@ export class AccountTracker {
       /** Trades that were proposed, by the brain or by a rule. */
       proposed: this.#proposed,
       killSwitch: this.#killSwitch,
+      reductions: this.#notices.reductions(),
+      unprotected: this.#notices.unprotected(),
+      ignoredRequests: this.#notices.ignoredRequests(),
       /** Over all closes; with the names of the report. */
       exposure: {
         /** Share of the closes at which something was held. */
@@ -159,16 +175,28 @@ export class AccountTracker {
     const known = asKnown(event)
     if (known !== null) this.#reasons.take(known)
     switch (known?.type) {
-      case 'execution.position_opened.v1':
-        this.#open.set(known.payload.position_id, this.#openingOf(known.payload, event.recordedAt))
+      case 'execution.position_opened.v1': {
+        const opening = this.#openingOf(known.payload, event.recordedAt)
+        this.#open.set(known.payload.position_id, opening)
+        this.#notices.opened(known.payload, {
+          at: event.recordedAt,
+          equityShare: opening.equity_share,
+          limits: this.#limits,
+        })
+        this.#held.set(canonicalSymbol(known.payload.asset), known.payload.direction)
         return
+      }
       case 'execution.position_closed.v1': {
         const opening = this.#open.get(known.payload.position_id)
         if (opening === undefined) return
         this.#open.delete(known.payload.position_id)
+        this.#held.delete(canonicalSymbol(opening.symbol))
         this.#trades.push(tradeOf(opening, known.payload, event.recordedAt))
         return
       }
+      case 'execution.order_submitted.v1':
+        this.#notices.ordered(known.payload, event.recordedAt)
+        return
       case 'execution.order_filled.v1':
         this.#traded += known.payload.notional_usd
         this.#fees += known.payload.fee_usd
@@ -186,7 +214,10 @@ export class AccountTracker {
         this.countHeldBack(known.payload.decision.reasons)
         return
       case 'system.kill_switch.v1':
-        this.#killSwitch = afterSwitch(this.#killSwitch, known.payload, event.recordedAt)
+        this.#killSwitch = afterSwitch(this.#killSwitch, known.payload, {
+          at: event.recordedAt,
+          trades: this.#trades.length,
+        })
         return
       default:
     }
@@ -205,6 +236,19 @@ export class AccountTracker {
       regime: regime_at_entry,
       why: this.#reasons.of(opened),
     }
+  }
+
+  /** A proposal of the strategy that became an intent. */
+  proposalTaken(proposal: StrategyProposal): void {
+    this.#notices.entered(proposal)
+  }
+
+  /** A proposal from which nothing followed. Runs for most answers of a strategy: it must stay cheap. */
+  proposalIgnored(proposal: StrategyProposal): void {
+    if (proposal.side === 'flat') return
+    const held = this.#held.get(canonicalSymbol(proposal.symbol))
+    if (held === proposal.side) this.#notices.ignored(proposal)
+    else if (held === undefined && this.#killSwitch.level >= ENTRIES_BLOCKED) this.countHeldBack(KILL_SWITCH)
   }
 
   /** Why something was not traded. */
@@ -243,17 +287,33 @@ const cappedAtExit = (
 
 const afterSwitch = (
   before: KillSwitchHistory,
-  { level, reason }: PayloadOf<'system.kill_switch.v1'>,
-  at: string,
+  { level, reason, triggers = [], reset_by: loweredBy }: PayloadOf<'system.kill_switch.v1'>,
+  { at, trades }: { readonly at: string; readonly trades: number },
 ): KillSwitchHistory => {
-  if (level < ENTRIES_BLOCKED || before.level >= ENTRIES_BLOCKED) return { ...before, level }
+  const lowered = before.lowered + (loweredBy === undefined ? 0 : 1)
+  if (level < ENTRIES_BLOCKED || before.level >= ENTRIES_BLOCKED) return { ...before, level, lowered }
   return {
     level,
+    lowered,
+    first_stop_cause: before.first_stop_at === null ? causeText(triggers) : before.first_stop_cause,
+    trades_before_stop: before.trades_before_stop ?? trades,
     stops: before.stops + 1,
     first_stop_at: before.first_stop_at ?? at,
     first_stop_reason: before.first_stop_reason ?? reason,
   }
 }
+
+const NO_STOPS: KillSwitchHistory = {
+  level: 0,
+  stops: 0,
+  first_stop_at: null,
+  first_stop_reason: null,
+  first_stop_cause: null,
+  trades_before_stop: null,
+  lowered: 0,
+}
+
+const KILL_SWITCH = ['kill_switch']
 
 /** The level from which entries are blocked. */
 const ENTRIES_BLOCKED = 2

@@ -12,6 +12,7 @@ import {
   tradeFiguresOf,
 } from './figures.ts'
 import type { FillCosts, MarketLine } from './market-line.ts'
+import { stopNotice } from './notices.ts'
 import { randomEntriesOf } from './random-entries.ts'
 import {
   annualGrowthOf,
@@ -56,6 +57,8 @@ export const reportOf = (subject: BacktestSubject, result: BacktestResult, unifo
   const { totalReturn, sharpe, pValue } = statisticsOf(account, uniformOf('signs'))
   const elapsedMs = (result.lastCloseMs ?? 0) - (result.firstOpenMs ?? 0)
   return {
+    /** Why the figures are of less trading than was wanted; null unless the kill switch stopped entries. */
+    stopped: strategy === HOLD ? null : stopNotice(account.killSwitch, resetsDaily),
     strategy,
     parameters: subject.parameters,
     market: subject.market,
@@ -81,6 +84,10 @@ export const reportOf = (subject: BacktestSubject, result: BacktestResult, unifo
     funding_usd: r9(account.funding),
     held_back: account.heldBack,
     proposed_trades: account.proposed,
+    reductions: account.reductions,
+    unprotected: account.unprotected,
+    ignored_requests: account.ignoredRequests,
+    signal_domains: result.signalDomains,
     kill_switch: account.killSwitch,
     drawdown: drawdownView(account.drawdown),
     figures: {

@@ -43,6 +43,8 @@ export interface BacktestResult {
   readonly bars: number
   readonly resolutionSeconds: number | null
   readonly openPositions: number
+  /** Domains that submitted signals, in alphabetical order. */
+  readonly signalDomains: readonly string[]
   readonly ownProducers: readonly OwnProducerRuns[]
   readonly account: AccountHistory
 }

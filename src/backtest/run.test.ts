@@ -71,6 +71,38 @@ describe('a trade', () => {
     expect(beyond.result.account.heldBack).toEqual({ stop_passed: 1 })
   })
 
+  it('leaves at the next open where its trailing stop has passed the close', async () => {
+    const trailing = defineStrategy({
+      name: 'trailing',
+      parameters: z.object({}),
+      warmUpBars: 0,
+      create: () => ({
+        onBar: ({ bar: { openMs } }) =>
+          openMs < Date.parse(timeOf(FIRST))
+            ? { side: 'long', stop: { percent: 5, trailing: true }, target: null }
+            : null,
+      }),
+    })
+    const groups = [
+      ...quiet(),
+      [bar(FIRST, 100, { open: 100, high: 100, low: 100 })],
+      // The high moves the stop to 104.5, above the close.
+      [bar(FIRST + 1, 102, { open: 100, high: 110, low: 100 })],
+      [bar(FIRST + 2, 101, { open: 101, high: 101, low: 101 })],
+    ]
+    for (const isQuiet of [true, false]) {
+      const { result } = await runBacktest(groups, {
+        strategy: 'trailing',
+        own: openDirectly(trailing, {}, { analysisSeconds: () => QUARTER_S, tradesPast: true }) as never,
+        ...(isQuiet ? { onEvents: undefined as never } : {}),
+      })
+      const [trade] = result.account.trades
+      // The open is 101, and selling costs 5 basis points.
+      expect(trade).toMatchObject({ exit_reason: 'stop_loss', closed_at: timeOf(FIRST + 2) })
+      expect(trade?.exit_price).toBeCloseTo(100.9495, 4)
+    }
+  })
+
   it('pays for slippage and fees on both sides', async () => {
     const groups = [...quiet(), [bar(FIRST)], [bar(FIRST + 1, 100, { low: 50 })]]
     const { result, ofType } = await runBacktest(groups)
@@ -251,9 +283,15 @@ describe('a run', () => {
       stops: 1,
       first_stop_at: timeOf(FIRST + 1),
       first_stop_reason: 'loss_streak=1',
+      first_stop_cause: '1 loss in a row (limit 1)',
+      trades_before_stop: 1,
+      lowered: 0,
     })
     const lowered = await runBacktest([...quiet(), ...falling], { killSwitch, resetsDaily: true })
     expect(lowered.result.account.killSwitch.stops).toBeGreaterThan(1)
+    expect(lowered.result.account.killSwitch.lowered).toBeGreaterThan(0)
+    // What the strategy went on to ask for in vain is counted.
+    expect(left.result.account.heldBack['kill_switch']).toBeGreaterThan(100)
     expect(lowered.result.account.trades.length).toBeGreaterThan(left.result.account.trades.length)
   })
 

@@ -5,6 +5,7 @@ import { foldingOf } from '../core/operations/decide.ts'
 import type { Stamped } from '../core/log/event.ts'
 import type { FeedBar } from '../core/market/bar.ts'
 import { BarTimes } from '../core/market/bar-times.ts'
+import { BUILTIN_PRODUCERS, domainOfType } from '../core/signal-types/all.ts'
 import { DAY_MS } from '../core/shared/time.ts'
 import { MarketRunner } from '../engine/market/market-runner.ts'
 import { ProducerRunner } from '../engine/market/producer-runner.ts'
@@ -113,6 +114,10 @@ class Run {
       times: this.#times,
       parameters: dependencies.parameters ?? {},
       own: dependencies.own,
+      onProposal: (proposal, isTaken) => {
+        if (isTaken) this.#account.proposalTaken(proposal)
+        else this.#account.proposalIgnored(proposal)
+      },
     })
   }
 
@@ -142,9 +147,21 @@ class Run {
       bars: this.#bars,
       resolutionSeconds: this.#tradedFromMs === null ? null : this.#settings.market.bar_seconds,
       openPositions: this.#engine.state.trading.book.count,
+      signalDomains: this.#signalDomains(),
       ownProducers: this.#ownProducers.runs(),
       account: this.#account.history(),
     }
+  }
+
+  /** Domains of the producers that submitted at least one signal. */
+  #signalDomains(): readonly string[] {
+    const { registered, runs } = this.#engine.state.signals.producers
+    const spoke = [...runs].filter(([, { eventsProduced }]) => eventsProduced > 0)
+    const ofProducers = spoke.flatMap(
+      ([name]) => BUILTIN_PRODUCERS[name]?.domain ?? registered.get(name)?.domain ?? [],
+    )
+    const latest = [...this.#engine.state.signals.latest.signals.values()]
+    return [...new Set([...ofProducers, ...latest.map(({ type }) => domainOfType(type))])].toSorted()
   }
 
   async close(): Promise<void> {
@@ -280,7 +297,8 @@ class Run {
       },
     })
     const { paper_fee_bps: feeBps, paper_slippage_bps: slippageBps } = this.#settings.execution
-    this.#account.start(this.#engine.state, { feeBps, slippageBps })
+    const { l2_portfolio_heat_pct: heat, l3_max_drawdown_pct: drawdown } = this.#settings.kill_switch
+    this.#account.start(this.#engine.state, { feeBps, slippageBps }, { heat, drawdown })
     this.#doneUpToMs = openMs
     return Math.max(fromMs ?? 0, openMs + WARM_UP_BARS * this.#settings.ta.bar_seconds * 1000)
   }

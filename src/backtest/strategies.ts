@@ -53,6 +53,8 @@ export interface StrategyDependencies {
   readonly parameters?: ParameterValues
   /** A strategy of the user, if the name is not that of a built-in one. */
   readonly own?: RunningStrategy | undefined
+  /** Receives each proposal, and whether it became an intent to enter. Exits are not reported. */
+  readonly onProposal?: (proposal: StrategyProposal, isTaken: boolean) => void
 }
 
 export const strategyOf = (name: string, dependencies: StrategyDependencies): Strategy => {
@@ -107,7 +109,10 @@ const brain = (dependencies: StrategyDependencies): Strategy => ({
  * that has no bar now waits for the next open of the symbol, as after the last close before a weekend. A newer decision
  * on the same symbol replaces it.
  */
-const traded = (strategy: Omit<RunningStrategy, 'close'>, { engine }: StrategyDependencies): Strategy => {
+const traded = (
+  strategy: Omit<RunningStrategy, 'close'>,
+  { engine, onProposal = NOT_REPORTED }: StrategyDependencies,
+): Strategy => {
   let said: readonly StrategyProposal[] | Promise<readonly StrategyProposal[]> = NOTHING
   let waiting: readonly StrategyProposal[] = NOTHING
   let askedMs = 0
@@ -126,6 +131,7 @@ const traded = (strategy: Omit<RunningStrategy, 'close'>, { engine }: StrategyDe
       return waiting.length === 0 || !waiting.some(({ symbol }) => isAmong(bars, symbol))
     },
     skip: () => {
+      if (!(said instanceof Promise)) for (const proposal of said) onProposal(proposal, false)
       said = NOTHING
     },
     decide: async (_, nowMs, prices = NO_PRICES) => {
@@ -135,9 +141,14 @@ const traded = (strategy: Omit<RunningStrategy, 'close'>, { engine }: StrategyDe
       const proposals = waiting.length === 0 ? newest : [...withoutReplaced(waiting, newest), ...newest]
       const unpriced = proposals.filter(({ symbol }) => prices.get(canonicalSymbol(symbol)) === null)
       waiting = unpriced
-      for (const proposal of proposals)
-        if (!unpriced.includes(proposal))
-          await engine.execute({ kind: 'propose-trade', proposal: proposalOf(strategy.name, proposal) })
+      for (const proposal of proposals) {
+        if (unpriced.includes(proposal)) continue
+        const wanted = proposalOf(strategy.name, proposal)
+        const outcome = await engine.execute({ kind: 'propose-trade', proposal: wanted })
+        const [first] = outcome.status === 'done' ? outcome.events : []
+        if (first === undefined) onProposal(proposal, false)
+        else if (first.type === 'execution.trade_intent.v1') onProposal(proposal, true)
+      }
     },
     unopened: () => {
       const { trading } = engine.state
@@ -149,6 +160,8 @@ const traded = (strategy: Omit<RunningStrategy, 'close'>, { engine }: StrategyDe
     },
   }
 }
+
+const NOT_REPORTED = (): void => undefined
 
 const isAmong = (bars: readonly FeedBar[], symbol: string): boolean =>
   bars.some((bar) => canonicalSymbol(bar.symbol) === canonicalSymbol(symbol))

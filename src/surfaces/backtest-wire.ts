@@ -49,8 +49,11 @@ const common = {
     .meta({ description: 'of the simulated market and of the p-value; without it that of the settings' }),
   reset_daily: z
     .boolean()
-    .default(false)
-    .meta({ description: 'lower the kill switch at every midnight UTC, as an operator might' }),
+    .default(true)
+    .meta({
+      description:
+        'a simulated operator lowers the kill switch at every midnight UTC; false leaves it raised to the end of the run',
+    }),
 }
 
 export const backtestRequest = z.strictObject({

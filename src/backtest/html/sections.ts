@@ -1,15 +1,17 @@
 import { DAYS_MIN, TRADES_MIN } from '../figures.ts'
 import { heldBackTexts } from '../held-back.ts'
+import { ignoredText, reductionTexts, unprotectedText } from '../notices.ts'
 import type { BacktestReport } from '../report.ts'
 import { dailyReturnsOf, sharpeOf } from '../statistics.ts'
 import { HOLD } from '../../core/strategies/built-in.ts'
 import { candleChart, histogram, lineChart, placed, timeLabels, type ChartLine } from './charts.ts'
-import { decimalText, html, NOTHING, percentText, timeText, toneOf, usdText, type Html } from './markup.ts'
+import { decimalText, html, NOTHING, percentText, toneOf, usdText, type Html } from './markup.ts'
 import { costs, facts, groups, intervals, months, trades } from './tables.ts'
 
 /** All sections about one run. */
 export const reportSections = (report: BacktestReport, hasHeading: boolean): Html =>
   html` ${hasHeading ? html`<h2 id="${report.strategy}">${report.strategy}</h2>` : NOTHING}
+    ${report.stopped === null ? NOTHING : html`<p class="stopped" role="alert">The run was ${report.stopped}.</p>`}
     ${tiles(report)}${notes(report)}${curves(report)}
     <h3>Returns by month</h3>
     ${months(report)} ${candles(report)}
@@ -63,19 +65,23 @@ const tile = (name: string, value: string, tone = '', detail = ''): Html =>
 const belowFloor = (): string => `needs ${DAYS_MIN} days`
 
 /** Why so much was traded and not more. */
-const notes = ({ strategy, kill_switch: kill, held_back: held, ...report }: BacktestReport): Html => {
+const notes = ({ strategy, held_back: held, ...report }: BacktestReport): Html => {
   if (strategy === HOLD) {
     return html`<ul class="notes">
       <li>The whole account buys the market once, outside the limits of the engine, and keeps it.</li>
     </ul>`
   }
   const reasons = heldBackTexts(held)
+  const unprotected = unprotectedText(report.unprotected)
+  const ignored = ignoredText(report.ignored_requests)
   const opened = report.trades + report.open_positions
   const none = report.proposed_trades === 0 ? 'the strategy asked for no trade' : 'no proposed trade'
   return html`<ul class="notes">
     <li>${report.proposed_trades} trades were proposed, ${opened} opened.</li>
     <li>Held back: ${reasons.length === 0 ? none : reasons.join(', ')}.</li>
-    ${kill.stops === 0 ? NOTHING : html`<li>The kill switch stopped entries ${kill.stops} times, first at ${timeText(kill.first_stop_at)}: ${kill.first_stop_reason ?? ''}.</li>`}
+    ${reductionTexts(report.reductions).map((text) => html`<li>Reduced: ${text}.</li>`)}
+    ${unprotected === null ? NOTHING : html`<li>${unprotected}.</li>`}
+    ${ignored === null ? NOTHING : html`<li>Ignored: ${ignored}.</li>`}
     ${report.days < DAYS_MIN ? html`<li>${report.days} days are too few for figures of a year: they are N/A.</li>` : NOTHING}
   </ul>`
 }

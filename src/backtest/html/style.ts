@@ -18,6 +18,7 @@ a{color:var(--accent)}
 .tile dd{margin:0;font-size:20px;font-weight:600;font-variant-numeric:tabular-nums}
 .tile dd small{display:block;font-size:12px;font-weight:400;color:var(--quiet)}
 .gain{color:var(--gain)}.loss{color:var(--loss)}
+p.stopped{margin:12px 0;padding:10px 14px;background:var(--card);border:1px solid var(--rule);border-left:3px solid var(--loss);border-radius:6px;font-weight:600}
 ul.notes{margin:12px 0;padding:10px 14px 10px 30px;background:var(--card);border:1px solid var(--rule);border-left:3px solid var(--hold);border-radius:6px}
 .scroll{overflow-x:auto;-webkit-overflow-scrolling:touch}
 .scroll:focus-visible{outline:2px solid var(--accent)}

@@ -220,7 +220,12 @@ export const facts = (report: BacktestReport): Html => {
       'Costs',
       `fee ${report.costs.fee_bps} bps, slippage ${report.costs.slippage_bps} bps, funding ${fundingText(report.costs.funding_bps_per_8h)}`,
     ],
-    ['Kill switch', report.resets_daily ? 'lowered every midnight' : 'as in the service'],
+    [
+      'Kill switch',
+      report.resets_daily
+        ? 'lowered at every midnight UTC by a simulated operator'
+        : 'left raised, as in the service without an operator',
+    ],
     ['Chance', `${percentText(report.p_value)} that days without direction would do as well`],
     ['Seed', String(report.seed)],
     ...report.own_producers.map((one) => ['Own producer', ownProducerText(one)] as const),

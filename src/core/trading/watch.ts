@@ -127,12 +127,23 @@ export const checkPositions = (facts: TradingFacts, context: DecisionContext): D
       if (isMarkOld(position, context)) return eventsOf(facts, unpriced(position, rules), context)
       const { price, atMs } = position.mark
       const ts = timestampAt(atMs)
-      const finding = monitored(position, { kind: 'mark', price, ts }, rules)
+      const finding = atGivenPrice(monitored(position, { kind: 'mark', price, ts }, rules), context)
       // The price was looked at when it came: a change of status is not new.
       return finding.kind === 'status' ? [] : eventsOf(facts, finding, context)
     }),
     ...unroutedAlerts(facts.trading, context),
   )
+}
+
+/** A backtest gives the prices at which orders can be filled now: an exit is filled there, and without a price not yet. */
+const atGivenPrice = (finding: Finding, { prices, now }: DecisionContext): Finding => {
+  if (finding.kind !== 'exit') return finding
+  const { exit } = finding
+  const given = prices?.get(exit.position.terms.asset)
+  if (given === undefined) return finding
+  if (given === null) return NOTHING
+  const trigger = { kind: 'mark', price: priceNumber(given.price), ts: now } as const
+  return { kind: 'exit', exit: { ...exit, basePrice: given.price, trigger } }
 }
 
 /** How near a second price has to be to confirm a jump. */

@@ -1,6 +1,7 @@
 import { comparisonOf } from '../../backtest/comparison.ts'
 import { DAYS_MIN } from '../../backtest/figures.ts'
 import { heldBackTexts } from '../../backtest/held-back.ts'
+import { ignoredText, reductionTexts, unprotectedText } from '../../backtest/notices.ts'
 import { ownProducerText } from '../../backtest/own-producers.ts'
 import type { BacktestReport } from '../../backtest/report.ts'
 import { HOLD } from '../../core/strategies/built-in.ts'
@@ -19,6 +20,7 @@ export const reportText = (report: BacktestReport, notes: RunNotes): Text => {
   const { figures, drawdown, hold, exposure, costs } = report
   const stillOpen = report.open_positions === 0 ? '' : `, ${report.open_positions} still open`
   return fields([
+    ...stoppedOf(report),
     ['Strategy', `${report.strategy}${parametersText(report)}`],
     ['Market', marketText(report)],
     ['Traded', `${report.from?.slice(0, 16)} to ${report.to?.slice(0, 16)} UTC`],
@@ -82,7 +84,9 @@ export const comparisonText = (reports: readonly BacktestReport[], notes: RunNot
     ]),
     fields([
       ...reports.flatMap((report) =>
-        notesOf(report).map(([name, cell]): Row => [`${report.strategy}: ${name.toLowerCase()}`, cell]),
+        stoppedOf(report)
+          .concat(notesOf(report))
+          .map(([name, cell]): Row => [`${report.strategy}: ${name.toLowerCase()}`, cell]),
       ),
       ...rowsOf(notes),
     ]),
@@ -144,21 +148,20 @@ const trialsText = ({ figures }: BacktestReport): Cell => {
 const lengthText = ({ days, recovered_at: recoveredAt }: BacktestReport['drawdown']): string =>
   days === 0 ? '' : `, ${days.toFixed(1)} days long${recoveredAt === null ? ', not recovered' : ''}`
 
+const stoppedOf = ({ stopped }: BacktestReport): readonly Row[] =>
+  stopped === null ? [] : [['Stopped', warning(stopped)]]
+
 /** What the figures alone would hide. */
 const notesOf = (report: BacktestReport): readonly Row[] => {
-  const { stops, first_stop_at: at, first_stop_reason: reason } = report.kill_switch
   const notes: Row[] = [...activityOf(report)]
+  for (const text of reductionTexts(report.reductions)) notes.push(['Reduced', warning(text)])
+  const unprotected = unprotectedText(report.unprotected)
+  if (unprotected !== null) notes.push(['No stop', warning(unprotected)])
+  const ignored = ignoredText(report.ignored_requests)
+  if (ignored !== null) notes.push(['Ignored', warning(ignored)])
   for (const producer of report.own_producers) {
     const text = ownProducerText(producer)
     notes.push(['Own producer', producer.failures > 0 ? warning(text) : text])
-  }
-  if (stops > 0) {
-    const times = stops === 1 ? 'once' : `${stops} times`
-    const advice = report.resets_daily ? '' : '; --reset-daily lowers it every midnight'
-    notes.push([
-      'Kill switch',
-      warning(`stopped entries ${times}, first ${at?.slice(0, 16)}: ${reason}${advice}`),
-    ])
   }
   if (report.days < DAYS_MIN) {
     notes.push(['Note', warning(`${report.days} days are too few for Sharpe and chance to be meaningful`)])
@@ -177,7 +180,7 @@ const activityOf = (report: BacktestReport): readonly Row[] => {
   const cellOf = (text: string): Cell => (isQuiet ? quiet(text) : warning(text))
   const held = heldBackTexts(report.held_back)
     .slice(0, REASONS_SHOWN)
-    .map((text, index): Row => ['Held back', cellOf(`${text}${ADVICE[reasons[index] ?? ''] ?? ''}`)])
+    .map((text, index): Row => ['Held back', cellOf(`${text}${adviceOf(reasons[index] ?? '', report)}`)])
   if (rest.length > 0) held.push(['Held back', quiet(`and by ${rest.join(', ')}`)])
   if (held.length > 0) return [proposed, ...held]
   const none = report.proposed_trades === 0 ? 'the strategy asked for no trade' : 'no proposed trade'
@@ -187,8 +190,12 @@ const activityOf = (report: BacktestReport): readonly Row[] => {
 const REASONS_SHOWN = 5
 const SPARKLINE_WIDTH = 60
 
-const ADVICE: Readonly<Record<string, string>> = {
-  coverage: '; prices alone are one domain: try SVC_BRAIN__MIN_DOMAINS=1',
+/** Domains that did submit signals, against which `brain.min_domains` can be chosen. */
+const adviceOf = (reason: string, { signal_domains: domains }: BacktestReport): string => {
+  if (reason !== 'coverage') return ''
+  if (domains.length === 0) return '; no domain submitted signals'
+  const named = `${domains.length === 1 ? '1 domain' : `${domains.length} domains`} (${domains.join(', ')})`
+  return `; ${named} submitted signals: try SVC_BRAIN__MIN_DOMAINS=${domains.length}`
 }
 
 /** Values in one line of text: eight heights, from the lowest to the highest of them. */

@@ -65,6 +65,11 @@ const Report = ({ run, onRemoved }: ReportProps) => {
         </p>
         <EndButton run={run} onRemoved={onRemoved} />
       </div>
+      {textIn(report, 'stopped', '') === '' ? null : (
+        <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-[13px] text-bad">
+          <Untrusted lines="all" text={`This run was ${textIn(report, 'stopped', '')}.`} />
+        </p>
+      )}
       <p className="flex flex-wrap items-center gap-2 text-[13px]">
         <Badge tone={STATUS_TONES[run.status]}>{run.status}</Badge>
         {run.status === 'running' ? formatPercent(run.progress, { digits: 0 }) : null}

@@ -12,8 +12,8 @@ const KINDS = [
 ] as const
 
 const RESETS = [
+  ['yes', 'A simulated operator lowers it at every midnight'],
   ['no', 'Stay where it is'],
-  ['yes', 'Lower it at every midnight'],
 ] as const
 
 export const StartRun = () => (
@@ -33,7 +33,7 @@ const EMPTY = {
   symbol: '',
   from: '',
   to: '',
-  reset: 'no',
+  reset: 'yes',
 }
 
 const StartForm = ({ onDone }: { readonly onDone: () => void }) => {

@@ -117,7 +117,7 @@ describe('svc backtest', () => {
     expect(stdout).toMatch(/^Bars +100 of 3600 seconds$/m)
     expect(stdout).toMatch(/^By day +▁{6}$/m)
     expect(stdout).toMatch(
-      /^Held back +\d+ times by coverage \(too few domains[\s\S]*SVC_BRAIN__MIN_DOMAINS=1$/m,
+      /^Held back +\d+ times by coverage \(too few domains[\s\S]*1 domain\s+\(technical\)[\s\S]*SVC_BRAIN__MIN_DOMAINS=1$/m,
     )
     expect(stdout).toMatch(/^Note +5 days are too few/m)
   })
@@ -133,11 +133,15 @@ describe('svc backtest', () => {
       '--strategy',
       'momentum',
     ] as const
-    const { stdout } = await backtest(...month)
-    expect(stdout).toMatch(
-      /^Kill switch +stopped entries once, first 2026-01-10T09:15: loss_streak=3;\s+--reset-daily lowers it/m,
+    const kept = (await backtest(...month, '--keep-kill-switch')).stdout.replaceAll(/\s+/g, ' ')
+    expect(kept).toMatch(
+      /^Stopped stopped by the kill switch on 10 January 2026 after \d+ trades: 3 losses in a row \(limit 3\); nothing was entered from then on Strategy/,
     )
-    expect((await backtest(...month, '--reset-daily')).stdout).toMatch(/^Kill switch [\s\S]*loss_streak=3$/m)
+    const lowered = (await backtest(...month)).stdout.replaceAll(/\s+/g, ' ')
+    expect(lowered).toMatch(
+      /^Stopped stopped by the kill switch .* a simulated operator lowered it at the next/,
+    )
+    expect((await backtest(...month, '--reset-daily')).stdout.replaceAll(/\s+/g, ' ')).toBe(lowered)
   })
 
   it('refuses a misspelt strategy with the nearest name', async () => {

@@ -55,7 +55,15 @@ export const define: DefineCommand = (command) => {
       'variants tried so far, which deflate the Sharpe ratio',
       numberFrom(1, 1_000_000),
     )
-    .option('--reset-daily', 'lower the kill switch at every midnight UTC, as an operator might')
+    .option(
+      '--reset-daily',
+      'a simulated operator lowers the kill switch at every midnight UTC (the default)',
+    )
+    .exclusive(
+      '--keep-kill-switch',
+      'leave the kill switch raised to the end, as in the service without an operator',
+      'resetDaily',
+    )
     .option('--html <file>', 'write the report as a page that needs no network')
     .option('--events <file>', 'write all events of the run, as JSON lines or .parquet')
     .option('--force', 'replace files that exist')
@@ -85,6 +93,7 @@ interface BacktestOptions {
   readonly funding?: BacktestCosts['fundingBps']
   readonly trials?: number
   readonly resetDaily?: true
+  readonly keepKillSwitch?: true
   readonly html?: string
   readonly events?: string
   readonly force?: true
@@ -165,7 +174,7 @@ const requestOf = (
   options: BacktestOptions,
   count: number,
 ): Omit<BacktestRequest, 'strategy' | 'parameters' | 'onError' | 'onProgress'> => {
-  const { symbol, seed, file, data = [], recorded = false, resetDaily = false } = options
+  const { symbol, seed, file, data = [], recorded = false, keepKillSwitch = false } = options
   return {
     symbol,
     ...tradedTime(options),
@@ -173,7 +182,7 @@ const requestOf = (
     file: file === undefined ? file : resolve(file),
     data,
     isFromLog: recorded,
-    resetsDaily: resetDaily,
+    resetsDaily: !keepKillSwitch,
     costs: { feeBps: options.fees, slippageBps: options.slippage, fundingBps: options.funding },
     trials: options.trials ?? count,
   }

@@ -64,7 +64,15 @@ export const define: DefineCommand = (command) => {
     .option('--from <date>', 'start trading then', parseFrom)
     .option('--to <date>', 'stop trading then; a day is included', parseTo)
     .option('--seed <number>', 'seed of the simulated market, of the p-values and of --random', parseSeed)
-    .option('--reset-daily', 'lower the kill switch at every midnight UTC, as an operator might')
+    .option(
+      '--reset-daily',
+      'a simulated operator lowers the kill switch at every midnight UTC (the default)',
+    )
+    .exclusive(
+      '--keep-kill-switch',
+      'leave the kill switch raised to the end, as in the service without an operator',
+      'resetDaily',
+    )
     .option('--random <count>', 'so many combinations by chance instead of all', numberFrom(1, 100_000))
     .exclusive('--halving', 'try all on a part of the time, and only the best third on three times as much', [
       'walkForward',
@@ -112,6 +120,7 @@ interface SweepOptions {
   readonly to?: string
   readonly seed?: number
   readonly resetDaily?: true
+  readonly keepKillSwitch?: true
   readonly random?: number
   readonly halving?: true
   readonly walkForward?: { readonly trainMs: number; readonly testMs: number }
@@ -145,7 +154,7 @@ const runSweep = async (
       seed: options.seed,
       data: options.data ?? [],
       isFromLog: options.recorded ?? false,
-      resetsDaily: options.resetDaily ?? false,
+      resetsDaily: options.keepKillSwitch !== true,
     },
     space: options.set,
     random: options.random ?? null,
