@@ -33,7 +33,7 @@ export const taskDataOf = async (
 }
 
 const barsOf = async (task: BacktestTask, { ta, market }: Configuration, home: string): Promise<TaskData> => {
-  const { fromMs, toMs, data, isFromLog } = task
+  const { fromMs, toMs, data, isFromLog, file } = task
   if (data.length > 0) {
     const chosen = await chosenSeries(task, home)
     const firstMs = Math.max(...chosen.map(({ firstOpenMs }) => firstOpenMs))
@@ -48,8 +48,9 @@ const barsOf = async (task: BacktestTask, { ta, market }: Configuration, home: s
     }
     return { range, hash: await hashOf(chosen) }
   }
-  if (!isFromLog && market.feed !== 'file') return { range: simulatedRange(task), hash: 'simulated' }
-  const hash = isFromLog ? null : await fileHash(resolve(home, market.file))
+  if (!isFromLog && file === undefined && market.feed !== 'file')
+    return { range: simulatedRange(task), hash: 'simulated' }
+  const hash = isFromLog ? null : await fileHash(file ?? resolve(home, market.file))
   return { range: fromMs === null || toMs === null ? null : { fromMs, toMs }, hash }
 }
 
@@ -86,6 +87,6 @@ const fileHash = async (file: string): Promise<string> => {
       .digest('hex')
   } catch (error) {
     const { code = String(error) } = error as NodeJS.ErrnoException
-    throw new Failure('file.unreadable', `market.file cannot be read (${code})`)
+    throw new Failure('file.unreadable', `the file of the bars cannot be read (${code})`)
   }
 }

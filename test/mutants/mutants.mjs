@@ -72,6 +72,13 @@ export const MUTANTS = [
     test: ['src/backtest/look-ahead.test.ts', 'changes nothing that always_long did before'],
   },
   {
+    name: 'the signs of a sweep are drawn with another seed',
+    file: 'src/compose/sweep.ts',
+    from: "createDraws(seed, 0, 'sweep:signs', sha256Hex)",
+    to: "createDraws(seed + 1, 0, 'sweep:signs', sha256Hex)",
+    test: ['src/compose/sweep.test.ts', 'the signs of a sweep are drawn with its seed'],
+  },
+  {
     name: "a short's profit has the wrong sign",
     file: 'src/core/trading/exits.ts',
     from: 'const gross = signed(terms.direction, minus(',

@@ -2,7 +2,7 @@ import type { SeriesSelector } from '../../core/market/history/select.ts'
 import type { BacktestReport } from '../report.ts'
 import type { Parameters, StrategyName } from '../strategies.ts'
 
-/** One run, as it is handed to another process: plain data, and no path of any file. */
+/** One run, as it is handed to another process: plain data. */
 export interface BacktestTask {
   readonly strategy: StrategyName
   readonly parameters: Parameters
@@ -15,6 +15,18 @@ export interface BacktestTask {
   readonly data: readonly SeriesSelector[]
   readonly isFromLog: boolean
   readonly resetsDaily: boolean
+  /** Bars as CSV or JSON lines, instead of those of the settings. Only the command line names files. */
+  readonly file?: string | undefined
+  /** Instead of those of the settings. */
+  readonly costs?: BacktestCosts | undefined
+}
+
+/** In basis points. */
+export interface BacktestCosts {
+  readonly feeBps?: number | undefined
+  readonly slippageBps?: number | undefined
+  /** Per 8 hours. */
+  readonly fundingBps?: number | 'off' | undefined
 }
 
 /** A report, with what was left out of the bars. */

@@ -26,6 +26,13 @@ export const numberFrom = (min: number, max: number, pattern = /^\d+$/): ((text:
     return number >= min && number <= max ? number : null
   }, `It must be a number from ${min} to ${max}.`)
 
+/** Costs of a fill, in basis points. */
+export const parseBasisPoints = numberFrom(0, 1000, /^\d+(\.\d+)?$/)
+
+/** Basis points that longs pay every 8 hours, or `off`. */
+export const parseFunding = (text: string): number | 'off' =>
+  text === 'off' ? text : numberFrom(-1000, 1000, /^-?\d+(\.\d+)?$/)(text)
+
 /** Text that is stored: trimmed, and not empty. */
 export const textUpTo = (lengthMax: number): ((text: string) => string) =>
   parser((text) => {

@@ -87,10 +87,6 @@ export interface CommandDependencies {
 export interface BacktestRequest extends Omit<BacktestTask, 'parameters'> {
   /** Of the strategy, as text or as they are; those that are missing have their defaults. */
   readonly parameters?: ParameterValues | undefined
-  /** Bars as CSV or JSON lines, instead of those of the settings. */
-  readonly file?: string | undefined
-  /** Instead of those of the settings. */
-  readonly costs?: BacktestCosts | undefined
   /** How many variants were tried, of which this is one: it deflates the Sharpe ratio. 1 without it. */
   readonly trials?: number | undefined
   /** What was left out of the bars, for people. */
@@ -99,14 +95,6 @@ export interface BacktestRequest extends Omit<BacktestTask, 'parameters'> {
   readonly onProgress: (done: number, total: number, bars: number) => void
   /** Every event of the run, in order. */
   readonly onEvents?: ((events: readonly Stamped[]) => void) | undefined
-}
-
-/** In basis points. */
-export interface BacktestCosts {
-  readonly feeBps?: number | undefined
-  readonly slippageBps?: number | undefined
-  /** Per 8 hours. */
-  readonly fundingBps?: number | 'off' | undefined
 }
 
 export interface StrategyCommands {

@@ -7,7 +7,9 @@ import type { ParameterValues } from '../../../core/strategies/strategy.ts'
 import {
   collected,
   numberFrom,
+  parseBasisPoints,
   parseFrom,
+  parseFunding,
   parser,
   parseSeed,
   parseSeries,
@@ -18,7 +20,8 @@ import {
 import { refuseUnwritable, writePage, writingEvents, type OutputFile } from '../backtest-files.ts'
 import { comparisonText, reportText, type RunNotes } from '../backtest-text.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
-import type { BacktestCosts, BacktestRequest } from '../dependencies.ts'
+import type { BacktestCosts } from '../../../backtest/sweep/task.ts'
+import type { BacktestRequest } from '../dependencies.ts'
 import { Failure, UsageError } from '../failure.ts'
 
 export const define: DefineCommand = (command) => {
@@ -255,8 +258,3 @@ const valueOf = (text: string): Setting['value'] => {
   if (text === 'true' || text === 'false') return text === 'true'
   return /^-?(\d+\.?\d*|\.\d+)(e-?\d+)?$/i.test(text) ? Number(text) : text
 }
-
-const parseBasisPoints = numberFrom(0, 1000, /^\d+(\.\d+)?$/)
-
-const parseFunding = (text: string): number | 'off' =>
-  text === 'off' ? text : numberFrom(-1000, 1000, /^-?\d+(\.\d+)?$/)(text)

@@ -43,6 +43,26 @@ const documentOf = async (...words: readonly string[]) => {
 }
 
 describe('svc sweep', () => {
+  it('takes bars from a file, and costs, as a backtest does', async () => {
+    const rows = Array.from({ length: 320 }, (_, hour) => {
+      const price = 100 + 10 * Math.sin(hour / 20) + Math.sin(hour * 12.9898)
+      const ts = new Date(Date.UTC(2024, 0, 1) + hour * HOUR).toISOString()
+      return `${ts},BTC,${price},${price + 0.5},${price - 0.5},${price + 0.1},10`
+    })
+    const file = join(home.folder, 'bars.csv')
+    await writeFile(file, `ts,symbol,open,high,low,close,volume\n${rows.join('\n')}\n`)
+    const words = ['--file', file, '--symbol', 'BTC', '--funding', 'off'] as const
+    const costs = ['--fees', '20', '--slippage', '0'] as const
+    const { document } = await documentOf(...words, ...costs, '--set', 'fast=5', '--set', 'slow=10')
+    const { stdout } = await home.run([
+      ...['backtest', 'ma_crossover', ...words, ...costs, '--set', 'fast=5', '--set', 'slow=10', '--json'],
+    ])
+    const { total_return, trades, costs: charged } = JSON.parse(stdout)
+    expect(charged).toMatchObject({ fee_bps: 20, slippage_bps: 0, funding_bps_per_8h: 'off' })
+    expect(trades).toBeGreaterThan(0)
+    expect(document.results[0]).toMatchObject({ total_return, trades })
+  })
+
   it('gives the same with one process and with two, and goes on where it stopped', async () => {
     const one = await documentOf(...GRID, '--workers', '1')
     expect(one.document).toMatchObject({ strategy: 'ma_crossover', method: 'grid', trials: 4, runs: 4 })

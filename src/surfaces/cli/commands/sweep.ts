@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
 import { Option } from 'commander'
 import { STRATEGY_NAMES, type StrategyName } from '../../../backtest/strategies.ts'
 import {
@@ -11,12 +12,15 @@ import { shadeOf, type HeatMap } from '../../../backtest/sweep/heat-map.ts'
 import { parseParameterValues, type ParameterValues } from '../../../backtest/sweep/space.ts'
 import { durationMs } from '../../../backtest/sweep/splits.ts'
 import { METRICS, type Metric } from '../../../backtest/sweep/sweep.ts'
+import type { BacktestCosts } from '../../../backtest/sweep/task.ts'
 import { DAY_MS } from '../../../core/shared/time.ts'
 import type { SeriesSelector } from '../../../core/market/history/select.ts'
 import {
   collected,
   numberFrom,
+  parseBasisPoints,
   parseFrom,
+  parseFunding,
   parser,
   parseSeed,
   parseSeries,
@@ -56,14 +60,18 @@ export const define: DefineCommand = (command) => {
     .exclusive(
       '--data <series>',
       'recorded bars of "svc data", such as binance:BTC:1m; may be repeated',
-      'symbol',
+      ['file', 'symbol'],
       collected(parseSeries),
     )
-    .exclusive('--recorded', 'the bars and signals in the log of this home', 'data')
+    .option('--file <bars>', 'bars as CSV or JSON lines (default: market.file, else simulated)')
+    .exclusive('--recorded', 'the bars and signals in the log of this home', ['file', 'data'])
     .option('--symbol <symbol>', 'only this symbol of the universe', parseSymbol)
     .option('--from <date>', 'start trading then', parseFrom)
     .option('--to <date>', 'stop trading then; a day is included', parseTo)
     .option('--seed <number>', 'seed of the simulated market, of the p-values and of --random', parseSeed)
+    .option('--fees <bps>', 'fee per fill in basis points', parseBasisPoints)
+    .option('--slippage <bps>', 'slippage per fill in basis points', parseBasisPoints)
+    .option('--funding <bps>', 'what longs pay every 8 hours in basis points, or off', parseFunding)
     .option(
       '--reset-daily',
       'a simulated operator lowers the kill switch at every midnight UTC (the default)',
@@ -115,6 +123,10 @@ interface SweepOptions {
   readonly set: readonly ParameterValues[]
   readonly data?: readonly SeriesSelector[]
   readonly recorded?: true
+  readonly file?: string
+  readonly fees?: number
+  readonly slippage?: number
+  readonly funding?: BacktestCosts['fundingBps']
   readonly symbol?: string
   readonly from?: string
   readonly to?: string
@@ -154,6 +166,8 @@ const runSweep = async (
       seed: options.seed,
       data: options.data ?? [],
       isFromLog: options.recorded ?? false,
+      ...(options.file === undefined ? {} : { file: resolve(options.file) }),
+      costs: { feeBps: options.fees, slippageBps: options.slippage, fundingBps: options.funding },
       resetsDaily: options.keepKillSwitch !== true,
     },
     space: options.set,
