@@ -70,6 +70,7 @@ export const touchesRisk = (event: KnownEvent): boolean => {
     case 'execution.position_adopted.v1':
     case 'execution.position_closed.v1':
     case 'execution.funding_applied.v1':
+    case 'execution.loss_unexplained.v1':
     case 'brain.regime_change.v1':
     case 'brain.cycle.v1':
     case 'system.config_changed.v1':

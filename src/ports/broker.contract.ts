@@ -203,18 +203,17 @@ export const brokerContract = (name: string, open: () => Promise<BrokerFixture>)
       expect(account?.equity).toBeLessThan(10_000_000_000n)
     })
 
-    it('with liquidations', async () => {
+    it('with liquidations, also of a position that no look at the account has shown', async () => {
       const fixture = await openFixture()
       const { broker, run } = fixture
       await accepted(fixture, broker.submit(entryOf('entry1')))
-      expect((await run(broker.account()))?.liquidations).toEqual([])
       fixture.liquidate('BTC')
       for (let sweep = 0; sweep < 2; sweep += 1) {
-        const account = await run(broker.account())
-        expect(account?.positions).toEqual([])
-        expect(sumOf(account?.liquidations ?? [])).toBe(units(0.05))
+        expect((await run(broker.account()))?.positions).toEqual([])
+        const history = await run(broker.history())
+        expect(sumOf(history?.liquidations ?? [])).toBe(units(0.05))
         expect(
-          account?.liquidations?.every(({ symbol, direction }) => `${symbol} ${direction}` === 'BTC long'),
+          history?.liquidations.every(({ symbol, direction }) => `${symbol} ${direction}` === 'BTC long'),
         ).toBe(true)
       }
     })
@@ -257,6 +256,7 @@ export const brokerContract = (name: string, open: () => Promise<BrokerFixture>)
     expect((await run(broker.lookup(entryOf('entry1')))).status).toBe('unclear')
     expect((await run(broker.cancel(entryOf('entry1')))).status).toBe('unclear')
     expect(await run(broker.account())).toBeNull()
+    expect(await run(broker.history())).toBeNull()
     expect(await run(broker.quotes(['BTC']))).toEqual([])
     expect(fixture.orders()).toEqual([])
   })

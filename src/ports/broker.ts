@@ -131,10 +131,16 @@ export interface BrokerAccount {
   /** Without unrealized profit; absent where the venue does not report it. */
   readonly balance?: Usd | undefined
   readonly positions: readonly VenuePosition[]
-  /** Of the last hours; absent where the venue does not report them. */
-  readonly liquidations?: readonly Liquidation[]
   /** Of the last days, with repetitions; absent where the venue does not report them. */
   readonly fundings?: readonly FundingPayment[]
+}
+
+/** What the venue did to the account by itself. */
+export interface AccountHistory {
+  /** Forced closes of the last day; empty where the venue does not report them. */
+  readonly liquidations: readonly Liquidation[]
+  /** Payments of the last days, with repetitions; empty where the venue does not report them. */
+  readonly fundings: readonly FundingPayment[]
 }
 
 /** Steps and minimum sizes of orders. Null where the venue does not report them. */
@@ -219,6 +225,11 @@ export interface Broker {
   readonly stops: RestingStops | null
   /** Balance and positions. Null when the venue does not respond. */
   account(): Promise<BrokerAccount | null>
+  /**
+   * Forced closes and funding, read now. They are the most expensive lists of a venue, and are asked for when the account
+   * holds less than the log explains. Null when the venue does not respond.
+   */
+  history(): Promise<AccountHistory | null>
   /** The venue's own price of each symbol; without those that it does not tell now. */
   quotes(symbols: readonly string[]): Promise<readonly VenueQuote[]>
   close(): Promise<void>

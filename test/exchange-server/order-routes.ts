@@ -60,7 +60,14 @@ export const ORDER_ROUTES: readonly SignedRoute[] = [
   {
     method: 'GET',
     path: `${FUTURES}/forceOrders`,
-    answer: ({ account }) => account.forced.map(publishOrder),
+    // Without `autoCloseType` the venue lists both kinds; positions here are closed by liquidation alone.
+    answer: ({ account }, query) =>
+      query.get('autoCloseType') === 'ADL'
+        ? []
+        : account.forced
+            .filter(({ atMs }) => atMs >= Number(query.get('startTime') ?? 0))
+            .slice(-Number(query.get('limit') ?? 50))
+            .map(publishOrder),
   },
   {
     method: 'GET',

@@ -24,6 +24,7 @@ export interface LiveEngineDependencies {
   readonly broker: Broker
   readonly timer: Timer
   readonly execution?: Partial<Configuration['execution']>
+  readonly killSwitch?: Partial<Configuration['kill_switch']>
   readonly symbols?: readonly string[]
   /** After so many steps (a call to the log or the venue, or its result) the process crashes. */
   readonly stepsToLive?: number
@@ -46,8 +47,9 @@ export interface LiveEngine {
 
 const liveConfiguration = ({
   execution,
+  killSwitch,
   symbols = ['BTC', 'ETH'],
-}: Pick<LiveEngineDependencies, 'execution' | 'symbols'>): Configuration => ({
+}: Pick<LiveEngineDependencies, 'execution' | 'killSwitch' | 'symbols'>): Configuration => ({
   ...DEFAULT_CONFIGURATION,
   universe: { ...DEFAULT_CONFIGURATION.universe, symbols: [...symbols] },
   // Market losses must not trigger the kill switch here.
@@ -56,6 +58,7 @@ const liveConfiguration = ({
     l1_fill_divergence_pct: 1,
     l1_daily_loss_pct: 1,
     l2_loss_streak: 0,
+    ...killSwitch,
   },
   risk: {
     ...DEFAULT_CONFIGURATION.risk,

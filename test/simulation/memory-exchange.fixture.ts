@@ -281,6 +281,7 @@ export const createMemoryExchange = (now: () => number, { restingStops = false }
       )
       return Promise.resolve({ equity: usdFrom(10_000), positions, fundings })
     },
+    history: () => Promise.resolve({ liquidations: [], fundings }),
     quotes: (symbols) =>
       Promise.resolve(symbols.map((symbol) => ({ symbol, price: prices.get(symbol) ?? priceFrom(100) }))),
     close: () => Promise.resolve(),

@@ -198,6 +198,7 @@ export const alertEvents = {
     cause: z.enum([
       'capital_moved',
       'exit_failed',
+      'loss_unexplained',
       'order_unknown',
       'position_adopted',
       'position_missing',

@@ -319,6 +319,18 @@ export const venueEvents = {
     /** Positive: a deposit. */
     amount_usd: z.number(),
   }),
+  /** A loss at the venue that no trade, fee or funding explains, around a position that the venue no longer holds. */
+  'execution.loss_unexplained.v1': z.object({
+    venue: z.string(),
+    /** Negative: lost. Positive: a part of earlier losses that turned out to be none. */
+    amount_usd: z.number(),
+  }),
+  /** The balance of the venue differs from the books by an amount too small to be capital. It stays out of the books. */
+  'execution.balance_differs.v1': z.object({
+    venue: z.string(),
+    /** The whole difference now. Positive: the venue has more. */
+    unexplained_usd: z.number(),
+  }),
   /** While it is active nothing is opened. */
   'execution.reduce_only.v1': z.object({
     active: z.boolean(),

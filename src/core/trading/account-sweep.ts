@@ -84,6 +84,30 @@ export const compareAccount = (
 export const differingSymbols = (facts: TradingFacts, sweep: AccountSweep): readonly string[] =>
   differencesOf(facts, sweep).map(({ symbol, ours, theirs }) => `${symbol}|${ours}|${theirs}`)
 
+/** Whether the venue holds less than the log in a symbol: it may have closed a position by force. */
+export const holdsLess = (facts: TradingFacts, sweep: AccountSweep): boolean =>
+  differencesOf(facts, sweep).some((difference) => isLess(difference))
+
+/** What a venue no longer holds in a symbol, after a comparison recorded it as missing. */
+export interface MissingPart {
+  /** Signed: longs above zero. */
+  readonly quantity: Quantity
+  readonly mark: Price
+}
+
+/** Every difference as a recorded missing part; null if there is a difference of another kind. */
+export const missingParts = (facts: TradingFacts, sweep: AccountSweep): readonly MissingPart[] | null => {
+  const { missing } = facts.trading.venue
+  const parts = differencesOf(facts, sweep).map(({ symbol, ours, theirs, held }): MissingPart | null => {
+    const isRecorded = missing.some((one) => one.symbol === symbol && one.held === theirs)
+    const isTurned = theirs !== 0n && ours > 0n !== theirs > 0n
+    const [position] = held
+    if (!isRecorded || isTurned || position === undefined) return null
+    return { quantity: minus(ours, theirs), mark: position.mark.price }
+  })
+  return parts.includes(null) ? null : parts.flatMap((part) => part ?? [])
+}
+
 /** An operator has looked at it: what the venue does not hold is released, and entries go out again. */
 export const resumeLive = (
   facts: TradingFacts,
@@ -199,14 +223,15 @@ const eventsOf = (
   if (difference.ours === difference.theirs) return [differsEvent(difference, sweep)]
   const liquidated = liquidatedBy(difference, sweep)
   if (liquidated.length > 0) return liquidated
-  const { ours, theirs, symbol } = difference
-  const excess = minus(theirs, ours)
-  const isMore = ours === 0n || (ours > 0n ? excess > 0n : excess < 0n)
-  if (isMore) return adoption(facts, difference, sweep, context)
+  const { theirs, symbol } = difference
+  if (!isLess(difference)) return adoption(facts, difference, sweep, context)
   // Said once, until an operator has looked at it, or it is another quantity.
   const isSaid = facts.trading.venue.missing.some((one) => one.symbol === symbol && one.held === theirs)
   return isSaid ? [] : missingEvents(difference, sweep)
 }
+
+const isLess = ({ ours, theirs }: Difference): boolean =>
+  ours > 0n ? theirs < ours : theirs > ours && ours < 0n
 
 /** All that is left of a position, ended by the venue after it was opened, in as many trades as it took. */
 const liquidatedBy = ({ held, symbol }: Difference, sweep: AccountSweep): readonly NewEvent[] => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { minus, plus, priceFrom, quantityFrom, usdFrom, usdNumber } from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
+import { DAY_MS } from '../shared/time.ts'
 import { accountStatusOf, equityOf } from './account.ts'
 import type { AccountSweep, VenueHolding } from './account-sweep.ts'
 import { enterLive, fillOf, liveScenario, onlyOrder, report, reportOf, VENUE } from './live.fixture.ts'
@@ -72,8 +73,20 @@ describe('a balance that trades, fees and funding explain', () => {
   })
 
   it('may differ by what is estimated: less than half a percent of equity', () => {
-    expect(balanceOf(liveScenario(), 10_049.99)).toEqual([])
-    expect(balanceOf(liveScenario(), 9950.01)).toEqual([])
+    for (const [balance, difference] of [
+      [10_049.99, 49.99],
+      [9950.01, -49.99],
+    ] as const) {
+      const scenario = liveScenario()
+      const events = balanceOf(scenario, balance)
+      expect(typesOf(events)).toEqual(['execution.balance_differs.v1'])
+      expect(payloadOf(events, 'execution.balance_differs.v1')).toEqual({
+        venue: VENUE,
+        unexplained_usd: difference,
+      })
+      expect(equityOf(scenario.state.trading)).toBe(usdFrom(10_000))
+      expect(balanceOf(scenario, balance)).toEqual([])
+    }
     expect(typesOf(balanceOf(liveScenario(), 10_050))).toContain('execution.capital_moved.v1')
   })
 })
@@ -167,5 +180,95 @@ describe('money moved by hand', () => {
     const { ledger } = scenario.state.trading
     expect(minus(ledger.cash, ledger.startBalance)).toBe(ledger.moved)
     expect(usdNumber(ledger.moved)).toBe(0)
+  })
+})
+
+/** The venue holds nothing of what was bought, as two looks at the account found. */
+const missingPosition = (): TradingScenario => {
+  const scenario = liveScenario({ kill_switch: { l1_daily_loss_pct: 0.01, l2_loss_streak: 0 } })
+  enterLive(scenario)
+  const quietSymbols = ['BTC', 'ETH'].map(canonicalSymbol)
+  scenario.do({
+    kind: 'compare-account',
+    sweep: { venue: VENUE, positions: [], liquidations: [], quietSymbols },
+  })
+  return scenario
+}
+
+const resume = (scenario: TradingScenario) =>
+  scenario.do({ kind: 'resume-live', operator: 'op', reason: 'looked', surface: 'cli' })
+
+describe('money that is lost with a position', () => {
+  it('counts as a loss while the position is missing, and raises the kill switch', () => {
+    const scenario = missingPosition()
+    // Bought for 497.5, and sold for 300 by the venue.
+    const events = balanceOf(scenario, 9802.49)
+    expect(payloadOf(events, 'execution.loss_unexplained.v1')).toEqual({ venue: VENUE, amount_usd: -197.5 })
+    expect(payloadOf(events, 'alert.execution')).toMatchObject({
+      cause: 'loss_unexplained',
+      message: expect.stringContaining('lost 197.50 USD') as string,
+    })
+    expect(scenario.state.trading.killSwitch.level).toBe(1)
+    expect(statusOf(scenario)).toMatchObject({ equity: usdFrom(9802.49) })
+    expect(balanceOf(scenario, 9802.49)).toEqual([])
+    resume(scenario)
+    expect(statusOf(scenario)).toMatchObject({ equity: usdFrom(9802.49) })
+    expect(balanceOf(scenario, 9802.49)).toEqual([])
+  })
+
+  it('counts as a loss for a day after the position was released, and as a withdrawal later', () => {
+    const lossAfter = (waitMs: number): readonly string[] => {
+      const scenario = missingPosition()
+      resume(scenario)
+      scenario.wait(waitMs)
+      return typesOf(balanceOf(scenario, 9802.49))
+    }
+    expect(lossAfter(DAY_MS - 1000)).toContain('execution.loss_unexplained.v1')
+    expect(lossAfter(DAY_MS)).toContain('execution.capital_moved.v1')
+  })
+
+  it('comes off again, and no more than it, when a liquidation is listed later', () => {
+    const scenario = missingPosition()
+    balanceOf(scenario, 9802.49)
+    scenario.wait(1000)
+    const trade = {
+      venueTradeId: 'late',
+      symbol: 'BTC',
+      direction: 'long',
+      quantity: quantityFrom(HELD),
+      price: priceFrom(300 / HELD),
+      feeUsd: usdFrom(0),
+      atMs: Date.parse(scenario.now),
+    } as const
+    const quietSymbols = ['BTC', 'ETH'].map(canonicalSymbol)
+    scenario.do({
+      kind: 'compare-account',
+      sweep: { venue: VENUE, positions: [], liquidations: [trade], quietSymbols },
+    })
+    resume(scenario)
+    const events = balanceOf(scenario, 9802.49)
+    expect(payloadOf(events, 'execution.loss_unexplained.v1')['amount_usd']).toBeCloseTo(197.5, 2)
+    expect(typesOf(events)).not.toContain('execution.capital_moved.v1')
+    expect(usdNumber(statusOf(scenario).equity)).toBeCloseTo(9802.49, 2)
+  })
+
+  it('is a loss too where the venue lists a liquidation that no position has', () => {
+    const scenario = liveScenario()
+    const liquidation = {
+      venueTradeId: 'unknown',
+      symbol: 'BTC',
+      direction: 'long',
+      quantity: quantityFrom(1),
+      price: priceFrom(50),
+      feeUsd: usdFrom(0),
+      atMs: Date.parse(scenario.now) - 60_000,
+    } as const
+    const types = typesOf(balanceOf(scenario, 9800, [], { liquidations: [liquidation] }))
+    expect(types).toContain('execution.loss_unexplained.v1')
+  })
+
+  it('is no deposit when it is a gain on a missing position', () => {
+    const scenario = missingPosition()
+    expect(balanceOf(scenario, 10_200)).toEqual([])
   })
 })

@@ -1,22 +1,41 @@
 import type { NewEvent } from '../events/catalogue.ts'
 import { accept, type Decision } from '../shared/decision.ts'
-import { minus, NO_USD, notionalOf, signed, sumOf, usdFrom, usdNumber, type Usd } from '../shared/money.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
+import {
+  lesser,
+  minus,
+  NO_QUANTITY,
+  NO_USD,
+  notionalOf,
+  plus,
+  signed,
+  sumOf,
+  usdFrom,
+  usdNumber,
+  type Usd,
+} from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
+import { DAY_MS, hasPassed } from '../shared/time.ts'
 import { equityOf } from './account.ts'
-import { differingSymbols, type AccountSweep } from './account-sweep.ts'
+import { missingParts, type AccountSweep } from './account-sweep.ts'
 import { openPositionsOf } from './book.ts'
 import type { TradingFacts } from './evolve.ts'
 import { executionAlert } from './execution-alerts.ts'
 import { isAtRest } from './orders.ts'
 import { soldOf } from './positions.ts'
+import { VENUE_CLOCK_MS_MAX } from './venue-orders.ts'
 import { omsEvent } from './oms-event.ts'
 
 /*
- * Money that somebody moves into the account at a venue, or out of it, is neither earned nor lost. The venue does not say
- * so: it is what the balance has more, or less, than fills, fees and funding explain.
+ * The balance of a venue can differ from what fills, fees and funding explain. The venue does not say why, so the size
+ * of the difference and what happened around it decide what it counts as:
+ * - a large one is money that was moved by hand, a deposit or a withdrawal, which is neither earned nor lost;
+ * - a large loss around a missing position, or a liquidation that the log does not have, is a loss: a venue that closes
+ *   a position without saying so must not look like a withdrawal;
+ * - a small one stays out of the books and is reported as unexplained.
  */
 
-/** Null while the two cannot be compared: orders are under way, or the positions differ. */
+/** Null while the two cannot be compared: orders are under way, or the positions differ in an unrecorded way. */
 export const unexplainedBalance = (facts: TradingFacts, sweep: AccountSweep): Usd | null => {
   const { ledger, orders } = facts.trading
   const { venue, balance, positions, quietSymbols } = sweep
@@ -28,7 +47,8 @@ export const unexplainedBalance = (facts: TradingFacts, sweep: AccountSweep): Us
     ...positions.map(({ symbol }) => canonicalSymbol(symbol)),
   ]
   if (symbols.some((symbol) => !quietSymbols.includes(symbol))) return null
-  if (differingSymbols(facts, sweep).length > 0) return null
+  const missing = missingParts(facts, sweep)
+  if (missing === null) return null
   // Both hold the same, so its price is left out: the venue's and ours are never of the same time.
   const paid = held.map((position) =>
     signed(position.terms.direction, minus(position.holding.notional, soldOf(position).notional)),
@@ -36,24 +56,118 @@ export const unexplainedBalance = (facts: TradingFacts, sweep: AccountSweep): Us
   const paidThere = positions.map(({ direction, entryPrice, quantity }) =>
     signed(direction, notionalOf(entryPrice, quantity)),
   )
-  return minus(minus(balance, sumOf(paidThere)), minus(ledger.cash, sumOf(paid)))
+  // What is missing counts as sold at its mark, as it will be when an operator releases it.
+  const released = missing.map(({ quantity, mark }) =>
+    quantity < 0n
+      ? minus(NO_USD, notionalOf(mark, minus(NO_QUANTITY, quantity)))
+      : notionalOf(mark, quantity),
+  )
+  const ours = plus(minus(ledger.cash, sumOf(paid)), sumOf(released))
+  return minus(minus(balance, sumOf(paidThere)), ours)
 }
 
-/** Less is what estimated fees and funding add up to, and what rounding leaves. */
-export const isCapital = ({ trading }: TradingFacts, amount: Usd): boolean => {
+/** What an unexplained difference of the balance counts as. */
+export type BalanceFinding = 'agrees' | 'unexplained' | 'loss' | 'capital'
+
+export const findingOf = (
+  facts: TradingFacts,
+  sweep: AccountSweep,
+  amount: Usd,
+  { now }: Pick<DecisionContext, 'now'>,
+): BalanceFinding => {
+  const { venue, ledger } = facts.trading
+  if (isLarge(facts, amount)) {
+    const mayBeLoss = amount < 0n || ledger.unexplainedLoss < 0n
+    if (mayBeLoss && isLossLikely(facts, sweep, { now })) return 'loss'
+    // The value of a missing position moves with its price: no money was moved.
+    return venue.missing.length > 0 ? 'agrees' : 'capital'
+  }
+  if (venue.missing.length > 0) return 'agrees'
+  return isCent(minus(amount, venue.unexplained)) ? 'unexplained' : 'agrees'
+}
+
+/** Whether two differences are the same one, measured twice. */
+export const isSameDifference = (facts: TradingFacts, one: Usd, other: Usd): boolean =>
+  isLarge(facts, one) ? !isLarge(facts, minus(one, other)) : !isCent(minus(one, other))
+
+/** Whether a difference is large enough to be money that was moved, rather than estimates and rounding. */
+const isLarge = ({ trading }: TradingFacts, amount: Usd): boolean => {
   const equity = equityOf(trading)
-  const size = amount < 0n ? minus(NO_USD, amount) : amount
+  const size = sizeOf(amount)
   return size >= SMALLEST && size * EQUITY_SHARE >= equity
 }
+
+const isCent = (amount: Usd): boolean => sizeOf(amount) >= CENT
+
+const sizeOf = (amount: Usd): Usd => (amount < 0n ? minus(NO_USD, amount) : amount)
+
+/** A position is missing, or was within the last day; or the venue lists a liquidation that no position has. */
+const isLossLikely = (
+  { trading: { venue, positions } }: TradingFacts,
+  { liquidations }: AccountSweep,
+  { now }: Pick<DecisionContext, 'now'>,
+): boolean =>
+  venue.missing.length > 0 ||
+  (venue.missedAt !== null && !hasPassed(DAY_MS, venue.missedAt, now)) ||
+  liquidations.some(
+    ({ symbol, atMs }) =>
+      !positions.some(
+        (position) =>
+          position.status === 'liquidated' &&
+          position.terms.asset === canonicalSymbol(symbol) &&
+          Date.parse(position.terms.openedAt) <= atMs &&
+          Date.parse(position.end.closedAt) >= atMs - VENUE_CLOCK_MS_MAX,
+      ),
+  )
 
 const SMALLEST = usdFrom(1)
 /** One of so many parts of equity. */
 const EQUITY_SHARE = 200n
 
-/** Recorded as what it is, and said: somebody else may have moved it. */
-export const recordCapital = (facts: TradingFacts, sweep: AccountSweep): Decision => {
+const CENT = usdFrom(0.01)
+
+/** Records a difference of the balance as what it counts as. */
+export const recordCapital = (
+  facts: TradingFacts,
+  sweep: AccountSweep,
+  context: DecisionContext,
+): Decision => {
   const amount = unexplainedBalance(facts, sweep)
-  return amount === null || !isCapital(facts, amount) ? accept() : accept(...capitalEvents(amount, sweep))
+  if (amount === null) return accept()
+  switch (findingOf(facts, sweep, amount, context)) {
+    case 'agrees':
+      return accept()
+    case 'unexplained':
+      return accept(
+        omsEvent('execution.balance_differs.v1', { venue: sweep.venue, unexplained_usd: usdNumber(amount) }),
+      )
+    case 'loss':
+      return accept(...lossEvents(facts, amount, sweep))
+    case 'capital':
+      return accept(...capitalEvents(amount, sweep))
+  }
+}
+
+/** A gain takes back losses that were recorded before, and no more: the rest of it is capital. */
+const lossEvents = (
+  { trading: { ledger } }: TradingFacts,
+  amount: Usd,
+  { venue }: AccountSweep,
+): readonly NewEvent[] => {
+  const counted = amount < 0n ? amount : lesser(amount, minus(NO_USD, ledger.unexplainedLoss))
+  const usd = usdNumber(sizeOf(counted)).toFixed(2)
+  return [
+    omsEvent('execution.loss_unexplained.v1', { venue, amount_usd: usdNumber(counted) }),
+    executionAlert({
+      cause: 'loss_unexplained',
+      message:
+        amount < 0n
+          ? `The account at ${venue} has lost ${usd} USD that no trade, fee or funding explains, around a position ` +
+            'that it no longer holds: this counts as a loss. Look at the orders and liquidations of the account'
+          : `The account at ${venue} has got back ${usd} USD of a loss that was recorded as unexplained`,
+      symbol: '',
+    }),
+  ]
 }
 
 const capitalEvents = (amount: Usd, { venue }: AccountSweep): readonly NewEvent[] => {

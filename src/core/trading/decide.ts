@@ -194,7 +194,7 @@ export const decideTrading = (
     case 'compare-account':
       return compareAccount(facts, command.sweep, context)
     case 'record-capital':
-      return recordCapital(facts, command.sweep)
+      return recordCapital(facts, command.sweep, context)
     case 'confirm-live':
       return confirmLive(command.confirmation, {
         openPositions: trading.book.count,

@@ -11,6 +11,8 @@ export interface Ledger {
   readonly cash: Usd
   /** Deposits since then, less withdrawals. */
   readonly moved: Usd
+  /** Losses that nothing explains; zero or below. A part of the realized result. */
+  readonly unexplainedLoss: Usd
   readonly fees: Usd
   /** Positive: paid. */
   readonly funding: Usd
@@ -41,6 +43,7 @@ export const INITIAL_LEDGER: Ledger = {
   startBalance: START_BALANCE,
   cash: START_BALANCE,
   moved: NO_USD,
+  unexplainedLoss: NO_USD,
   fees: NO_USD,
   funding: NO_USD,
   realized: NO_USD,
@@ -69,6 +72,8 @@ export const evolveLedger = (ledger: Ledger, event: KnownEvent, positions: Posit
       return funded(ledger, event.payload)
     case 'execution.capital_moved.v1':
       return withCapital(ledger, usdFrom(event.payload.amount_usd))
+    case 'execution.loss_unexplained.v1':
+      return withLoss(ledger, usdFrom(event.payload.amount_usd))
     case 'execution.position_closed.v1':
       return closed(ledger, event.payload, event.ts, ruleOf(positions.get(event.payload.position_id)))
     case 'system.kill_switch.v1':
@@ -92,6 +97,14 @@ const withCapital = (ledger: Ledger, amount: Usd): Ledger => ({
   ...ledger,
   cash: plus(ledger.cash, amount),
   moved: plus(ledger.moved, amount),
+})
+
+const withLoss = (ledger: Ledger, amount: Usd): Ledger => ({
+  ...ledger,
+  cash: plus(ledger.cash, amount),
+  realized: plus(ledger.realized, amount),
+  unexplainedLoss: plus(ledger.unexplainedLoss, amount),
+  hasTraded: true,
 })
 
 const charged = (ledger: Ledger, fee: Usd, funding: Usd): Ledger => ({

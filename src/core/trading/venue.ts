@@ -4,6 +4,7 @@ import type { KnownEvent, NewEvent, PayloadOf } from '../events/catalogue.ts'
 import { canonicalJson } from '../log/canonical-json.ts'
 import { type Decision, accept, refuse } from '../shared/decision.ts'
 import {
+  NO_USD,
   priceFrom,
   priceNumberOrNull,
   quantityFrom,
@@ -40,6 +41,10 @@ export interface Venue {
   readonly reduceOnly: { readonly reason: string; readonly since: Timestamp } | null
   /** The venue holds less of them than we do: so much, signed. */
   readonly missing: readonly { readonly symbol: CanonicalSymbol; readonly held: Quantity }[]
+  /** When a position was last missing; null if none ever was. */
+  readonly missedAt: Timestamp | null
+  /** What the venue has more than the books, or less, as recorded last: too little to be capital. */
+  readonly unexplained: Usd
   /** The newest alert about what is open where no orders go. */
   readonly unroutedAlert: { readonly at: Timestamp; readonly repeat: number } | null
   /** What it last said that it trades at. */
@@ -67,6 +72,8 @@ export const INITIAL_VENUE: Venue = {
   restingStops: false,
   reduceOnly: null,
   missing: [],
+  missedAt: null,
+  unexplained: NO_USD,
   unroutedAlert: null,
   quoted: null,
   firstPaperAt: null,
@@ -82,7 +89,9 @@ export const evolveVenue = (venue: Venue, event: KnownEvent): Venue => {
   switch (event.type) {
     case 'system.live_confirmed.v1': {
       const { venue: name, confirmed_by: by } = event.payload
-      return { ...venue, confirmed: { venue: name, by, at: event.ts } }
+      const isSame = venue.confirmed?.venue === name
+      const confirmed = { venue: name, by, at: event.ts }
+      return isSame ? { ...venue, confirmed } : { ...venue, confirmed, missedAt: null, unexplained: NO_USD }
     }
     case 'execution.venue_checked.v1': {
       const { venue: name, ok, checks, symbols, resting_stops: restingStops = false } = event.payload
@@ -97,14 +106,25 @@ export const evolveVenue = (venue: Venue, event: KnownEvent): Venue => {
       const { symbol, our_quantity: ours, venue_quantity: theirs } = event.payload
       const others = venue.missing.filter((one) => one.symbol !== symbol)
       const missing = ours === theirs ? [] : [{ symbol, held: signedQuantityFrom(theirs) }]
-      return { ...venue, missing: [...others, ...missing] }
+      return { ...venue, missing: [...others, ...missing], missedAt: event.ts }
     }
     case 'execution.reduce_only.v1': {
       const { active, reason } = event.payload
       return active
         ? { ...venue, reduceOnly: { reason, since: event.ts } }
-        : { ...venue, reduceOnly: null, missing: [] }
+        : {
+            ...venue,
+            reduceOnly: null,
+            missing: [],
+            missedAt: venue.missing.length > 0 ? event.ts : venue.missedAt,
+          }
     }
+    case 'execution.balance_differs.v1':
+      return { ...venue, unexplained: usdFrom(event.payload.unexplained_usd) }
+    case 'execution.capital_moved.v1':
+    case 'execution.loss_unexplained.v1':
+      // The books have it now.
+      return { ...venue, unexplained: NO_USD }
     case 'alert.execution': {
       const { cause, repeat } = event.payload
       const isUnrouted = cause === 'venue_not_configured' || cause === 'venue_not_opened'

@@ -38,6 +38,14 @@ export const portfolioView = z.object({
   capital_moved_usd: z.number().meta({
     description: 'deposits at the venue since the start, less withdrawals; neither is a profit or a loss',
   }),
+  unexplained_loss_usd: z.number().meta({
+    description:
+      'losses around missing positions that nothing explains, zero or below; a part of the realized result',
+  }),
+  unexplained_usd: z.number().meta({
+    description:
+      'what the balance at the venue has more (or less, below zero) than these books: not a part of equity',
+  }),
   realized_pnl_usd: z.number().meta({ description: 'of closed positions, net of fees and funding' }),
   unrealized_pnl_usd: z.number(),
   fees_usd: z.number(),
@@ -60,7 +68,7 @@ export type PortfolioView = z.infer<typeof portfolioView>
 /** Where the account stands, beside the limits it is held against. */
 export const viewPortfolio = (state: State, configuration: Configuration, now: Timestamp): PortfolioView => {
   const { execution, risk, kill_switch: killSwitch } = configuration
-  const { ledger, book } = state.trading
+  const { ledger, book, venue } = state.trading
   const status = accountStatusOf(state.trading, now)
   return {
     as_of: now,
@@ -71,6 +79,8 @@ export const viewPortfolio = (state: State, configuration: Configuration, now: T
     cash_usd: usdNumber(ledger.cash),
     start_balance_usd: usdNumber(ledger.startBalance),
     capital_moved_usd: usdNumber(ledger.moved),
+    unexplained_loss_usd: usdNumber(ledger.unexplainedLoss),
+    unexplained_usd: usdNumber(venue.unexplained),
     realized_pnl_usd: usdNumber(ledger.realized),
     unrealized_pnl_usd: usdNumber(book.unrealized),
     fees_usd: usdNumber(ledger.fees),

@@ -1,12 +1,18 @@
 import type { CanonicalSymbol } from '../../core/shared/brand.ts'
-import { minus, type Usd } from '../../core/shared/money.ts'
+import type { Usd } from '../../core/shared/money.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
-import { differingSymbols, type AccountSweep } from '../../core/trading/account-sweep.ts'
-import { isCapital, unexplainedBalance } from '../../core/trading/capital.ts'
+import { differingSymbols, holdsLess, type AccountSweep } from '../../core/trading/account-sweep.ts'
+import {
+  findingOf,
+  isSameDifference,
+  unexplainedBalance,
+  type BalanceFinding,
+} from '../../core/trading/capital.ts'
 import { openPositionsOf } from '../../core/trading/book.ts'
 import type { VenueCheck } from '../../core/trading/venue.ts'
 import { isAtRest, PAPER } from '../../core/trading/orders.ts'
-import type { Broker } from '../../ports/broker.ts'
+import { timestampAt } from '../../core/shared/time.ts'
+import type { AccountHistory, Broker } from '../../ports/broker.ts'
 import type { Timer } from '../../ports/timer.ts'
 import type { LeadingEngine } from '../leading-engine.ts'
 
@@ -29,13 +35,23 @@ export interface VenueMonitorDependencies {
 const ACCOUNT_SWEEP_MS = 30_000
 /** A difference is checked again soon. */
 const CONFIRM_MS = 3000
-/** Funding leaves the balance before the venue lists it, and the list is read every few minutes. */
-const UNEXPLAINED_MS = 900_000
+/** How long a difference of the balance must last before it is recorded. */
+const LASTING_MS: Readonly<Record<Exclude<BalanceFinding, 'agrees'>, number>> = {
+  // Funding leaves the balance before the venue lists it, and the list is read every few minutes.
+  capital: 900_000,
+  // Funding was read together with the liquidations. A liquidation may be listed a little later than the position ends.
+  loss: 60_000,
+  unexplained: 60_000,
+}
+/** How long a venue may fail to list liquidations before a missing position is reported without them. */
+const HISTORY_MS = 60_000
 /** Symbols and step sizes of a venue change rarely. */
 const CHECK_MS = 3_600_000
 const CHECK_AGAIN_MS = 30_000
 
 const NO_ACCOUNT = { name: 'account', ok: false, detail: 'the venue does not report its positions' } as const
+
+const NO_HISTORY: AccountHistory = { liquidations: [], fundings: [] }
 
 /** `differing`: a new difference, which counts only when it is seen again. */
 type SweepResult = 'agreed' | 'differing' | 'no-answer'
@@ -45,7 +61,10 @@ export class VenueMonitor {
   readonly #dependencies: VenueMonitorDependencies
   #checkMs = 0
   #differing: ReadonlySet<string> = new Set()
-  #unexplained: { readonly amount: Usd; readonly sinceMs: number } | null = null
+  #unexplained: { readonly amount: Usd; readonly finding: BalanceFinding; readonly sinceMs: number } | null =
+    null
+  /** Since when the venue has not listed liquidations while a position is missing. */
+  #withoutHistoryMs: number | null = null
 
   constructor(dependencies: VenueMonitorDependencies) {
     this.#dependencies = dependencies
@@ -124,16 +143,21 @@ export class VenueMonitor {
     const busy = this.#busySymbols()
     const account = await broker.account()
     if (account === null) return 'no-answer'
-    for (const payment of account.fundings ?? []) {
-      await engine.execute({ kind: 'record-funding', venue, payment })
-    }
     const reported = account.positions.map(({ symbol }) => canonicalSymbol(symbol))
     const all = [...new Set([...before.keys(), ...reported])]
-    const quietSymbols = all.filter(
-      (symbol) => !busy.has(symbol) && !isBusy(symbol) && (before.get(symbol) ?? 0) === activityIn(symbol),
-    )
-    const { balance, positions, liquidations = [] } = account
-    const sweep: AccountSweep = { venue, balance, positions, liquidations, quietSymbols }
+    const quiet = (): readonly CanonicalSymbol[] =>
+      all.filter(
+        (symbol) => !busy.has(symbol) && !isBusy(symbol) && (before.get(symbol) ?? 0) === activityIn(symbol),
+      )
+    const { balance, positions } = account
+    const asReported = { venue, balance, positions, liquidations: [], quietSymbols: quiet() }
+    const history = await this.#historyFor(asReported)
+    if (history === null) return 'differing'
+    for (const payment of [...(account.fundings ?? []), ...history.fundings]) {
+      await engine.execute({ kind: 'record-funding', venue, payment })
+    }
+    const quietSymbols = quiet()
+    const sweep: AccountSweep = { ...asReported, liquidations: history.liquidations, quietSymbols }
     const keys = differingSymbols(engine.state, sweep)
     const repeated = keys.filter((key) => this.#differing.has(key))
     const confirmed = quietSymbols.filter((symbol) => repeated.some((key) => key.startsWith(`${symbol}|`)))
@@ -146,19 +170,49 @@ export class VenueMonitor {
     return confirmed.length < keys.length ? 'differing' : 'agreed'
   }
 
-  /** What stays unexplained for long enough was moved by hand. */
+  /**
+   * Liquidations and funding, when something is missing at the venue: a position, or money that may have been lost with
+   * one. Null while the venue does not list them.
+   */
+  async #historyFor(sweep: AccountSweep): Promise<AccountHistory | null> {
+    const { engine, broker, timer } = this.#dependencies
+    const amount = unexplainedBalance(engine.state, sweep) ?? 0n
+    const isLoss = amount < 0n && this.#findingOf(sweep, amount as Usd) !== 'agrees'
+    if (!isLoss && !holdsLess(engine.state, sweep)) {
+      this.#withoutHistoryMs = null
+      return NO_HISTORY
+    }
+    const history = await broker.history()
+    if (history !== null) {
+      this.#withoutHistoryMs = null
+      return history
+    }
+    this.#withoutHistoryMs ??= timer.now()
+    return timer.now() - this.#withoutHistoryMs < HISTORY_MS ? null : NO_HISTORY
+  }
+
+  /** Records a difference of the balance once it has lasted long enough. */
   async #compareBalance(sweep: AccountSweep): Promise<void> {
     const { engine, timer } = this.#dependencies
     const amount = unexplainedBalance(engine.state, sweep)
     if (amount === null) return
+    const finding = this.#findingOf(sweep, amount)
+    if (finding === 'agrees') {
+      this.#unexplained = null
+      return
+    }
     const known = this.#unexplained
-    const isSame = known !== null && !isCapital(engine.state, minus(amount, known.amount))
-    if (!isCapital(engine.state, amount)) this.#unexplained = null
-    else if (!isSame) this.#unexplained = { amount, sinceMs: timer.now() }
-    else if (timer.now() - known.sinceMs >= UNEXPLAINED_MS) {
+    const isSame = known?.finding === finding && isSameDifference(engine.state, amount, known.amount)
+    if (!isSame) this.#unexplained = { amount, finding, sinceMs: timer.now() }
+    else if (timer.now() - known.sinceMs >= LASTING_MS[finding]) {
       await engine.execute({ kind: 'record-capital', sweep })
       this.#unexplained = null
     }
+  }
+
+  #findingOf(sweep: AccountSweep, amount: Usd): BalanceFinding {
+    const { engine, timer } = this.#dependencies
+    return findingOf(engine.state, sweep, amount, { now: timestampAt(timer.now()) })
   }
 
   #knownSymbols(): readonly CanonicalSymbol[] {

@@ -6,6 +6,7 @@ import type {
   CancelResult,
   CancelStopResult,
   Deadline,
+  FundingPayment,
   LookupResult,
   LookupStopResult,
   OrderReport,
@@ -195,6 +196,9 @@ export const connectToVenue = (link: VenueLink, ban: Ban): Broker => {
     open: () => answer('stops', () => venue.restingStops().map(stopReport), null),
   }
 
+  const fundings = (): readonly FundingPayment[] =>
+    venue.payments.map(({ id, symbol, paid, atMs }) => ({ id, symbol, paidUsd: paid as Usd, atMs }))
+
   return {
     name: 'simulated venue',
     preflight: () =>
@@ -239,17 +243,20 @@ export const connectToVenue = (link: VenueLink, ban: Ban): Broker => {
             const quantity = (net > 0n ? net : -net) as Quantity
             return [{ symbol, direction, quantity, entryPrice: venue.entryOf(symbol) as Price, leverage: 1 }]
           }),
+          fundings: fundings(),
+        }),
+        null,
+      ),
+    history: () =>
+      answer(
+        'history',
+        () => ({
           liquidations: venue.forced.map((forced) => ({
             ...fillOf(forced),
             symbol: forced.symbol,
             direction: forced.direction,
           })),
-          fundings: venue.payments.map(({ id, symbol, paid, atMs }) => ({
-            id,
-            symbol,
-            paidUsd: paid as Usd,
-            atMs,
-          })),
+          fundings: fundings(),
         }),
         null,
       ),

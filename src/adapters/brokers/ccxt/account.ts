@@ -1,6 +1,12 @@
 import { minus, NO_USD } from '../../../core/shared/money.ts'
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'
-import type { BrokerAccount, FundingPayment, Liquidation, VenuePosition } from '../../../ports/broker.ts'
+import type {
+  AccountHistory,
+  BrokerAccount,
+  FundingPayment,
+  Liquidation,
+  VenuePosition,
+} from '../../../ports/broker.ts'
 import type { Timer } from '../../../ports/timer.ts'
 import { DOLLARS, memberOf, textMemberOf } from '../../ccxt.ts'
 import { coinsOf, type Contract, type Contracts } from './contracts.ts'
@@ -10,28 +16,42 @@ import type { Exchange } from './exchange.ts'
 import { sumOf, type Reports } from './reports.ts'
 
 /** Null where the exchange does not respond, or a response cannot be read: half an account would mislead. */
-export type ReadAccount = (symbols: readonly string[]) => Promise<BrokerAccount | null>
+export interface AccountReader {
+  readonly account: (symbols: readonly string[]) => Promise<BrokerAccount | null>
+  readonly history: (symbols: readonly string[]) => Promise<AccountHistory | null>
+}
 
-export const createAccountReader = (exchange: Exchange, reports: Reports, timer: Timer): ReadAccount => {
+export const createAccountReader = (exchange: Exchange, reports: Reports, timer: Timer): AccountReader => {
   const { api, dialect, venue, request, contracts } = exchange
   const readLiquidations = createLiquidationReader(exchange, reports, timer)
-  const readFundings = createFundingReader(exchange, venue.reportsFunding, timer)
+  const fundings = createFundingReader(exchange, venue.reportsFunding, timer)
 
-  return async (symbols) => {
+  /** Names of the markets; null where the exchange does not list them. */
+  const marketsOf = async (symbols: readonly string[]): Promise<MarketNames | null> => {
     const loaded = contracts().size > 0 ? null : await exchange.reload()
-    if (loaded !== null && loaded.status !== 'done') return null
-    const balance = await request(() => api.fetchBalance())
-    if (balance.status !== 'done') return null
-    const response = await request(() => api.fetchPositions())
-    if (response.status !== 'done' || !Array.isArray(response.value)) return null
-    const markets = marketNames(contracts(), symbols)
-    const positions = positionsIn(response.value as readonly unknown[], markets)
-    if (positions === null) return null
-    const liquidations = await readLiquidations(positions, markets)
-    const equity = dialect.equityIn(balance.value)
-    if (equity === null || liquidations === null) return null
-    const cash = dialect.balanceIn(balance.value) ?? undefined
-    return { equity, balance: cash, positions, liquidations, fundings: await readFundings(markets) }
+    return loaded !== null && loaded.status !== 'done' ? null : marketNames(contracts(), symbols)
+  }
+
+  return {
+    account: async (symbols) => {
+      const markets = await marketsOf(symbols)
+      if (markets === null) return null
+      const balance = await request(() => api.fetchBalance())
+      if (balance.status !== 'done') return null
+      const response = await request(() => api.fetchPositions())
+      if (response.status !== 'done' || !Array.isArray(response.value)) return null
+      const positions = positionsIn(response.value as readonly unknown[], markets)
+      const equity = dialect.equityIn(balance.value)
+      if (positions === null || equity === null) return null
+      const cash = dialect.balanceIn(balance.value) ?? undefined
+      return { equity, balance: cash, positions, fundings: (await fundings.whenDue(markets)) ?? [] }
+    },
+    history: async (symbols) => {
+      const markets = await marketsOf(symbols)
+      const liquidations = markets === null ? null : await readLiquidations(markets)
+      const payments = markets === null ? null : await fundings.now(markets)
+      return liquidations === null || payments === null ? null : { liquidations, fundings: payments }
+    },
   }
 }
 
@@ -97,13 +117,9 @@ const leverageIn = (entry: unknown): number => {
   return Number.isFinite(derived) && derived >= 1 ? Math.round(derived) : 1
 }
 
-/** Of the last day; null when they are unknown now. */
-type ReadLiquidations = (
-  positions: readonly VenuePosition[],
-  markets: MarketNames,
-) => Promise<readonly Liquidation[] | null>
+/** Liquidations of the last day; null when they are unknown now. */
+type ReadLiquidations = (markets: MarketNames) => Promise<readonly Liquidation[] | null>
 
-/** The list is the most expensive request: it is read at the start, and when a position became smaller. */
 const createLiquidationReader = (
   { api, dialect, request }: Exchange,
   reports: Reports,
@@ -111,7 +127,6 @@ const createLiquidationReader = (
 ): ReadLiquidations => {
   /** Trades never change: an order whose trades add up is not requested again. */
   let known: ReadonlyMap<string, readonly Liquidation[]> = new Map()
-  let before: readonly VenuePosition[] | null = null
 
   const liquidationsOf = async (
     { market, venueOrderId, amount, side }: LiquidationOrder,
@@ -125,49 +140,40 @@ const createLiquidationReader = (
     return fills.map((fill) => ({ ...fill, symbol: symbolOf(market), direction }))
   }
 
-  const read = async (markets: MarketNames): Promise<boolean> => {
+  return async (markets) => {
     const sinceMs = timer.now() - DAY_MS
     const reply = await request(async () => (await dialect.liquidations?.(api, sinceMs)) ?? [])
-    if (reply.status !== 'done') return false
+    if (reply.status !== 'done') return null
     const found = new Map<string, readonly Liquidation[]>()
     for (const order of reply.value) {
       const liquidations = known.get(order.venueOrderId) ?? (await liquidationsOf(order, markets))
-      if (liquidations === null) return false
+      if (liquidations === null) return null
       found.set(order.venueOrderId, liquidations)
     }
     known = found
-    return true
-  }
-
-  return async (positions, markets) => {
-    if (dialect.liquidations === null) return []
-    if ((before === null || hasShrunk(before, positions)) && !(await read(markets))) return null
-    before = positions
     return [...known.values()].flat()
   }
 }
 
 const DAY_MS = 86_400_000
 
-const hasShrunk = (before: readonly VenuePosition[], after: readonly VenuePosition[]): boolean =>
-  before.some(({ symbol, direction, quantity }) => {
-    const now = after.find((position) => position.symbol === symbol && position.direction === direction)
-    return now === undefined || now.quantity < quantity
-  })
+/** New payments; null when they are unknown now, and they come the next time. */
+type ReadFundings = (markets: MarketNames) => Promise<readonly FundingPayment[] | null>
 
-/** New payments; none when they are unknown now, and they come the next time. */
-type ReadFundings = (markets: MarketNames) => Promise<readonly FundingPayment[]>
-
-/** Payments are made every few hours: the list, an expensive request, is read every few minutes. */
-const createFundingReader = ({ api, request }: Exchange, isReported: boolean, timer: Timer): ReadFundings => {
+/** Payments are made every few hours: the list, an expensive request, is read every few minutes, or when asked for. */
+const createFundingReader = (
+  { api, request }: Exchange,
+  isReported: boolean,
+  timer: Timer,
+): { readonly whenDue: ReadFundings; readonly now: ReadFundings } => {
   let sinceMs = timer.now() - 7 * DAY_MS
   // Not with the first look at the account, which entries wait for.
   let nextMs = timer.now() + PAUSE_AT_START_MS
-  return async (markets) => {
+  const read: ReadFundings = async (markets) => {
+    if (!isReported || api.has['fetchFundingHistory'] !== true) return []
     const nowMs = timer.now()
-    if (!isReported || api.has['fetchFundingHistory'] !== true || nowMs < nextMs) return []
     const reply = await request(() => api.fetchFundingHistory(undefined, sinceMs, PAYMENTS_MAX))
-    if (reply.status !== 'done' || !Array.isArray(reply.value)) return []
+    if (reply.status !== 'done' || !Array.isArray(reply.value)) return null
     const entries = reply.value as readonly unknown[]
     const isComplete = entries.length < PAYMENTS_MAX
     nextMs = isComplete ? nowMs + PAUSE_MS : 0
@@ -177,6 +183,7 @@ const createFundingReader = ({ api, request }: Exchange, isReported: boolean, ti
     sinceMs = isComplete ? Math.max(sinceMs, newestMs - OVERLAP_MS) : newestMs
     return payments
   }
+  return { whenDue: async (markets) => (timer.now() < nextMs ? [] : read(markets)), now: read }
 }
 
 const PAUSE_AT_START_MS = 20_000

@@ -32,11 +32,10 @@ export interface TradingApi {
   fetchOrder(id: string, market: string, params: Params): Promise<unknown>
   cancelOrder(id: string, market: string, params: Params): Promise<unknown>
   fetchMyTrades(market: string, sinceMs: undefined, limit: number, params: Params): Promise<unknown>
-  fetchMyLiquidations(market: undefined, sinceMs: number, limit: number): Promise<unknown>
   /** By the library's name. */
   market(symbol: string): { readonly id: string }
   /** The library's name of a market of the exchange. */
-  safeSymbol(marketId: string, market?: undefined, delimiter?: string, type?: string): string
+  safeSymbol(marketId: string, market?: undefined, delimiter?: string | undefined, type?: string): string
   parseOrder(entry: unknown, market: unknown): unknown
   parseTrades(entries: readonly unknown[], market: unknown): unknown
   /** In milliseconds of the exchange. */

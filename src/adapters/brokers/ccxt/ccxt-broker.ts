@@ -12,7 +12,7 @@ import type {
   VenueQuote,
 } from '../../../ports/broker.ts'
 import { memberOf, textMemberOf } from '../../ccxt.ts'
-import { createAccountReader, type ReadAccount } from './account.ts'
+import { createAccountReader, type AccountReader } from './account.ts'
 import { amountOf, sendableQuantity, withinMax, type Contract } from './contracts.ts'
 import { priceOf, safeLimit, textOf } from './decimals.ts'
 import {
@@ -47,10 +47,10 @@ export const createCcxtBroker = (dependencies: CcxtBrokerDependencies): Broker =
   const open = async (): Promise<Session> => {
     const exchange = await openExchange({ ...dependencies, signal })
     const reports = createReports(exchange, timer, signal)
-    const readAccount = createAccountReader(exchange, reports, timer)
+    const reader = createAccountReader(exchange, reports, timer)
     const { marginMode = 'isolated' } = dependencies
     const stops = createStops(exchange, reports, marginMode)
-    session = { exchange, reports, readAccount, stops, marginMode }
+    session = { exchange, reports, reader, stops, marginMode }
     return session
   }
 
@@ -102,7 +102,12 @@ export const createCcxtBroker = (dependencies: CcxtBrokerDependencies): Broker =
         : null,
     account: () =>
       withSession(
-        ({ readAccount }) => readAccount(universe),
+        ({ reader }) => reader.account(universe),
+        () => null,
+      ),
+    history: () =>
+      withSession(
+        ({ reader }) => reader.history(universe),
         () => null,
       ),
     quotes: (symbols) =>
@@ -120,7 +125,7 @@ export const createCcxtBroker = (dependencies: CcxtBrokerDependencies): Broker =
 interface Session {
   readonly exchange: Exchange
   readonly reports: Reports
-  readonly readAccount: ReadAccount
+  readonly reader: AccountReader
   readonly stops: Stops
   readonly marginMode: MarginMode
 }

@@ -29,6 +29,8 @@ const portfolioText = (view: PortfolioView): Text => {
     ['Real entries', live === null ? null : warning(entriesText(live))],
     ['Cash', usd(view.cash_usd)],
     ['Moved by hand', view.capital_moved_usd === 0 ? null : usd(view.capital_moved_usd)],
+    ['Unexplained losses', view.unexplained_loss_usd === 0 ? null : profit(view.unexplained_loss_usd)],
+    ['Unexplained at the venue', view.unexplained_usd === 0 ? null : usd(view.unexplained_usd)],
     ['Realized', profit(view.realized_pnl_usd)],
     ['Unrealized', profit(view.unrealized_pnl_usd)],
     ['Fees', usd(view.fees_usd)],

@@ -95,6 +95,8 @@ const PORTFOLIO = {
   cash_usd: 9999.7,
   start_balance_usd: 10_000,
   capital_moved_usd: 0,
+  unexplained_loss_usd: 0,
+  unexplained_usd: 0,
   realized_pnl_usd: 0,
   unrealized_pnl_usd: 4.45,
   fees_usd: 0.3,

@@ -5,6 +5,7 @@ import {
   dollarsIn,
   dollarTotal,
   listIn,
+  sideIn,
   stopReader,
   wholeList,
   type Dialect,
@@ -73,12 +74,15 @@ export const binanceusdm: Dialect = {
   findOrder: (api, { market }, clientOrderId) => api.fetchOrder('', market, { clientOrderId }),
   cancelOrder: (api, { market }, clientOrderId) => api.cancelOrder('', market, { clientOrderId }),
   tradesOf: (api, { market }, orderId) => api.fetchMyTrades(market, undefined, TRADES_MAX, { orderId }),
+  // Without a kind: liquidations, and positions that the venue deleveraged.
   liquidations: async (api, sinceMs) =>
-    wholeList(await api.fetchMyLiquidations(undefined, sinceMs, LIQUIDATIONS_MAX)).map((entry) => ({
-      venueOrderId: textMemberOf(memberOf(entry, 'info'), 'orderId') ?? '',
-      market: textMemberOf(entry, 'symbol') ?? '',
-      side: memberOf(entry, 'side') === 'sell' ? 'sell' : 'buy',
-      amount: memberOf(entry, 'contracts'),
+    wholeList(
+      await call(api, 'fapiPrivateGetForceOrders', { startTime: sinceMs, limit: LIQUIDATIONS_MAX }),
+    ).map((entry) => ({
+      venueOrderId: textMemberOf(entry, 'orderId') ?? '',
+      market: api.safeSymbol(textMemberOf(entry, 'symbol') ?? '', undefined, undefined, 'swap'),
+      side: sideIn(memberOf(entry, 'side')) ?? 'sell',
+      amount: memberOf(entry, 'executedQty'),
     })),
   stops: {
     // Not by the library's order call, which asks the list of markets whether it may.
