@@ -104,7 +104,8 @@ export const startService = async (
     const stopped = new Promise<void>((resolve, reject) => {
       stops.add((drains) => void service.close({ drains }).then(resolve, reject))
     })
-    return { baseUrl: service.baseUrl, dashboardUrl: service.dashboardUrl, stopped }
+    const { baseUrl, dashboardUrl, ready } = service
+    return { baseUrl, dashboardUrl, ready, stopped }
   })
   const stop = async (signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): Promise<number | null> => {
     runningHere.delete(stop)

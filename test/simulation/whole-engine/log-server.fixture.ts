@@ -75,8 +75,7 @@ export class LogServer {
       findByDedupeKeys: (keys) => read('findByDedupeKeys', () => this.#log.findByDedupeKeys(keys)),
       saveSnapshot: (snapshot: Snapshot) =>
         this.#call(owner, 'saveSnapshot', () => this.#log.saveSnapshot(snapshot)),
-      loadSnapshot: (version, signer) =>
-        read('loadSnapshot', () => this.#log.loadSnapshot(version, signer)),
+      loadSnapshot: (version, signer) => read('loadSnapshot', () => this.#log.loadSnapshot(version, signer)),
       watch: (onAppended) => {
         const notify = (): void => {
           const delayMs = Math.max(1, (this.#cutOff.get(owner.name) ?? 0) - world.nowMs)
