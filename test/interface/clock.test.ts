@@ -145,6 +145,7 @@ describe('a service that ran for some seconds with a clock a year ahead', () => 
     expect(checks).toMatchObject([
       { check: 'log', ok: true, steps: [] },
       { check: 'clock', ok: false },
+      { check: 'lease', ok: true, steps: [] },
     ])
     expect(checks[1]?.detail).toContain(`events ${copiedEvents + 1} to `)
     expect(checks[1]?.steps.join('\n')).toContain('svc kill-switch reset --level 0')
