@@ -3,7 +3,16 @@ import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventsOf } from './acts.ts'
-import { cleanUp, newHome, startService, svc, TOKEN, type RunningService, type Variables } from './service.ts'
+import {
+  cleanUp,
+  nearlyNextMinuteMs,
+  newHome,
+  startService,
+  svc,
+  TOKEN,
+  type RunningService,
+  type Variables,
+} from './service.ts'
 import { postgresMissing, sharedPostgres } from '../postgres/server.fixture.ts'
 import { onDefaultStore } from './stores.ts'
 
@@ -124,11 +133,10 @@ describe('polling', () => {
 })
 
 const pollsOnlyWhereItMay = async (store: () => Promise<Variables>, url: string): Promise<void> => {
-  const strict = await startService(await newHome(), await store())
-  const open = await startService(await newHome(), {
-    ...(await store()),
-    SVC_PRODUCERS__ALLOW_PRIVATE_ENDPOINTS: 'true',
-  })
+  const options = { clockOffsetMs: nearlyNextMinuteMs() }
+  const strict = await startService(await newHome(), await store(), options)
+  const variables = { ...(await store()), SVC_PRODUCERS__ALLOW_PRIVATE_ENDPOINTS: 'true' }
+  const open = await startService(await newHome(), variables, options)
   const body = { name: 'near', domain: 'onchain', endpoint: url, schedule: '* * * * *' }
   for (const service of [strict, open]) await service.call('POST', '/producers/register', { body })
   const near = async (service: RunningService) =>

@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { createSteadyTime } from '../../src/adapters/platform/clock/steady-time.ts'
+import { createSystemClock } from '../../src/adapters/platform/clock/system-clock.ts'
 import { createCommandDependencies } from '../../src/compose/command-dependencies.ts'
 import { environmentOf, VERSION, type Environment } from '../../src/compose/environment.ts'
 import {
@@ -76,9 +78,17 @@ const cleanEnvironment = (variables: Variables): Variables => {
 
 export interface StartOptions {
   readonly words?: readonly string[]
+  /** Difference of the clock of the service to the clock of the machine. */
+  readonly clockOffsetMs?: number
 }
 
-export interface ProcessOptions extends StartOptions {
+/** Offset of a clock that reaches the next full minute in a second, for what runs every minute. */
+export const nearlyNextMinuteMs = (): number => MINUTE_MS - 1000 - (Date.now() % MINUTE_MS)
+
+const MINUTE_MS = 60_000
+
+export interface ProcessOptions {
+  readonly words?: readonly string[]
   /** Limits the size of every file, like a full disk for this process alone. */
   readonly fileKibMax?: number
 }
@@ -94,13 +104,16 @@ const serviceEnvironment = (words: readonly string[], variables: Variables): Var
 export const startService = async (
   home: string,
   variables: Variables = {},
-  { words = ['serve'] }: StartOptions = {},
+  { words = ['serve'], clockOffsetMs = 0 }: StartOptions = {},
 ): Promise<RunningService> => {
   const stops = new Set<(drains: boolean) => void>()
   const output = textCollector()
   const environment = serviceEnvironment(words, variables)
   const ended = runWords(home, words, environment, '', output, output, async (place, options) => {
-    const service: Service = await startInProcess(place, options).catch(explainFailedStart)
+    const service: Service = await startInProcess(
+      clockOffsetMs === 0 ? place : withClock(place, clockOffsetMs),
+      options,
+    ).catch(explainFailedStart)
     const stopped = new Promise<void>((resolve, reject) => {
       stops.add((drains) => void service.close({ drains }).then(resolve, reject))
     })
@@ -122,6 +135,15 @@ export const startService = async (
     }),
   ])
   return { baseUrl, home, output: output.text, call: callerOf(baseUrl), stop }
+}
+
+const withClock = (environment: Environment, offsetMs: number): Environment => {
+  const time = createSteadyTime({
+    wallMs: () => Date.now() + offsetMs,
+    elapsedMs: () => performance.now(),
+    uptimeMs: null,
+  })
+  return { ...environment, time, clock: createSystemClock(() => time.now()) }
 }
 
 const LISTENING = /^listening on (\S+)$/m
