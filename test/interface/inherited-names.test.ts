@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorOf, eventsOf, register, registerProducer, tool } from './acts.ts'
-import { cleanUp, nearlyNextMinuteMs, newHome, startService, type RunningService } from './service.ts'
+import { cleanUp, newHome, startService, untilNextMinute, type RunningService } from './service.ts'
 import { onDefaultStore } from './stores.ts'
 
 /** Look-ups in plain objects find these without anybody having put them there. */
@@ -102,7 +102,7 @@ describe('a polled producer', () => {
     ).listen(0, '127.0.0.1')
     await once(endpoint, 'listening')
     const variables = { SVC_PRODUCERS__ALLOW_PRIVATE_ENDPOINTS: 'true' }
-    const options = { clockOffsetMs: nearlyNextMinuteMs() }
+    const options = { clockOffsetMs: untilNextMinute(2) }
     const service = await startService(await newHome(), variables, options)
     const url = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/`
     const body = { name: 'near', domain: 'onchain', endpoint: url, schedule: '* * * * *' }

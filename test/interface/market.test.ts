@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventsOf } from './acts.ts'
 import {
   cleanUp,
-  nearlyNextMinuteMs,
   newHome,
   startService,
   svc,
+  untilNextMinute,
   TOKEN,
   type RunningService,
   type Variables,
@@ -133,7 +133,7 @@ describe('polling', () => {
 })
 
 const pollsOnlyWhereItMay = async (store: () => Promise<Variables>, url: string): Promise<void> => {
-  const options = { clockOffsetMs: nearlyNextMinuteMs() }
+  const options = { clockOffsetMs: untilNextMinute(10) }
   const strict = await startService(await newHome(), await store(), options)
   const variables = { ...(await store()), SVC_PRODUCERS__ALLOW_PRIVATE_ENDPOINTS: 'true' }
   const open = await startService(await newHome(), variables, options)

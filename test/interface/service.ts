@@ -82,8 +82,9 @@ export interface StartOptions {
   readonly clockOffsetMs?: number
 }
 
-/** Offset of a clock that reaches the next full minute in a second, for what runs every minute. */
-export const nearlyNextMinuteMs = (): number => MINUTE_MS - 1000 - (Date.now() % MINUTE_MS)
+/** Offset of a clock that reaches the next full minute after these seconds, for what runs every minute. */
+export const untilNextMinute = (seconds: number): number =>
+  MINUTE_MS - seconds * 1000 - (Date.now() % MINUTE_MS)
 
 const MINUTE_MS = 60_000
 
