@@ -15,8 +15,9 @@ describe.skipIf(BROWSER === undefined)('the live updates', () => {
     submit(dashboard.engine, 'ann', { symbol: 'BTC', rationale })
 
   /** Submits 100 events a second. A submission is three events: the signal, its attribution and the audit. */
-  const flood = async (rounds: number): Promise<{ readonly seconds: number; readonly requests: number }> => {
+  const flood = async (rounds: number): Promise<Flood> => {
     let requests = 0
+    const busy = await busyTimeOf(dashboard.page)
     const count = (): number => (requests += 1)
     dashboard.page.on('request', count)
     await dashboard.page.evaluate(`{${WATCH}}`)
@@ -26,14 +27,14 @@ describe.skipIf(BROWSER === undefined)('the live updates', () => {
       await sleep(Math.max(0, startedMs + (round + 1) * ROUND_MS - performance.now()))
     }
     dashboard.page.off('request', count)
-    return { seconds: (performance.now() - startedMs) / 1000, requests }
+    return { seconds: (performance.now() - startedMs) / 1000, requests, busySeconds: await busy() }
   }
 
   it('keeps up with 100 events a second, and draws only what can be seen', async () => {
     const { page, engine } = dashboard
     await page.getByText('No signals yet').waitFor()
     const before = (await headSeq(engine)) - (await counted(page))
-    const { seconds, requests } = await flood(ROUNDS)
+    const { seconds, requests, busySeconds } = await flood(ROUNDS)
     await expect.poll(() => counted(page)).toBe((await headSeq(engine)) - before)
     const watched = await page.evaluate<ObservedPage>('watched')
 
@@ -44,8 +45,8 @@ describe.skipIf(BROWSER === undefined)('the live updates', () => {
     expect(watched.rowsMax).toBeLessThan(60)
     // A signal is drawn once and moved by later ones; nothing around the list is redrawn.
     expect(watched.outsideAdded).toBeLessThan(50)
-    // At least a quarter of the time the page responds, on a machine that also runs the engine.
-    expect(watched.longTasksMs).toBeLessThan(seconds * 1000 * 0.75)
+    // Measured: 5 to 9 % of the time.
+    expect(busySeconds).toBeLessThan(seconds * BUSY_SHARE_MAX)
     expect(dashboard.problems).toEqual([])
   })
 
@@ -88,14 +89,39 @@ describe.skipIf(BROWSER === undefined)('the live updates', () => {
     // Panel and list share the name; the list is there once there are signals.
     await page.getByRole('region', { name: 'Newest signals', exact: true }).waitFor()
     const before = (await headSeq(dashboard.engine)) - (await counted(page))
-    const { seconds, requests } = await flood(10)
+    const { seconds, requests, busySeconds } = await flood(10)
     await expect.poll(() => counted(page)).toBe((await headSeq(dashboard.engine)) - before)
     const watched = await page.evaluate<ObservedPage>('watched')
     expect(requests).toBeLessThan(12 * seconds + 30)
     expect(watched.nodesMax).toBeLessThan(2000)
-    expect(watched.longTasksMs).toBeLessThan(seconds * 1000 * 0.75)
+    expect(busySeconds).toBeLessThan(seconds * BUSY_SHARE_MAX)
   })
 })
+
+interface Flood {
+  readonly seconds: number
+  readonly requests: number
+  /** Processor time of the page's main thread, which a busy machine does not lengthen. */
+  readonly busySeconds: number
+}
+
+const BUSY_SHARE_MAX = 0.3
+
+/** Starts a measurement of the processor time of the page's main thread; the result reads it. */
+const busyTimeOf = async (page: Page): Promise<() => Promise<number>> => {
+  const cdp = await page.context().newCDPSession(page)
+  await cdp.send('Performance.enable', { timeDomain: 'threadTicks' })
+  const read = async (): Promise<number> => {
+    const { metrics } = await cdp.send('Performance.getMetrics')
+    return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN
+  }
+  const before = await read()
+  return async () => {
+    const seconds = (await read()) - before
+    await cdp.detach()
+    return seconds
+  }
+}
 
 const ROUNDS = 25
 
@@ -109,7 +135,6 @@ const counted = async (page: Page): Promise<number> => {
 }
 
 interface ObservedPage {
-  readonly longTasksMs: number
   readonly nodesMax: number
   readonly rowsMax: number
   /** Elements that were added anywhere but in the list. */
@@ -118,11 +143,8 @@ interface ObservedPage {
 
 const WATCH = `
   for (const observer of globalThis.observers ?? []) observer.disconnect()
-  globalThis.watched = { longTasksMs: 0, nodesMax: 0, rowsMax: 0, outsideAdded: 0 }
+  globalThis.watched = { nodesMax: 0, rowsMax: 0, outsideAdded: 0 }
   const inList = (node) => node.parentElement?.closest('[role=region][aria-label=Signals]') !== null
-  const tasks = new PerformanceObserver((list) => {
-    for (const task of list.getEntries()) watched.longTasksMs += task.duration
-  })
   const mutations = new MutationObserver((records) => {
     for (const { target, addedNodes } of records)
       for (const node of addedNodes)
@@ -130,9 +152,8 @@ const WATCH = `
     watched.nodesMax = Math.max(watched.nodesMax, document.querySelectorAll('*').length)
     watched.rowsMax = Math.max(watched.rowsMax, document.querySelectorAll('[aria-label=Signals] li').length)
   })
-  tasks.observe({ type: 'longtask' })
   mutations.observe(document.body, { childList: true, subtree: true })
-  globalThis.observers = [tasks, mutations]`
+  globalThis.observers = [mutations]`
 
 /** The text of every row, in order: scrolls from top to bottom, since only visible rows are drawn. */
 const listedTexts = (page: Page): Promise<readonly string[]> =>
