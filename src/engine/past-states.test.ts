@@ -12,6 +12,7 @@ import { viewPortfolio } from '../core/views/portfolio.ts'
 import { viewPositions } from '../core/views/positions.ts'
 import { scoringIn, viewLeaderboard } from '../core/views/reputation.ts'
 import type { EventLog } from '../ports/event-log.ts'
+import { openEngine } from './engine.fixture.ts'
 import { PastStates } from './past-states.ts'
 import { weightsOf } from './queries/views.ts'
 import { stateHashOf } from './memory.ts'
@@ -151,4 +152,27 @@ describe('the state as it was', () => {
     expect(most).toBeLessThanOrEqual(2)
     expect((await past.at({ kind: 'seq', seq: 3 }, AHEAD)).status).toBe('found')
   })
+})
+
+it('ends with the event that is asked for, and not with the one before', async () => {
+  const log = new MemoryLog()
+  const engine = await openEngine(log)
+  for (const level of [1, 2, 3] as const) {
+    const move = { level, reason: `level ${level}`, operator: 'op', surface: 'api' } as const
+    await engine.execute({ kind: 'set-kill-switch', move })
+  }
+  const records = await log.read({ order: 'asc', limit: 100 })
+  const moves = records.filter(({ type }) => type === 'system.kill_switch.v1')
+  expect(moves).toHaveLength(3)
+  for (const [index, { seq }] of moves.entries())
+    for (const [place, level] of [
+      [seq - 1, index],
+      [seq, index + 1],
+    ] as const) {
+      if (place === 0) continue
+      const found = await new PastStates(log, null).at({ kind: 'seq', seq: place }, AHEAD)
+      const { state } = found.status === 'found' ? found.past : { state: null }
+      expect([place, state?.seq, state?.trading.killSwitch.level]).toEqual([place, place, level])
+    }
+  await engine.close()
 })

@@ -777,4 +777,52 @@ export const MUTANTS = [
       'hardly rises with calls about the same 7 days that win together',
     ],
   },
+  {
+    name: 'times of recording are not compared within a batch',
+    file: 'src/core/log/batch.ts',
+    from: 'record.signer !== signer || record.recordedAt !== recordedAt',
+    to: 'record.signer !== signer',
+    test: ['src/core/log/batch.test.ts', 'is no batch if one of its events has another time of recording'],
+  },
+  {
+    name: 'a session that was ended in another process still counts',
+    file: 'src/surfaces/dashboard/sessions.ts',
+    from: 'if (version === this.#readVersion) return this.#ended',
+    to: "if (version === '' || this.#readVersion !== '') return this.#ended",
+    test: [
+      'src/surfaces/dashboard/sessions.test.ts',
+      'knows the sessions that another process has ended, also those that were ended later',
+    ],
+  },
+  {
+    name: 'a lease ends by the steady clock alone',
+    file: 'src/adapters/lease.ts',
+    from: 'Math.max(performance.now() - steadyMs, Date.now() - wallMs)',
+    to: 'performance.now() - steadyMs + 0 * wallMs',
+    test: ['src/adapters/lease.test.ts', 'while the machine sleeps and the steady clock stands still'],
+  },
+  {
+    name: 'a state of the past lacks its last event',
+    file: 'src/engine/past-states.ts',
+    from: 'events.slice(0, index + 1).reduce',
+    to: 'events.slice(0, index).reduce',
+    test: ['src/engine/past-states.test.ts', 'ends with the event that is asked for'],
+  },
+  {
+    name: 'a confirmation counts for a position that has grown',
+    file: 'src/surfaces/mcp/tools/confirmation.ts',
+    from: 'String(holding.quantity), ',
+    to: '',
+    test: [
+      'src/surfaces/mcp/tools/operator-tools.test.ts',
+      'has to be confirmed again for a position that has grown meanwhile',
+    ],
+  },
+  {
+    name: 'pages of the same site may write through the dashboard',
+    file: 'src/surfaces/dashboard/sessions.ts',
+    from: "return site !== 'same-origin' && site !== 'none'",
+    to: "return site !== 'same-origin' && site !== 'same-site' && site !== 'none'",
+    test: ['src/surfaces/dashboard/sessions.test.ts', 'lets only pages of the dashboard itself write'],
+  },
 ]

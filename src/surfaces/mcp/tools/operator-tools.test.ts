@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { OPERATOR_TOKEN } from '../../http/test-server.fixture.ts'
 import { INTENT_IDS, startTrading } from '../../http/trading.fixture.ts'
 import { callersOf, resultOf } from '../caller.fixture.ts'
+import { issueConfirmation, useConfirmation } from './confirmation.ts'
 
 type Trading = Awaited<ReturnType<typeof startTrading>>
 
@@ -68,6 +69,21 @@ describe('a tool for operators', () => {
     expect((await call('close_position', { position_id })).value).toMatchObject({
       error: 'position_not_open',
     })
+  })
+
+  it('has to be confirmed again for a position that has grown meanwhile', async () => {
+    const position_id = await server.open(INTENT_IDS.BTC)
+    const id = positionId(position_id)
+    const { state } = server.engine
+    const about = { tool: 'close_position', arguments: { position_id } }
+    const code = issueConfirmation(about, state, 2000)
+    const position = state.trading.positions.get(id)!
+    const quantity = ((position.holding.quantity * 3n) / 2n) as typeof position.holding.quantity
+    const grown = { ...position, holding: { ...position.holding, quantity } }
+    const positions = state.trading.positions.set(id, grown)
+    const after = { ...state, trading: { ...state.trading, positions } }
+    expect(useConfirmation(code, about, after, 1000)).toEqual({ status: 'stale' })
+    expect(useConfirmation(code, about, state, 1000)).toMatchObject({ status: 'valid' })
   })
 
   it('approves and denies intents', async () => {
