@@ -1,6 +1,7 @@
 import { hasTypePrefix, type Head, type LogRecord } from '../core/log/event.ts'
 import { fieldFaultOf, hashOf, type Sha256Hex } from '../core/log/hash-chain.ts'
 import type { NodeRange } from '../core/log/tree.ts'
+import type { DerivedData } from './derived-data.ts'
 
 export type AppendResult =
   /** All records are durable. */
@@ -71,6 +72,8 @@ export interface EventLog {
   recordedHead?(): Promise<RecordedHead | null>
   /** An operator accepts the loss: what was remembered is moved aside, and the log as it is counts. Where it is now. */
   forgetRecordedHead?(label: string): Promise<string | null>
+  /** What is derived from the events and stored beside them. Absent where everything is derived when it is asked for. */
+  readonly derived?: DerivedData
   /** Calls `onLost` once, if what is stored can no longer be found: see StoreLostError. */
   watchLoss?(onLost: (error: StoreLostError) => void): () => void
   /** Bytes of the main database; 0 if unknown. */

@@ -319,6 +319,20 @@ export const MUTANTS = [
     test: ['src/adapters/storage/sqlite/sqlite-log.test.ts', 'finds what is about a ref'],
   },
   {
+    name: 'an event that an index lacks is not reported (SQLite)',
+    file: 'src/adapters/storage/sqlite/derived.ts',
+    from: 'for (const index of this.#usable())',
+    to: 'for (const index of this.#usable().slice(1))',
+    test: ['src/engine/integrity/derived-data.test.ts', 'an emptied index events_id'],
+  },
+  {
+    name: 'entries of no event are not counted',
+    file: 'src/engine/integrity/index-check.ts',
+    from: 'if (count !== wanted[name])',
+    to: 'if (count < (wanted[name] ?? 0))',
+    test: ['src/engine/integrity/derived-data.test.ts', 'is found where entries of a table are of no event'],
+  },
+  {
     name: 'the signature of a batch is not checked',
     file: 'src/engine/integrity/trust.ts',
     from: 'for (const index of await signatures.verifyAll(claims))',

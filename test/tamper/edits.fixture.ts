@@ -39,11 +39,12 @@ export const swap = (column: string, one = 15, two = 16): ((raw: Raw) => void) =
 
 export const remove = (where: string): ((raw: Raw) => void) => sql(`DELETE FROM events WHERE ${where}`)
 
-/** Also the counts, by which a missing end would show. */
+/** Also the counts and the refs, by which a missing end would show. */
 export const removeAndRecount = (where: string): ((raw: Raw) => void) =>
   sql(
     `DELETE FROM events WHERE ${where}`,
     'UPDATE counters SET n = (SELECT count(*) FROM events WHERE events.dom = counters.dom)',
+    'DELETE FROM about WHERE seq NOT IN (SELECT seq FROM events)',
   )
 
 /** Copies an event to another number, with changes as SQL by column. */

@@ -459,6 +459,18 @@ describe('the identity', () => {
   })
 })
 
+it('finds an index that was dropped, and "svc doctor --repair" makes it anew', async () => {
+  const home = await stoppedHome()
+  const raw = new DatabaseSync(fileIn(home))
+  raw.exec('DROP INDEX events_dedupe_key')
+  raw.close()
+  const doctor = (...words: readonly string[]) => svc(home, ['doctor', ...words], SAVED)
+  const found = doctor()
+  expect([found.exitCode, found.stdout]).toEqual([1, expect.stringContaining('svc doctor --repair')])
+  expect(doctor('--repair').exitCode).toBe(0)
+  expect(integrity(home).report).toMatchObject({ ok: true })
+})
+
 it('finds a row of the database that was changed where it stands', async () => {
   const home = await newHome()
   const before = await startService(home, SAVED)

@@ -89,12 +89,20 @@ export const buildTamperedLogs = async (): Promise<TamperedLogs> => {
 const editRaw = (path: string, edit: (raw: Raw) => void): void => {
   const raw = new DatabaseSync(path)
   try {
+    const [index] = raw.prepare(`SELECT sql FROM sqlite_schema WHERE name = 'events_dedupe_key'`).all() as [
+      { sql: string },
+    ]
     raw.exec('DROP TRIGGER events_no_update; DROP TRIGGER events_no_delete; DROP INDEX events_dedupe_key')
     edit(raw)
+    const [repeated] = raw.prepare(REPEATED_KEYS).all()
+    if (repeated === undefined) raw.exec(index.sql)
   } finally {
     raw.close()
   }
 }
+
+const REPEATED_KEYS =
+  'SELECT 1 FROM events WHERE dedupe_key IS NOT NULL GROUP BY dedupe_key HAVING count(*) > 1'
 
 const writeLog = async (path: string, records: readonly LogRecord[]): Promise<void> => {
   const log = await openSqliteLog({ path })

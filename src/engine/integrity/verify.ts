@@ -12,7 +12,7 @@ import {
 import { startOfBatch } from '../batch-bounds.ts'
 import { createAudit, type AuditEnd } from './audit.ts'
 import { createFindings, faultAt, faultBeside, faultFrom, type Fault, type Findings } from './findings.ts'
-import { checkIndex } from './index-check.ts'
+import { checkIndex, createDerivedCheck } from './index-check.ts'
 import { eventAt, newestFaultOf } from './newest-checkpoint.ts'
 import { checkNodesAt, createNodeCheck } from './node-check.ts'
 import { reportOf, type IntegrityReport } from './report.ts'
@@ -129,10 +129,12 @@ const verifyAll = async (
     keys: NO_KEYS,
   })
   const nodes = createNodeCheck(log, findings)
+  const derived = createDerivedCheck(log, findings)
   let checked = 0
   for await (const page of log.scan({ after: 0, upTo: total })) {
     await audit.add(page)
     await nodes.add(page)
+    await derived.add(page)
     checked += page.length
     onProgress?.({ step: 'signatures', checked, total })
   }
@@ -141,6 +143,7 @@ const verifyAll = async (
   if (!chain.ok && hashChain === 'pass' && sequence === 'pass') findings.add(faultFrom(chain))
   checkLast(end.last, head, findings)
   await checkIndex(log, head, end.domains, findings)
+  await derived.end(head, end.domains)
   const newest = notes.at(-1)
   if (newest !== undefined && newest.frontier.size > head.seq) {
     const fault = await newestFaultOf(log, newest, head, { keys: end.keys, trust })
@@ -222,9 +225,12 @@ const verifyNewest = async (
     // A key may sign before its end inside the window. What it signed after its end is among the unsigned events.
     keys: { ...nodes, retired: [] },
   })
+  const derived = createDerivedCheck(log, findings)
+  await derived.sample(head)
   let checked = 0
   for await (const page of log.scan({ after, upTo: head.seq })) {
     await audit.add(page)
+    await derived.add(page)
     for (const record of page)
       if (stretchOf(unsigned, record.seq) !== undefined) findings.add(unsignedFault(record))
     checked += page.length

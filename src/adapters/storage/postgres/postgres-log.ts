@@ -1,6 +1,7 @@
 import type { LogRecord } from '../../../core/log/event.ts'
 import { countIn, type EventLog } from '../../../ports/event-log.ts'
 import { connect, connectionPool, disconnect, type Server } from './connection.ts'
+import { derivedOf } from './derived.ts'
 import { asStoreError } from './errors.ts'
 import {
   countByDomain,
@@ -55,6 +56,7 @@ export const openPostgresLog = async ({
   let closing: Promise<void> | null = null
   return {
     kind: 'postgres',
+    derived: derivedOf(server, pool),
     head: () => readHead(query),
     append: (records, expected, leaderToken = null) => writer.append(records, expected, leaderToken),
     read: (request) => readPage(query, request),

@@ -121,7 +121,7 @@ CREATE TRIGGER events_grow_tree AFTER INSERT ON events
   FOR EACH ROW WHEN (NEW.seq % 256 = 0) EXECUTE FUNCTION grow_tree();`
 
 // Text that is compared byte by byte sorts the same on every server and faster than any language's order.
-const SCHEMA = `
+export const SCHEMA = `
 CREATE TABLE meta (
   name text PRIMARY KEY,
   value text NOT NULL

@@ -13,6 +13,7 @@ import {
   StoreUnavailableError,
   type VerifyRange,
 } from '../../../ports/event-log.ts'
+import type { DerivedData } from '../../../ports/derived-data.ts'
 import { WorkerLostError, WorkerThread } from '../../worker.ts'
 import { yieldToEventLoop } from '../../../ports/yield-to-event-loop.ts'
 import { filesAt, filesFault, OverwriteGuard } from './database-files.ts'
@@ -25,6 +26,7 @@ import {
   type Database,
   type Statement,
 } from './database.ts'
+import { DerivedReader } from './derived.ts'
 import { Records } from './records.ts'
 import { openDatabase } from './schema.ts'
 import { partsOf, prepareLoadSnapshot } from './snapshots.ts'
@@ -49,6 +51,7 @@ export const openSqliteLog = async ({ path }: { readonly path: string }): Promis
  */
 export class SqliteLog implements EventLog {
   readonly kind = 'sqlite'
+  readonly derived: DerivedData
   readonly #path: string
   readonly #db: Database
   readonly #records: Records
@@ -72,6 +75,13 @@ export class SqliteLog implements EventLog {
     this.#treeNodes = prepareTreeNodes(db)
     this.#newestLeader = prepareRows(db, NEWEST_LEADER)
     this.#verifier = new SliceVerifier(db)
+    const reader = new DerivedReader(db)
+    this.derived = {
+      alteredIndexes: () => this.#read(() => reader.alteredIndexes()),
+      check: (records) => this.#read(() => reader.check(records)),
+      counts: () => this.#read(() => reader.counts()),
+      rebuild: async () => void (await this.#write({ kind: 'rebuild' })),
+    }
     this.#watcher = new Watcher(db)
     // Read first: then the journal is there.
     this.#records.head()

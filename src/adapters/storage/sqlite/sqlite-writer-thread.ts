@@ -8,6 +8,7 @@ import {
   unavailable,
   type Database,
 } from './database.ts'
+import { rebuildDerived } from './derived.ts'
 import { filesAt, filesFault, OverwriteGuard, type DatabaseFiles } from './database-files.ts'
 import { HeadFile } from './head-file.ts'
 import { SnapshotWriter } from './snapshots.ts'
@@ -70,7 +71,7 @@ const perform = (request: WriterRequest): WriterAnswer => {
 }
 
 const resultOf = (
-  { events, snapshots }: Connection,
+  { db, events, snapshots }: Connection,
   request: WriterRequest,
 ): WriterResults[keyof WriterResults] => {
   switch (request.kind) {
@@ -80,6 +81,8 @@ const resultOf = (
       return events.lead(request.claim)
     case 'snapshot':
       return snapshots.save(request.part)
+    case 'rebuild':
+      return rebuildDerived(db)
   }
 }
 

@@ -14,6 +14,8 @@ export type WriterRequest =
     }
   | { readonly kind: 'lead'; readonly claim: Claim }
   | { readonly kind: 'snapshot'; readonly part: SnapshotPart }
+  /** Makes everything but the events anew. */
+  | { readonly kind: 'rebuild' }
 
 /** What each request comes to. */
 export interface WriterResults {
@@ -21,6 +23,7 @@ export interface WriterResults {
   /** The token of the new leader; null if another process was faster. */
   readonly lead: number | null
   readonly snapshot: null
+  readonly rebuild: null
 }
 
 export type WriterAnswer =

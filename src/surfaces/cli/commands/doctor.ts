@@ -2,6 +2,7 @@ import type { Configuration } from '../../../core/config/schema.ts'
 import { timestampAt } from '../../../core/shared/time.ts'
 import type { TradingState } from '../../../core/trading/evolve.ts'
 import { unroutedIn, unroutedSentence } from '../../../core/trading/unrouted.ts'
+import type { IntegrityReport } from '../../../engine/integrity/report.ts'
 import { verifyLog } from '../../../engine/integrity/verify.ts'
 import { leaseFaultOf } from '../../../engine/lease-fault.ts'
 import { firstSeqFrom } from '../../../engine/queries/first-seq-from.ts'
@@ -9,7 +10,7 @@ import type { EventLog } from '../../../ports/event-log.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { settingsOf } from '../configuration.ts'
 import type { StoreSession } from '../dependencies.ts'
-import { EXIT_FAILED, EXIT_OK } from '../failure.ts'
+import { EXIT_FAILED, EXIT_OK, Failure } from '../failure.ts'
 import { MISSING_STEPS, missingSentence } from '../missing-store.ts'
 import { recordAccess, stateOf } from '../store.ts'
 import { bad, fields, good, quiet, type Row } from '../table.ts'
@@ -21,7 +22,11 @@ export const define: DefineCommand = (command) => {
         'from the future, leader tokens or a lease that no process could have stored, and positions or orders at a venue ' +
         'that gets no orders (another one than execution.venue, or one without its keys). Says what to do about each. Exit code 1 means that there is something to do.',
     )
-    .option('--repair', 'remove the leader tokens and the lease that keep every process from leading')
+    .option(
+      '--repair',
+      'rebuild indexes, counts and the stored tree from the events, and remove leader tokens and a lease that keep every ' +
+        'process from leading; stop the service first',
+    )
     .examples('svc doctor', 'svc doctor --json', 'svc doctor --repair')
     .runs(examine)
 }
@@ -39,9 +44,16 @@ interface DoctorOptions {
 }
 
 const examine = async (invocation: Invocation, { repair }: DoctorOptions): Promise<Answer> => {
+  const service = repair === true ? await invocation.findService() : null
+  if (service !== null)
+    throw new Failure('store.in_use', `the service of this home is running at ${service.baseUrl}`, {
+      advice: 'Stop it first.',
+    })
   const configuration = await settingsOf(invocation)
   const missing = await invocation.missingStore()
   await using session = missing === null ? await invocation.openExistingStore() : null
+  // A rebuild changes nothing that hash and signature cover.
+  if (repair === true) await session?.log.derived?.rebuild()
   const checks =
     session === null
       ? missingDiagnoses(invocation.home, missing)
@@ -85,9 +97,8 @@ const diagnosesOf = async (
     trust,
     clock,
   })
-  const steps = reason === 'truncated' ? RESTORE_STEPS : ['Run "svc integrity" to see the first bad event']
   const found = [
-    { check: 'log', ok, detail, steps: ok ? [] : steps } as const,
+    { check: 'log', ok, detail, steps: ok ? [] : stepsAfter(reason) } as const,
     await clockDiagnosis(log, clock.now(), kill_switch.l1_clock_jump_seconds),
   ]
   // A log that does not verify proves neither which leaders there were nor which positions there are.
@@ -138,8 +149,14 @@ const venueDiagnoses = (
 const RECENT_EVENTS = 100
 
 const LEASE_STEPS = [
-  'Run "svc doctor --repair": it removes the leaders that the log does not know and ends the lease',
+  'Stop the service, then run "svc doctor --repair": it removes the leaders that the log does not know and ends the lease',
   'Find out what else can write the database, and take its access away',
+] as const
+
+const REPAIR_STEPS = [
+  'Stop the service and keep a copy of all files in data/',
+  'svc doctor --repair',
+  'Run "svc integrity": two events with one id or dedupe key cannot be repaired, restore a copy then',
 ] as const
 
 const RESTORE_STEPS = [
@@ -148,6 +165,11 @@ const RESTORE_STEPS = [
   'If they are gone: svc integrity --accept-loss --reason "<why>"',
   'Compare positions and orders with the venue, then lower the kill switch',
 ] as const
+
+const stepsAfter = (reason: IntegrityReport['reason']): readonly string[] => {
+  if (reason === 'truncated') return RESTORE_STEPS
+  return reason === 'projections' ? REPAIR_STEPS : ['Run "svc integrity" to see the first bad event']
+}
 
 /** A clock that was ahead has left times behind that the log cannot take back. */
 const clockDiagnosis = async (log: EventLog, nowMs: number, limitSeconds: number): Promise<Diagnosis> => {
