@@ -57,6 +57,7 @@ export const decide = (state: State, command: Command, context: DecisionContext)
     case 'close-all':
     case 'exit-symbol':
     case 'retry-exits':
+    case 'end-overdue-exits':
     case 'protect-position':
     case 'keep-protective-stops':
     case 'apply-funding':

@@ -6,9 +6,16 @@ import type { NewEvent } from '../events/catalogue.ts'
 import { closedEvents } from './exits.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import { filledEvent, type Fill } from './fills.ts'
+import {
+  differencesOf,
+  isLess,
+  type AccountSweep,
+  type Difference,
+  type VenueLiquidation,
+} from './account-differences.ts'
 import { openPositionsOf } from './book.ts'
 import { isAdopted, quantityLeft, soldOf, updateOf, type ClosedBy, type OpenPosition } from './positions.ts'
-import { isAtRest, liquidationOrderId, PAPER } from './orders.ts'
+import { liquidationOrderId, PAPER } from './orders.ts'
 import { accept, refuse, type Decision } from '../shared/decision.ts'
 import { derivedId } from '../shared/derived-id.ts'
 import {
@@ -26,7 +33,6 @@ import {
   sumOf,
   usdNumber,
   type Direction,
-  type Price,
   type Quantity,
   type Usd,
 } from '../shared/money.ts'
@@ -35,36 +41,6 @@ import { markNow } from '../signals/prices.ts'
 import { reduceOnlyEvent } from './venue.ts'
 import type { TradingFacts } from './evolve.ts'
 import { omsEvent } from './oms-event.ts'
-
-/** What a venue holds for us in one symbol, as it says. */
-export interface VenueHolding {
-  readonly symbol: string
-  readonly direction: Direction
-  readonly quantity: Quantity
-  readonly entryPrice: Price
-  readonly leverage: number
-}
-
-/** A position that the venue closed by force. */
-export interface VenueLiquidation {
-  readonly venueTradeId: string
-  readonly symbol: string
-  readonly direction: Direction
-  readonly quantity: Quantity
-  readonly price: Price
-  readonly feeUsd: Usd
-  readonly atMs: number
-}
-
-export interface AccountSweep {
-  readonly venue: string
-  /** Without unrealized profit; absent where the venue does not say. */
-  readonly balance?: Usd | undefined
-  readonly positions: readonly VenueHolding[]
-  readonly liquidations: readonly VenueLiquidation[]
-  /** Symbols in which nothing of ours was under way while the venue was asked. */
-  readonly quietSymbols: readonly CanonicalSymbol[]
-}
 
 /** Holds what the venue says against what we know. Symbols with orders under way wait for the next time. */
 export const compareAccount = (
@@ -78,34 +54,6 @@ export const compareAccount = (
   const isAlarming = events.some(({ type }) => type !== 'execution.order_filled.v1' && CAUSES.has(type))
   if (!isAlarming || facts.trading.venue.reduceOnly !== null) return accept(...events)
   return accept(...events, reduceOnlyEvent(true, 'the venue holds other positions than we do', null))
-}
-
-/** Symbols in which the venue and we do not agree, as keys that stay the same while the difference does. */
-export const differingSymbols = (facts: TradingFacts, sweep: AccountSweep): readonly string[] =>
-  differencesOf(facts, sweep).map(({ symbol, ours, theirs }) => `${symbol}|${ours}|${theirs}`)
-
-/** Whether the venue holds less than the log in a symbol: it may have closed a position by force. */
-export const holdsLess = (facts: TradingFacts, sweep: AccountSweep): boolean =>
-  differencesOf(facts, sweep).some((difference) => isLess(difference))
-
-/** What a venue no longer holds in a symbol, after a comparison recorded it as missing. */
-export interface MissingPart {
-  /** Signed: longs above zero. */
-  readonly quantity: Quantity
-  readonly mark: Price
-}
-
-/** Every difference as a recorded missing part; null if there is a difference of another kind. */
-export const missingParts = (facts: TradingFacts, sweep: AccountSweep): readonly MissingPart[] | null => {
-  const { missing } = facts.trading.venue
-  const parts = differencesOf(facts, sweep).map(({ symbol, ours, theirs, held }): MissingPart | null => {
-    const isRecorded = missing.some((one) => one.symbol === symbol && one.held === theirs)
-    const isTurned = theirs !== 0n && ours > 0n !== theirs > 0n
-    const [position] = held
-    if (!isRecorded || isTurned || position === undefined) return null
-    return { quantity: minus(ours, theirs), mark: position.mark.price }
-  })
-  return parts.includes(null) ? null : parts.flatMap((part) => part ?? [])
 }
 
 /** An operator has looked at it: what the venue does not hold is released, and entries go out again. */
@@ -176,44 +124,6 @@ const partReleased = (position: OpenPosition, fill: Fill): readonly NewEvent[] =
 
 const CAUSES: ReadonlySet<string> = new Set(['execution.position_adopted.v1', 'execution.venue_differs.v1'])
 
-interface Difference {
-  readonly symbol: CanonicalSymbol
-  /** Signed: longs above zero. */
-  readonly ours: Quantity
-  readonly theirs: Quantity
-  readonly held: readonly OpenPosition[]
-  readonly reported: readonly VenueHolding[]
-}
-
-const differencesOf = (facts: TradingFacts, sweep: AccountSweep): readonly Difference[] => {
-  const held = openPositionsOf(facts.trading).filter(({ terms }) => terms.platform === sweep.venue)
-  const busy = new Set(
-    [...facts.trading.orders.open.values()]
-      .filter((order) => order.venue === sweep.venue && !isAtRest(order))
-      .map(({ symbol }) => canonicalSymbol(symbol)),
-  )
-  return sweep.quietSymbols
-    .filter((symbol) => !busy.has(symbol))
-    .map((symbol): Difference => {
-      const of = held.filter(({ terms }) => terms.asset === symbol)
-      const reported = sweep.positions.filter((position) => canonicalSymbol(position.symbol) === symbol)
-      return {
-        symbol,
-        held: of,
-        reported,
-        ours: sumOf(of.map((position) => signed(position.terms.direction, quantityLeft(position)))),
-        theirs: sumOf(reported.map(({ direction, quantity }) => signed(direction, quantity))),
-      }
-    })
-    .filter(({ symbol, ours, theirs }) => ours !== theirs || isOutdated(facts, symbol, theirs))
-}
-
-/** Whether it was missing, and something else is now: an operator releases what the venue holds no more by then. */
-const isOutdated = ({ trading }: TradingFacts, symbol: CanonicalSymbol, theirs: Quantity): boolean => {
-  const known = trading.venue.missing.find((one) => one.symbol === symbol)
-  return known !== undefined && known.held !== theirs
-}
-
 const eventsOf = (
   facts: TradingFacts,
   difference: Difference,
@@ -229,9 +139,6 @@ const eventsOf = (
   const isSaid = facts.trading.venue.missing.some((one) => one.symbol === symbol && one.held === theirs)
   return isSaid ? [] : missingEvents(difference, sweep)
 }
-
-const isLess = ({ ours, theirs }: Difference): boolean =>
-  ours > 0n ? theirs < ours : theirs > ours && ours < 0n
 
 /** All that is left of a position, ended by the venue after it was opened, in as many trades as it took. */
 const liquidatedBy = ({ held, symbol }: Difference, sweep: AccountSweep): readonly NewEvent[] => {

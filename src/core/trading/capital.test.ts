@@ -3,7 +3,7 @@ import { minus, plus, priceFrom, quantityFrom, usdFrom, usdNumber } from '../sha
 import { canonicalSymbol } from '../shared/symbol.ts'
 import { DAY_MS } from '../shared/time.ts'
 import { accountStatusOf, equityOf } from './account.ts'
-import type { AccountSweep, VenueHolding } from './account-sweep.ts'
+import type { AccountSweep, VenueHolding } from './account-differences.ts'
 import { enterLive, fillOf, liveScenario, onlyOrder, report, reportOf, VENUE } from './live.fixture.ts'
 import { payloadOf, typesOf, type TradingScenario } from './trading.fixture.ts'
 

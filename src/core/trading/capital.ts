@@ -17,7 +17,7 @@ import {
 import { canonicalSymbol } from '../shared/symbol.ts'
 import { DAY_MS, hasPassed } from '../shared/time.ts'
 import { equityOf } from './account.ts'
-import { missingParts, type AccountSweep } from './account-sweep.ts'
+import { missingParts, type AccountSweep } from './account-differences.ts'
 import { openPositionsOf } from './book.ts'
 import type { TradingFacts } from './evolve.ts'
 import { executionAlert } from './execution-alerts.ts'

@@ -4,7 +4,8 @@ import type { DecisionContext } from '../shared/decision-context.ts'
 import type { KillSwitchLevel } from '../shared/level.ts'
 import type { Direction } from '../shared/money.ts'
 import { riskFactsOf } from './account.ts'
-import { compareAccount, resumeLive, type AccountSweep } from './account-sweep.ts'
+import { type AccountSweep } from './account-differences.ts'
+import { compareAccount, resumeLive } from './account-sweep.ts'
 import { recordCapital } from './capital.ts'
 import { recordVenueQuotes, type VenueQuotes } from './live-prices.ts'
 import {
@@ -20,6 +21,7 @@ import {
 } from './kill-switch.ts'
 import { cancelEntries } from './orders.ts'
 import { confirmLive, recordVenueCheck, type LiveConfirmation, type VenueCheck } from './venue.ts'
+import { endOverdueExits } from './overdue-exits.ts'
 import { enterIntent } from './entries.ts'
 import type { TradingFacts } from './evolve.ts'
 import { closeAll, closePosition, exitSymbol, type Operator, retryExits } from './exits.ts'
@@ -77,6 +79,7 @@ type PositionCommand =
   | { readonly kind: 'close-all'; readonly by: Operator }
   | { readonly kind: 'exit-symbol'; readonly symbol: CanonicalSymbol; readonly direction: Direction }
   | { readonly kind: 'retry-exits' }
+  | { readonly kind: 'end-overdue-exits' }
   | { readonly kind: 'protect-position'; readonly positionId: PositionId }
   | { readonly kind: 'keep-protective-stops' }
   /** `at`: 00:00, 08:00 or 16:00 UTC. `reportedBy`: a venue that reports its own charges, so none are estimated. */
@@ -152,6 +155,8 @@ export const decideTrading = (
       return exitSymbol(facts, command, context)
     case 'retry-exits':
       return retryExits(facts, context)
+    case 'end-overdue-exits':
+      return endOverdueExits(facts, context)
     case 'protect-position':
       return protectPosition(facts, command.positionId, context)
     case 'keep-protective-stops':

@@ -4,7 +4,7 @@ import { minus, quantityNumber } from '../shared/money.ts'
 import { hasPassed, timestampAt } from '../shared/time.ts'
 import type { TradingState } from './evolve.ts'
 import { isHeldByKillSwitch, retryMs } from './exits.ts'
-import { isProtectiveStop, type Order } from './orders.ts'
+import { isProtectiveStop, isUnknown, type Order } from './orders.ts'
 import type { ClosingPosition, HeldPosition } from './positions.ts'
 
 /** Something about an order or a position at a venue that needs an operator. */
@@ -36,15 +36,21 @@ export const executionAlert = ({
   },
 })
 
+/** Whether an alert about the exit of a position is due: at first, and then as often as alerts are repeated. */
+export const isExitAlertDue = (
+  { exit: { alerted } }: ClosingPosition,
+  { now, configuration: { alerts } }: Pick<DecisionContext, 'now' | 'configuration'>,
+): boolean => alerted === null || hasPassed(alerts.repeat_seconds * 1000, alerted.at, now)
+
 /** The first time, and then as often as alerts are repeated: attempts may be many. */
 export const exitFailedAlert = (
   trading: TradingState,
   position: ClosingPosition,
   { order: { id, symbol }, reason }: { readonly order: Order; readonly reason: string },
-  { now, configuration: { alerts } }: DecisionContext,
+  context: DecisionContext,
 ): readonly NewEvent[] => {
   const { attempt, unsent, alerted } = position.exit
-  if (alerted !== null && !hasPassed(alerts.repeat_seconds * 1000, alerted.at, now)) return []
+  if (!isExitAlertDue(position, context)) return []
   const left = quantityNumber(minus(position.holding.quantity, position.exit.quantity))
   const next = nextOf(trading, position)
   return [
@@ -62,7 +68,12 @@ export const exitFailedAlert = (
 }
 
 const nextOf = (trading: TradingState, position: ClosingPosition): string => {
-  if (trading.orders.open.has(position.exit.orderId))
+  const order = trading.orders.open.get(position.exit.orderId)
+  if (order !== undefined && !isUnknown(order))
+    return isHeldByKillSwitch(trading, position)
+      ? 'the order is still open at the venue, and the kill switch blocks another one: an operator has to close it'
+      : 'the order is still open at the venue: it is canceled there, and the rest is ordered again'
+  if (order !== undefined)
     return 'whether the last attempt has arrived is not known, and the venue is asked again'
   if (isHeldByKillSwitch(trading, position))
     return 'the kill switch blocks further attempts: an operator has to close it'

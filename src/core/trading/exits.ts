@@ -248,7 +248,7 @@ export const exitAlert = (
 }
 
 /** A venue has a price of its own: an exit goes there without ours, with the last mark as reference. */
-const exitNow = (
+export const exitNow = (
   facts: TradingFacts,
   position: OpenPosition,
   reason: ExitReason,

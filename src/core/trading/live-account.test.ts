@@ -2,7 +2,7 @@ import { canonicalSymbol } from '../shared/symbol.ts'
 import { positionId } from '../shared/brand.ts'
 import { timestampAt } from '../shared/time.ts'
 import { describe, expect, it } from 'vitest'
-import type { VenueHolding, VenueLiquidation } from './account-sweep.ts'
+import type { VenueHolding, VenueLiquidation } from './account-differences.ts'
 import { TradingScenario, payloadOf, typesOf } from './trading.fixture.ts'
 import {
   checkedVenue,

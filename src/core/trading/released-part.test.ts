@@ -3,7 +3,7 @@ import { priceFrom, quantityFrom, usdFrom } from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import { viewPosition } from '../views/positions.ts'
 import { equityOf } from './account.ts'
-import type { VenueHolding } from './account-sweep.ts'
+import type { VenueHolding } from './account-differences.ts'
 import { openPositionsOf } from './book.ts'
 import {
   checkedVenue,

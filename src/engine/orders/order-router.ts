@@ -2,6 +2,7 @@ import type { CanonicalSymbol, OrderId } from '../../core/shared/brand.ts'
 import type { Command } from '../../core/decide.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import { hasStrandedExit } from '../../core/trading/exits.ts'
+import { overdueExits } from '../../core/trading/overdue-exits.ts'
 import { intentOf, isAtRest, isEntry, isExit, isUnknown, type OpenOrder } from '../../core/trading/orders.ts'
 import { isProtectionDue } from '../../core/trading/protective-stops.ts'
 import { timestampAt } from '../../core/shared/time.ts'
@@ -225,14 +226,15 @@ export class OrderRouter {
   }
 
   async #retryExits(): Promise<void> {
-    const { engine } = this.#dependencies
-    if (
-      this.#isRetrying ||
-      !openPositionsOf(engine.state.trading).some((one) => hasStrandedExit(engine.state.trading, one))
-    )
-      return
+    const { engine, timer, configuration } = this.#dependencies
+    const { trading } = engine.state
+    if (this.#isRetrying) return
+    const rules = { now: timestampAt(timer.now()), configuration: configuration() }
+    const isOverdue = overdueExits(trading, rules).length > 0
+    const isStranded = openPositionsOf(trading).some((one) => hasStrandedExit(trading, one))
     this.#isRetrying = true
-    await this.#record({ kind: 'retry-exits' })
+    if (isOverdue) await this.#record({ kind: 'end-overdue-exits' })
+    if (isStranded) await this.#record({ kind: 'retry-exits' })
     this.#isRetrying = false
   }
 

@@ -1,7 +1,7 @@
 import type { CanonicalSymbol } from '../../core/shared/brand.ts'
 import type { Usd } from '../../core/shared/money.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
-import { differingSymbols, holdsLess, type AccountSweep } from '../../core/trading/account-sweep.ts'
+import { differingSymbols, holdsLess, type AccountSweep } from '../../core/trading/account-differences.ts'
 import {
   findingOf,
   isSameDifference,

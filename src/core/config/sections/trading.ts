@@ -66,6 +66,12 @@ export const execution = group('Orders and positions', {
     .describe('a simulator of a -sandbox venue on this machine (empty = the venue itself)'),
   venue_stops: flag(true, 'the stop of each position rests at the venue, too, where the venue can'),
   send_timeout_seconds: whole(10, 1, 300, 'the time to send an order; one without answer by then is unknown'),
+  exit_timeout_seconds: whole(
+    30,
+    1,
+    3600,
+    'an exit open this long raises an alert; its rest is ordered again',
+  ),
   max_price_age_seconds: whole(120, 1, 3600, 'no live entry on an older price'),
   max_price_difference_pct: positiveShare(
     0.01,
