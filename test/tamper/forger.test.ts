@@ -465,10 +465,10 @@ it('finds an index that was dropped, and "svc doctor --repair" makes it anew', a
   raw.exec('DROP INDEX events_dedupe_key')
   raw.close()
   const doctor = (...words: readonly string[]) => svc(home, ['doctor', ...words], SAVED)
-  const found = doctor()
+  const found = await doctor()
   expect([found.exitCode, found.stdout]).toEqual([1, expect.stringContaining('svc doctor --repair')])
-  expect(doctor('--repair').exitCode).toBe(0)
-  expect(integrity(home).report).toMatchObject({ ok: true })
+  expect((await doctor('--repair')).exitCode).toBe(0)
+  expect((await integrity(home)).report).toMatchObject({ ok: true })
 })
 
 it('finds a row of the database that was changed where it stands', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import {
   averagePrice,
   feeOf,
+  marginOf,
   movedPrice,
   notionalOf,
   periodShareOf,
@@ -71,6 +72,12 @@ describe('rounding', () => {
         expect((fee - 1n) * 10_000n < amount * BigInt(bps)).toBe(true)
       }),
     )
+  })
+
+  it('of a margin is up: never less than its share of the notional', () => {
+    expect(marginOf(10n as Usd, 3)).toBe(4n)
+    expect(marginOf(9n as Usd, 3)).toBe(3n)
+    expect(marginOf(1n as Usd, 100)).toBe(1n)
   })
 
   it('leaves only what JSON can tell', () => {

@@ -6,7 +6,9 @@ import type { Quantity, Usd } from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { releaseOrderId } from './client-order-id.ts'
+import { timestampAt } from '../shared/time.ts'
 import { recordFunding } from './funding.ts'
+import { TradingScenario, typesOf } from './trading.fixture.ts'
 
 const OPENED = timestampOf('2026-02-20T00:00:00.000Z')
 const CHARGED_MS = Date.parse('2026-02-20T08:00:00.000Z')
@@ -90,4 +92,23 @@ it('is shared by what is left of each position, not by what was bought', () => {
 it('is nobody’s who did not hold the symbol then', () => {
   expect(sharesOf([], 5n)).toEqual([])
   expect(sharesOf([1], 5n, { atMs: Date.parse(OPENED) })).toEqual([])
+})
+
+it('is not charged for a position that was opened at that very moment', () => {
+  const openedMs = Date.parse(OPENED)
+  expect(sharesOf([1], 10n, { atMs: openedMs })).toEqual([])
+  expect(sharesOf([1], 10n, { atMs: openedMs + 1 })).toHaveLength(1)
+})
+
+it('is not charged on paper either for a position that was opened at that very moment', () => {
+  const chargesAfter = (waitMs: number): readonly string[] => {
+    const scenario = new TradingScenario({ execution: { paper_funding_bps: 10 } })
+    scenario.bar('BTC', 100)
+    scenario.intend()
+    const at = timestampAt(Date.parse(scenario.now) + waitMs)
+    scenario.wait(waitMs)
+    return typesOf(scenario.do({ kind: 'apply-funding', at }))
+  }
+  expect(chargesAfter(0)).toEqual([])
+  expect(chargesAfter(1)).toEqual(['execution.funding_applied.v1'])
 })

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { given, stateAfter } from '../../../test/given.fixture.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import type { KillSwitchLevel } from '../shared/level.ts'
+import { assessRisk, INITIAL_KILL_SWITCH } from './kill-switch.ts'
 
 const levels = [0, 1, 2, 3] as const
 const cause = {
@@ -166,5 +167,28 @@ describe('a start', () => {
         { type: 'system.kill_switch.v1', payload: { level: 3, reason: 'integrity_failed' } },
         { type: 'alert.kill_switch' },
       )
+  })
+})
+
+describe('an acknowledged condition', () => {
+  const acknowledged = { ...INITIAL_KILL_SWITCH, acknowledged: { daily_loss_pct: 0.04 } }
+  const levelAt = (value: number, step = 0.01): unknown => {
+    const condition = { name: 'daily_loss_pct', value, threshold: 0.03, to: 1, step } as const
+    const decision = assessRisk(acknowledged, [condition])
+    if (decision.status === 'refused') throw new Error('refused')
+    return decision.events.find(({ type }) => type === 'system.kill_switch.v1')?.payload ?? null
+  }
+
+  it('does not raise again while it is unchanged, or worse by less than a step', () => {
+    expect(levelAt(0.03)).toBeNull()
+    expect(levelAt(0.04)).toBeNull()
+    expect(levelAt(0.049_999)).toBeNull()
+  })
+
+  it('raises again once it is worse by a whole step', () => {
+    // Binary fractions are not exact: 0.07 - 0.04 comes to more than 0.03, and 0.05 - 0.04 too.
+    expect(levelAt(0.05)).toMatchObject({ level: 1, triggers: [{ value: 0.05 }] })
+    expect(levelAt(0.07, 0.03)).toMatchObject({ level: 1 })
+    expect(levelAt(0.06)).toMatchObject({ level: 1 })
   })
 })
