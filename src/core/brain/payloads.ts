@@ -204,7 +204,7 @@ export const tradeIntentPayload = (intent: DecidedIntent, context: IntentContext
   }
 }
 
-/** In live mode an operator decides about large entries. */
+/** Where approvals are on, as they are by default in live mode, an operator decides about large entries. */
 export const awaitsApproval = (
   { approvalRequired }: Pick<DecidedIntent, 'approvalRequired'>,
   { notionalUsd }: Pick<IntentContext, 'notionalUsd'>,
@@ -212,7 +212,7 @@ export const awaitsApproval = (
 ): boolean => {
   const isLive = execution.mode === 'live'
   if (!(execution.require_approval ?? isLive)) return false
-  return approvalRequired || (isLive && notionalUsd >= execution.confirmation_threshold_usd)
+  return approvalRequired || notionalUsd >= execution.confirmation_threshold_usd
 }
 
 /** One line for people, strongest domain first. */

@@ -126,10 +126,13 @@ describe('the terms of a proposed trade', () => {
   })
 })
 
-describe('a trade with real money', () => {
+describe.each([
+  ['with real money', { mode: 'live' }],
+  ['on paper, with approvals', { mode: 'paper', require_approval: true }],
+] as const)('a trade %s', (_, mode) => {
   const statusOf = (sizePct: number, threshold: number) => {
     const live = new TradingScenario({
-      execution: { mode: 'live', confirmation_threshold_usd: threshold },
+      execution: { ...mode, confirmation_threshold_usd: threshold },
     })
     live.bar('BTC', 100)
     return payloadOf(live.do(proposal('long', 75, { sizePct })), 'execution.trade_intent.v1')['status']

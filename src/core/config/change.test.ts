@@ -4,6 +4,7 @@ import { type AcceptedChange, type Change, changeUserSettings } from './change.t
 import { type EnvironmentVariables, environmentLayer } from './environment.ts'
 import { asValues, effectiveConfiguration, type Layers, NO_LAYER } from './layers.ts'
 import type { Configuration } from './schema.ts'
+import { VENUE_IDS } from '../shared/venues.ts'
 import { redactedConfiguration } from './secrets.ts'
 
 const TOKEN = 'correct-horse-battery-staple-0123'
@@ -247,5 +248,25 @@ describe('refusals', () => {
     expect(faultsOf(change(layersOf(user), many))).toStrictEqual(['body too_large'])
     const deep = JSON.parse(`${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`) as JsonObject
     expect(faultsOf(change(layersOf(user), deep))).toStrictEqual(['body.a unknown_key'])
+  })
+})
+
+describe('the venue of live orders', () => {
+  it('must be one that gets orders, and the fault lists them', () => {
+    for (const venue of ['nowhere', 'kraken', 'nowhere-sandbox']) {
+      const outcome = change(layersOf(user), { execution: { venue } })
+      expect(faultsOf(outcome)).toEqual(['body.execution.venue enum'])
+      const [fault] = outcome.status === 'accepted' ? [] : outcome.faults
+      for (const id of VENUE_IDS) expect(fault?.msg).toContain(id)
+    }
+    for (const venue of [...VENUE_IDS, 'binanceusdm-sandbox'])
+      expect(accepted(change(layersOf(user), { execution: { venue } })).changed).toContain('execution.venue')
+  })
+
+  it('does not keep other settings from changing while a file names an unknown one', () => {
+    const before = layersOf({ ...user, execution: { venue: 'nowhere' } })
+    const changed = accepted(change(before, { brain: { cycle_interval_seconds: 60 } }))
+    expect(changed.changed).toEqual(['brain.cycle_interval_seconds'])
+    expect(accepted(change(before, { execution: { venue: '' } })).changed).toEqual(['execution.venue'])
   })
 })

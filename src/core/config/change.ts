@@ -1,5 +1,7 @@
 import { type Fault, FAULTS_MAX } from '../shared/faults.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
+import { SANDBOX } from '../shared/sandbox.ts'
+import { supportedVenue, VENUE_IDS } from '../shared/venues.ts'
 import { isKnown } from './keys.ts'
 import {
   asValues,
@@ -112,6 +114,8 @@ export const changeUserSettings = (request: ChangeRequest): Change => {
   const changed = changedKeys(running, effective.configuration)
   const forbidden = lockedFaults(changed, asValues(effective.configuration), request)
   if (forbidden.length > 0) return { status: 'refused', faults: forbidden }
+  const unknownVenue = venueFaults(changed, effective.configuration, request)
+  if (unknownVenue.length > 0) return { status: 'refused', faults: unknownVenue }
   return {
     status: 'accepted',
     configuration: effective.configuration,
@@ -225,8 +229,22 @@ const lockedFaults = (
       type: 'conflict',
     }))
 
+/** A venue that gets no orders is refused when it is set. One where something is open, from a file, may be set again. */
+const venueFaults = (
+  changed: readonly KeyPath[],
+  { execution: { venue } }: Configuration,
+  { locked = {}, prefix }: Pick<ChangeRequest, 'locked' | 'prefix'>,
+): readonly Fault[] => {
+  const isSet = changed.some((path) => dotted(path) === VENUE_KEY)
+  if (!isSet || venue === '' || supportedVenue(venue) !== null || locked[VENUE_KEY] === venue) return []
+  const msg = `must be one of ${VENUE_IDS.join(', ')}, each also with ${SANDBOX} behind its name, or empty`
+  return [{ loc: [...prefix, 'execution', 'venue'], msg, type: 'enum' }]
+}
+
+const VENUE_KEY = 'execution.venue'
+
 const lockMessage = (key: string, only: Json | undefined): string =>
-  key === 'execution.venue' && typeof only === 'string'
+  key === VENUE_KEY && typeof only === 'string'
     ? `must be ${only} while positions or orders are open there: nothing would be sent to them`
     : 'is locked by what happened so far and cannot be configured any more'
 

@@ -280,7 +280,8 @@ const failedReasons = (
     dcg_symbol: isListed(intent.symbol, execution.dcg_symbols),
     expired: isOver(intent, now),
     kill_switch: blocksEntries(level),
-    approval_required: isLive && isLarge && !isApproved,
+    // With real money in any case; on paper where approvals are on.
+    approval_required: (isLive || execution.require_approval === true) && isLarge && !isApproved,
     venue_unavailable: !destination.isAvailable,
     paper_period: isLive && !destination.isPaperPeriodOver,
     no_price: mark === null,

@@ -35,7 +35,7 @@ export interface TradingApi {
   /** By the library's name. */
   market(symbol: string): { readonly id: string }
   /** The library's name of a market of the exchange. */
-  safeSymbol(marketId: string, market?: undefined, delimiter?: string | undefined, type?: string): string
+  safeSymbol(marketId: string, market?: undefined, delimiter?: string, type?: string): string
   parseOrder(entry: unknown, market: unknown): unknown
   parseTrades(entries: readonly unknown[], market: unknown): unknown
   /** In milliseconds of the exchange. */

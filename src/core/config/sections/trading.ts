@@ -17,7 +17,7 @@ export const execution = group('Orders and positions', {
   confirmation_threshold_usd: number(
     500,
     { min: 0, max: 1_000_000_000 },
-    'live orders from this size need approval',
+    'orders from this size need approval, where approvals are on',
   ),
   paper_min_days: whole(14, 1, 3650, 'days of paper trading before live orders'),
   dcg_symbols: z.array(symbol()).max(1000).default([]).describe('symbols never to be entered (DCG)'),
