@@ -497,7 +497,7 @@ export const MUTANTS = [
   {
     name: 'a large live order needs no approval',
     file: 'src/core/trading/entries.ts',
-    from: 'approval_required: isLive && isLarge && !isApproved,',
+    from: 'approval_required: (isLive || execution.require_approval === true) && isLarge && !isApproved,',
     to: 'approval_required: false,',
     test: ['src/core/trading/entry.test.ts', 'of live trading fires as long as there is no venue'],
   },
@@ -578,7 +578,7 @@ export const MUTANTS = [
   {
     name: 'a cycle asks for no approval of a large live entry',
     file: 'src/core/brain/payloads.ts',
-    from: 'return approvalRequired || (isLive && notionalUsd >= execution.confirmation_threshold_usd)',
+    from: 'return approvalRequired || notionalUsd >= execution.confirmation_threshold_usd',
     to: 'return approvalRequired && isLive',
     test: [
       'src/core/trading/trading-ring.test.ts',
@@ -885,7 +885,7 @@ export const MUTANTS = [
     file: 'src/core/trading/watch.ts',
     from: 'ageHours >= execution.max_holding_hours',
     to: 'ageHours > execution.max_holding_hours',
-    test: ['src/core/trading/exits.test.ts', 'ends with its last moment'],
+    test: ['src/core/trading/longest-hold.test.ts', 'ends with its last moment'],
   },
   {
     name: 'liquidations are not asked for when a position is missing',

@@ -3,9 +3,8 @@ import { priceFrom } from '../shared/money.ts'
 import { timestampOf, positionId } from '../shared/brand.ts'
 import { describe, expect, it } from 'vitest'
 import { BEGIN, TradingScenario, MINUTE_MS, payloadOf, typesOf } from './trading.fixture.ts'
-import { openPositionsOf } from './book.ts'
 import type { FeedBar } from '../market/bar.ts'
-import { DAY_MS, timestampAt } from '../shared/time.ts'
+import { DAY_MS } from '../shared/time.ts'
 
 const HOUR_MS = 60 * MINUTE_MS
 const by = { operator: 'svc-1', surface: 'api' } as const
@@ -84,23 +83,6 @@ describe('time', () => {
     flat.wait(7 * DAY_MS)
     flat.bar('BTC', 101)
     expect(closingOf(flat)).toMatchObject({ exit_reason: 'time_stop' })
-  })
-})
-
-describe('the longest time that a position is held', () => {
-  it('ends with its last moment', () => {
-    const scenario = longAt100()
-    const [position] = openPositionsOf(scenario.state.trading)
-    const endMs = Date.parse(position?.terms.openedAt ?? '') + 7 * DAY_MS
-    scenario.wait(endMs - Date.parse(scenario.now))
-    const tickAt = (ms: number) =>
-      scenario.do({
-        kind: 'observe-tick',
-        tick: { symbol: canonicalSymbol('BTC'), price: priceFrom(101), ts: timestampAt(ms), confirms: null },
-      })
-    expect(tickAt(endMs - 1)).toEqual([])
-    tickAt(endMs)
-    expect(closingOf(scenario)).toMatchObject({ exit_reason: 'time_stop' })
   })
 })
 
