@@ -36,6 +36,9 @@ export const FAULTS = {
   lookup_fails: 'the venue does not answer questions',
   liquidations: 'the venue closes a position by force',
   funding: 'the venue charges funding',
+  early_liquidations: 'the venue closes a position by force right after it was opened, far from its price',
+  silent_closes: 'the venue closes a position and lists nothing about it',
+  exits_left_open: 'an exit is filled in part, and its rest stays open until it is canceled',
 } as const
 
 export type Fault = keyof typeof FAULTS

@@ -236,6 +236,7 @@ export const connectToVenue = (link: VenueLink, ban: Ban): Broker => {
         'account',
         () => ({
           equity: 0n as Usd,
+          balance: venue.books.equity((symbol) => venue.entryOf(symbol)) as Usd,
           positions: market.symbols.flatMap((symbol) => {
             const net = venue.books.netOf(symbol)
             if (net === 0n) return []

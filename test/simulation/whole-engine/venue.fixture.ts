@@ -75,6 +75,8 @@ export class Venue {
   readonly stops: PlacedStop[] = []
   readonly forced: ForcedClose[] = []
   readonly payments: Payment[] = []
+  /** Forced closes that are not listed. */
+  silentCloses = 0
   /** When anything last happened here. */
   changedMs = 0
   readonly #world: World
@@ -211,15 +213,24 @@ export class Venue {
     }
   }
 
-  /** Closes a position by force, at the price of now. */
-  liquidate(symbol: string): void {
+  /** Closes a position by force, so many percent worse than the price of now; perhaps without listing it. */
+  liquidate(symbol: string, { worsePercent = 0n, isListed = true } = {}): void {
     const net = this.books.netOf(symbol)
     if (net === 0n) return
     for (const order of this.#open()) if (order.request.symbol === symbol) order.status = 'canceled'
     for (const stop of this.restingStops()) if (stop.request.symbol === symbol) stop.status = 'canceled'
-    const trade = this.#traded(symbol, net > 0n ? 'sell' : 'buy', net > 0n ? net : -net)
-    this.forced.push({ ...trade, direction: net > 0n ? 'long' : 'short' })
-    this.#world.count('liquidations')
+    const side = net > 0n ? 'sell' : 'buy'
+    const worse = (this.priceOf(symbol) * worsePercent) / 100n
+    const price = this.priceOf(symbol) + (side === 'buy' ? worse : -worse)
+    const trade = this.#traded(symbol, side, net > 0n ? net : -net, price - (price % CENT))
+    if (isListed) this.forced.push({ ...trade, direction: net > 0n ? 'long' : 'short' })
+    else this.silentCloses += 1
+    this.#world.count(isListed ? 'liquidations' : 'silent closes')
+  }
+
+  /** A symbol in which something is held; undefined if nothing is. */
+  heldSymbol(): string | undefined {
+    return this.#market.symbols.find((symbol) => this.books.netOf(symbol) !== 0n)
   }
 
   /** What the holder of a long pays. */
@@ -242,12 +253,24 @@ export class Venue {
     const isBeyond = limit !== null && (side === 'buy' ? price > limit : price < limit)
     if (!isBeyond) this.#fill(order, this.#partOf(wanted))
     if (limit === null) {
-      this.#matchRest(order, wanted - filledOf(order))
+      const isLeftOpen = filledOf(order) < wanted && world.goesWrong('exits_left_open', 0.3)
+      if (!isLeftOpen) this.#matchRest(order, wanted - filledOf(order))
       return
     }
+    this.#endEarly(symbol, filledOf(order))
     if (filledOf(order) >= wanted) return
     order.status = 'canceled'
     world.count('entries cut short')
+  }
+
+  /** Perhaps ends what an entry has opened before anybody has looked at the account. */
+  #endEarly(symbol: string, filled: bigint): void {
+    const world = this.#world
+    if (filled === 0n || !world.goesWrong('early_liquidations', 0.2)) return
+    const random = world.random('early')
+    world.schedule(1 + random.below(8000), `early liquidation of ${symbol}`, null, () =>
+      this.liquidate(symbol, { worsePercent: BigInt(random.below(40)) }),
+    )
   }
 
   #matchRest(order: PlacedOrder, left: bigint): void {
@@ -278,16 +301,23 @@ export class Venue {
     this.#world.count('fills')
     // A reducing order that is larger than what is held ends with what was held.
     order.status = filledOf(order) >= order.request.quantity ? 'filled' : 'partial'
-    if (order.request.reduceOnly && this.books.netOf(symbol) === 0n && order.status === 'partial')
-      order.status = 'canceled'
+    if (this.books.netOf(symbol) !== 0n) return
+    // Nothing is left to reduce: what wanted to has ended, too.
+    for (const other of this.#open())
+      if (other.request.reduceOnly && other.request.symbol === symbol) other.status = 'canceled'
   }
 
-  #traded(symbol: string, side: 'buy' | 'sell', quantity: bigint): Trade {
+  #traded(
+    symbol: string,
+    side: 'buy' | 'sell',
+    quantity: bigint,
+    quote: bigint = this.priceOf(symbol),
+  ): Trade {
     const { nowMs } = this.#world
     const random = this.#world.random('venue')
     // A few cents of slippage.
     const slip = BigInt(random.below(4)) * CENT
-    const price = this.priceOf(symbol) + (side === 'buy' ? slip : -slip)
+    const price = quote + (side === 'buy' ? slip : -slip)
     const fee = (price * quantity * 5n) / 10n ** 14n + 1n
     const before = this.books.netOf(symbol)
     this.#trades += 1
