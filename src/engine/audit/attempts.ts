@@ -3,7 +3,6 @@ import type { Command } from '../../core/decide.ts'
 import type { BaseRates } from '../../core/reputation/base-rates.ts'
 import { barsLeftOver } from '../../core/reputation/settle-calls.ts'
 import type { Stamped } from '../../core/log/event.ts'
-import type { FeedBar } from '../../core/market/bar.ts'
 import {
   accrualId,
   contributorId,
@@ -15,13 +14,15 @@ import {
   type NodeId,
 } from '../../core/shared/brand.ts'
 import type { Json, JsonObject } from '../../core/shared/json.ts'
-import { killSwitchLevel } from '../../core/shared/level.ts'
+import { DAMAGED_LOG } from '../../core/consequences.ts'
+import { KILL_SWITCH, killSwitchLevel } from '../../core/shared/level.ts'
 import { priceFrom } from '../../core/shared/money.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import { scopedKey } from '../../core/signals/dedupe-keys.ts'
 import type { Row } from '../../core/signals/producer-runs.ts'
 import type { State } from '../../core/state.ts'
 import { PAPER } from '../../core/trading/orders.ts'
+import { observation, isObservation } from './observations.ts'
 import { proposals } from './proposals.ts'
 
 /** What may have led to the next events of a batch: a command, or events that are facts from outside. */
@@ -62,6 +63,10 @@ const commandsAt = (
     case 'market.bar.v1':
     case 'market.bar_held.v1':
       return [observation(state, rest)]
+    case 'system.audit.v1':
+      return isObservation(rest) ? [observation(state, rest)] : []
+    case 'system.clock_jumped.v1':
+      return [{ kind: 'record-clock-jump', jump: payload as unknown as PayloadOf<typeof type> }]
     case 'producer.run.v1':
       return [...producerRun(rest), { kind: 'notice-stale-producers' }]
     case 'brain.regime_change.v1':
@@ -71,7 +76,7 @@ const commandsAt = (
     case 'learning.weight_adjustment.v1':
       return [learning(first)]
     case 'system.kill_switch.v1':
-      return operatorMove(payload, source)
+      return [...operatorMove(payload, source), lockdown]
     case 'attribution.resolved.v1':
     case 'attribution.measured.v1':
       return [
@@ -85,26 +90,6 @@ const commandsAt = (
     default:
       return type.startsWith('execution.') || type.startsWith('alert.') ? tradingCommands(state, rest) : []
   }
-}
-
-const isBar = ({ type }: Stamped): boolean => type === 'market.bar.v1' || type === 'market.bar_held.v1'
-
-/** Of one close time; bars that were held back come again with the bar that confirms them. */
-const observation = (state: State, rest: readonly Stamped[]): Command => {
-  const end = rest.findIndex((event) => !isBar(event))
-  const block = end === -1 ? rest : rest.slice(0, end)
-  const isRepeated = ({ symbol, open_ts }: FeedBar): boolean =>
-    state.market.symbols.get(canonicalSymbol(symbol))?.held?.open_ts === open_ts
-  const bars = block.map(({ payload }) => barOf(payload)).filter((bar) => !isRepeated(bar))
-  const closeTs = bars[0]?.close_ts
-  const feed = textOf(block[0]?.payload['feed'])
-  const other = bars.findIndex(({ close_ts }) => close_ts !== closeTs)
-  return { kind: 'observe-bars', observation: { feed, bars: other === -1 ? bars : bars.slice(0, other) } }
-}
-
-const barOf = (payload: JsonObject): FeedBar => {
-  const { feed: _feed, ...bar } = payload
-  return bar as unknown as FeedBar
 }
 
 const isPartOfSignals = ({ type }: Stamped): boolean =>
@@ -207,9 +192,12 @@ const operatorMove = (payload: JsonObject, source: string | null): readonly Comm
   const level = killSwitchLevel.safeParse(payload['level']).data
   const operator = reset_by ?? triggered_by
   if (level === undefined || typeof operator !== 'string') return []
-  const surface = source === 'cli' ? 'cli' : 'api'
+  const surface = source === 'cli.kill_switch' ? 'cli' : 'api'
   return [{ kind: 'set-kill-switch', move: { level, reason: textOf(reason), operator, surface } }]
 }
+
+/** A running process locks itself when it finds an event that no accepted key has signed. */
+const lockdown: Command = { kind: 'escalate', to: KILL_SWITCH.lockdown, cause: DAMAGED_LOG }
 
 /** Which of its ids the log knew as settled was looked up for the request: it stands among those that were skipped. */
 const settlement = (payload: JsonObject): readonly Command[] => {
@@ -246,6 +234,8 @@ const tradingCommands = (state: State, rest: readonly Stamped[]): readonly Comma
   { kind: 'retry-exits' },
   { kind: 'keep-protective-stops' },
   ...denial(rest),
+  ...cancellation(rest),
+  ...resumption(rest),
   ...operatorExit(rest),
   ...tick(rest),
 ]
@@ -258,6 +248,29 @@ const denial = ([first]: readonly Stamped[]): readonly Command[] => {
   const id = intentId(textOf(first.payload['intent_id']))
   const reason = typeof note === 'string' ? note : null
   return [{ kind: 'deny-intent', decision: { intentId: id, operator, note: reason, surface } }]
+}
+
+/** By hand. The order may be on paper, where the engine itself cancels it. */
+const cancellation = ([first]: readonly Stamped[]): readonly Command[] => {
+  const { order_id: id, reason, requested_by: operator } = first?.payload ?? {}
+  const surface = (['api', 'cli'] as const).find((name) => name === first?.source)
+  if (surface === undefined) return []
+  const request = {
+    orderId: orderId(textOf(id)),
+    operator: textOf(operator),
+    reason: textOf(reason),
+    surface,
+  }
+  return [{ kind: 'cancel-order', request }]
+}
+
+/** Positions that the venue does not hold are released before entries go out again. */
+const resumption = (rest: readonly Stamped[]): readonly Command[] => {
+  const resumed = rest.find(({ type }) => type === 'execution.reduce_only.v1')
+  const { active, set_by: operator, reason } = resumed?.payload ?? {}
+  if (resumed === undefined || active !== false || typeof operator !== 'string') return []
+  const surface = resumed.source === 'cli' ? 'cli' : 'api'
+  return [{ kind: 'resume-live', operator, reason: textOf(reason), surface }]
 }
 
 const exitIn = (rest: readonly Stamped[]): Stamped | undefined =>

@@ -298,6 +298,10 @@ export const openTestHome = async () => {
       await adopted.append(signed, EMPTY_HEAD)
       log = adopted
     },
+    /** From now on commands work on the log of another process. */
+    shareLog: (shared: EventLog): void => {
+      log = shared
+    },
     /** As if somebody had changed the database behind our back. */
     replaceRecords: async (records: readonly LogRecord[]): Promise<void> => {
       const replaced = new MemoryLog()

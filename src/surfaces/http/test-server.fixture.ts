@@ -70,6 +70,7 @@ export const startTestServer = async (options: TestServerOptions = {}) => {
     clock,
     snapshotEveryEvents: 10_000,
     configuration: () => configuration.current(),
+    version: VERSION,
     ...(options.engineLimits === undefined ? {} : { limits: options.engineLimits }),
     onError: (what, error) => logger.error(what, { error }),
   })
