@@ -73,11 +73,16 @@ const measure = (value: Json, depthLeft: number, bytesMax: number): number | 'to
   if (typeof value !== 'object' || value === null) return 1
   if (depthLeft === 0) return 'too_deep'
   let bytes = 2
-  for (const [name, member] of Object.entries(value as JsonObject)) {
-    const inner = measure(member, depthLeft - 1, bytesMax - bytes)
+  // Without a list of entries: it would hold every member, also those beyond the limit.
+  const names = Array.isArray(value) ? null : Object.keys(value)
+  const members = value as JsonObject & ArrayLike<Json>
+  const length = names?.length ?? members.length
+  for (let index = 0; index < length; index += 1) {
+    const name = names?.[index]
+    const inner = measure(members[name ?? index] ?? null, depthLeft - 1, bytesMax - bytes)
     if (inner === 'too_deep') return inner
     // The comma; and in an object the name, its quotes and the colon.
-    bytes += inner + 1 + (Array.isArray(value) ? 0 : name.length + 3)
+    bytes += inner + 1 + (name === undefined ? 0 : name.length + 3)
     // The first member has no comma.
     if (bytes - 1 > bytesMax) return bytes
   }
