@@ -157,18 +157,18 @@ describe('homes on one log', () => {
 
   it('go on after a kill at any moment of a start, while another home writes', async () => {
     const { log, a, b, ofA, ofB } = await twoHomes()
-    const moments: { readonly events: number; readonly notes: readonly string[] }[] = []
+    const crashes: { readonly events: number; readonly notes: readonly string[] }[] = []
     const remember = async (): Promise<void> => {
-      moments.push({ events: (await log.head()).seq, notes: [...ofB.written] })
+      crashes.push({ events: (await log.head()).seq, notes: [...ofB.written] })
     }
     log.onAppended = () => void remember()
     ofB.onAppended = () => void remember()
     await startsWell(b, log, ofB)
     log.onAppended = () => undefined
     // Its first event, its first checkpoint, the record of that, and the last checkpoint.
-    expect(moments.length).toBeGreaterThanOrEqual(4)
+    expect(crashes.length).toBeGreaterThanOrEqual(4)
     const records = await recordsOf(log)
-    for (const { events, notes } of moments) {
+    for (const { events, notes } of crashes) {
       const left = await logOf(records.slice(0, events))
       await startsWell(a, left, new Notes(ofA.written))
       await startsWell(b, left, new Notes(notes))

@@ -47,13 +47,10 @@ const common = {
     .max(Number.MAX_SAFE_INTEGER)
     .optional()
     .meta({ description: 'of the simulated market and of the p-value; without it that of the settings' }),
-  reset_daily: z
-    .boolean()
-    .default(true)
-    .meta({
-      description:
-        'a simulated operator lowers the kill switch at every midnight UTC; false leaves it raised to the end of the run',
-    }),
+  reset_daily: z.boolean().default(true).meta({
+    description:
+      'a simulated operator lowers the kill switch at every midnight UTC; false leaves it raised to the end of the run',
+  }),
 }
 
 export const backtestRequest = z.strictObject({

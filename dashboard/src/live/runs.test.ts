@@ -7,6 +7,7 @@ import { takeRun } from './runs.ts'
 const run = (id: string, changes: Partial<BacktestRun> = {}): BacktestRun => ({
   id,
   kind: 'backtest',
+  owner: 'token',
   status: 'running',
   request: {},
   progress: 0.1,

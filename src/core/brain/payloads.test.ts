@@ -148,7 +148,7 @@ describe('tradeIntentPayload', () => {
   it.each([
     ['paper', null, true, 1e6, 'ready'],
     ['paper', true, true, 100, 'awaiting_approval'],
-    ['paper', true, false, 1e6, 'ready'],
+    ['paper', true, false, 1e6, 'awaiting_approval'],
     ['live', null, true, 100, 'awaiting_approval'],
     ['live', null, false, 499.99, 'ready'],
     ['live', null, false, 500, 'awaiting_approval'],

@@ -27,8 +27,15 @@ it('finds nothing different in bars that were held back, confirmed, dropped or r
   await engine.execute({
     kind: 'start',
     started: {
-      ...{ version: VERSION, node_id, public_key, ephemeral: false },
-      integrity: { ok: true, reason: null, first_bad_seq: null },
+      version: VERSION,
+      node_id,
+      public_key,
+      ephemeral: false,
+      integrity: {
+        ok: true,
+        reason: null,
+        first_bad_seq: null,
+      },
       folding: foldingOf(DEFAULT_CONFIGURATION),
       ...configurationRecord(DEFAULT_CONFIGURATION, sha256Hex),
     },

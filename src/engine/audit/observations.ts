@@ -79,11 +79,22 @@ const refusedBar = (refusal: Stamped, known: KnownSymbol): FeedBar => {
   const last = known?.held ?? known?.last
   const price = last === undefined ? 1 : priceNumber(last.close)
   const bar = {
-    ...{ symbol: symbolRefused(refusal), open: price, high: price, low: price, close: price },
-    ...{ volume: 0, quote_volume: 0, open_interest_usd: null, bid_depth_usd: null, ask_depth_usd: null },
-    ...{ funding_annualized: null, basis_annualized: null, fear_greed: null, backfill: false },
+    symbol: symbolRefused(refusal),
+    open: price,
+    high: price,
+    low: price,
+    close: price,
+    volume: 0,
+    quote_volume: 0,
+    open_interest_usd: null,
+    bid_depth_usd: null,
+    ask_depth_usd: null,
+    funding_annualized: null,
+    basis_annualized: null,
+    fear_greed: null,
+    backfill: false,
   }
-  const made = (times: Partial<FeedBar>): FeedBar => ({ ...bar, ...MINUTE, ...times }) as FeedBar
+  const made = (times: Partial<FeedBar>): FeedBar => ({ ...bar, ...MINUTE, ...times })
   switch (refusal.payload['reason']) {
     case 'off_grid':
       return made(timesFrom(1000, 60))

@@ -47,7 +47,11 @@ export const COMMANDS: Readonly<Record<string, readonly (readonly [string, strin
       'compare what happened with a replay of the same inputs',
       () => import('./commands/divergence.ts'),
     ],
-    ['doctor', 'find what is wrong with log, clock and lease, and what to do', () => import('./commands/doctor.ts')],
+    [
+      'doctor',
+      'find what is wrong with log, clock and lease, and what to do',
+      () => import('./commands/doctor.ts'),
+    ],
     ['health', 'check settings, store, identity and service', () => import('./commands/health.ts')],
     ['orders', 'orders and their fills; cancel one', () => import('./commands/orders.ts')],
     [

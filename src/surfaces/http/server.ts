@@ -127,11 +127,11 @@ export const createHttpServer = async (
       return { port: taken, baseUrl: url + API_PREFIX }
     },
     ready: async () => {
-      const isReady = async (): Promise<boolean> =>
-        service.readiness.isDraining ||
-        isClosing ||
-        (await tradeReadiness(service, service.readiness)).reasons.length === 0
-      while (!(await isReady())) await sleep(READY_CHECK_MS, undefined, { ref: false })
+      for (;;) {
+        if (service.readiness.isDraining || isClosing) return
+        if ((await tradeReadiness(service, service.readiness)).reasons.length === 0) return
+        await sleep(READY_CHECK_MS, undefined, { ref: false })
+      }
     },
     drain: () => service.readiness.drain(dependencies.configuration.current().api.drain_seconds * 1000),
     close: async () => {

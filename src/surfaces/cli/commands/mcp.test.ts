@@ -195,11 +195,15 @@ describe('svc mcp', () => {
 
     it('sends nothing secret once the connection is another one than that of the proof', async () => {
       tokens.splice(0)
-      const { nodeId, sign } = testSigner()
+      const signer = testSigner()
       const closing = createServer((incoming, response) => {
         tokens.push(incoming.headers.authorization)
         const { nonce, address } = askedIn(incoming)
-        const body = { node_id: nodeId, address, signature: sign(serviceProofText(nonce, address)) }
+        const body = {
+          node_id: signer.nodeId,
+          address,
+          signature: signer.sign(serviceProofText(nonce, address)),
+        }
         response.writeHead(200, { connection: 'close' }).end(JSON.stringify(body))
       })
       await new Promise<void>((resolve) => void closing.listen(0, '127.0.0.1', resolve))

@@ -59,6 +59,7 @@ describe('config', () => {
         changed: ['brain.cycle_interval_seconds'],
         config_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
         configuration: { brain: { cycle_interval_seconds: 60 } },
+        changed_by: 'cli',
       },
     ])
     expect((await payloadsOf('system.audit.v1')).at(-1)).toMatchObject({ resource: 'cli:config set' })

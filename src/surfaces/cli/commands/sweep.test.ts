@@ -55,7 +55,15 @@ describe('svc sweep', () => {
     const costs = ['--fees', '20', '--slippage', '0'] as const
     const { document } = await documentOf(...words, ...costs, '--set', 'fast=5', '--set', 'slow=10')
     const { stdout } = await home.run([
-      ...['backtest', 'ma_crossover', ...words, ...costs, '--set', 'fast=5', '--set', 'slow=10', '--json'],
+      'backtest',
+      'ma_crossover',
+      ...words,
+      ...costs,
+      '--set',
+      'fast=5',
+      '--set',
+      'slow=10',
+      '--json',
     ])
     const { total_return, trades, costs: charged } = JSON.parse(stdout)
     expect(charged).toMatchObject({ fee_bps: 20, slippage_bps: 0, funding_bps_per_8h: 'off' })

@@ -132,7 +132,7 @@ describe('POST /config', () => {
     const config_hash = sha256Hex(configurationHashInput(server.configuration.current()))
     const configuration = { brain: { cycle_interval_seconds: 60 } }
     expect(await changes()).toEqual([
-      { changed: ['brain.cycle_interval_seconds'], config_hash, configuration },
+      { changed: ['brain.cycle_interval_seconds'], config_hash, configuration, changed_by: 'token' },
     ])
     const [record] = await server.log.read({ types: ['system.config_changed'], order: 'asc', limit: 1 })
     expect(record).toMatchObject({ source: 'api', traceId: 'change-1' })
