@@ -6,6 +6,7 @@ import { cleanUp, TOKEN } from '../interface/service.ts'
 import {
   BROWSER,
   DESKTOP,
+  drawn,
   follow,
   launch,
   openPage,
@@ -19,18 +20,14 @@ import {
   smallTargetsOn,
   violationsOn,
   closePages,
+  type ObservedPage,
+  type Rules,
 } from './browser.fixture.ts'
 import { LIVELY, startEngine, type RunningEngine } from './engine.fixture.ts'
 
-const TOUCH = { hasTouch: true, isMobile: true }
-const MOUSE = { hasTouch: false, isMobile: false }
-
-const VARIANTS = [
-  { name: '1440', viewport: DESKTOP, colorScheme: 'light', rules: {}, ...MOUSE },
-  // Only the colours differ from the light theme.
-  { name: '1440-dark', viewport: DESKTOP, colorScheme: 'dark', rules: { only: 'color-contrast' }, ...MOUSE },
-  { name: '375', viewport: PHONE, colorScheme: 'light', rules: { but: 'color-contrast' }, ...TOUCH },
-  { name: '375-dark', viewport: PHONE, colorScheme: 'dark', rules: { only: 'color-contrast' }, ...TOUCH },
+const DEVICES = [
+  { name: '1440', viewport: DESKTOP, hasTouch: false, isMobile: false, rules: {} },
+  { name: '375', viewport: PHONE, hasTouch: true, isMobile: true, rules: { but: 'color-contrast' } },
 ] as const
 
 describe.skipIf(BROWSER === undefined)('every page', () => {
@@ -62,30 +59,45 @@ describe.skipIf(BROWSER === undefined)('every page', () => {
     await cleanUp()
   })
 
-  it.each(VARIANTS)(
-    'works at $name, is accessible and sends no request to another origin',
-    async ({ name, rules, ...options }) => {
-      const { page, problems, close } = await openPage(browser, engine.dashboardUrl, options)
-      await signIn(page, engine.dashboardUrl, TOKEN)
+  // Each page is opened once for both themes.
+  describe.each(DEVICES)('at $name', ({ name, rules, ...options }) => {
+    let observed: ObservedPage
+    beforeAll(async () => {
+      observed = await openPage(browser, engine.dashboardUrl, options)
+      await signIn(observed.page, engine.dashboardUrl, TOKEN)
+    })
+    afterAll(() => observed.close())
+
+    it.each(PAGES)('%s works and is accessible, in the light theme and the dark one', async (path, title) => {
+      const { page } = observed
       const faults: string[] = []
-      for (const [path, title] of PAGES) {
-        // That each can be opened by its address is the same at every width and in every theme.
-        if (name === '1440') await page.goto(engine.dashboardUrl + path)
-        else await follow(page, path)
-        await settled(page, title)
-        faults.push(...(await violationsOn(page, rules)).map((violation) => `${path} ${violation}`))
-        faults.push(...(await repeatedRegionsOn(page)).map((region) => `${path} has two regions ${region}`))
-        if (await overflowsOn(page)) faults.push(`${path} is wider than the screen`)
-        if (options.isMobile)
-          faults.push(...(await smallTargetsOn(page)).map((control) => `${path} ${control}`))
-        await takeScreenshot(page, `${title}-${name}`)
+      const findFaults = async (theme: string, axeRules: Rules): Promise<void> => {
+        const add = (found: readonly string[]): void =>
+          void faults.push(...found.map((fault) => `${theme}: ${fault}`))
+        add(await violationsOn(page, axeRules))
+        add((await repeatedRegionsOn(page)).map((region) => `two regions ${region}`))
+        if (await overflowsOn(page)) add(['wider than the screen'])
+        if (options.isMobile) add(await smallTargetsOn(page))
       }
+      await page.emulateMedia({ colorScheme: 'light' })
+      // That each can be opened by its address is the same at every width and in every theme.
+      if (options.isMobile) await follow(page, path)
+      else await page.goto(engine.dashboardUrl + path)
+      await settled(page, title)
+      await findFaults('light', rules)
+      await takeScreenshot(page, `${title}-${name}`)
+      await page.emulateMedia({ colorScheme: 'dark' })
+      await drawn(page)
+      // Only the colours differ from the light theme.
+      await findFaults('dark', { only: 'color-contrast' })
+      await takeScreenshot(page, `${title}-${name}-dark`)
       expect(faults).toEqual([])
-      expect(problems).toEqual([])
-      await close()
-    },
-    180_000,
-  )
+    })
+
+    it('no page has errors or sends a request to another origin', () => {
+      expect(observed.problems).toEqual([])
+    })
+  })
 })
 
 const HOSTILE = [
