@@ -152,12 +152,15 @@ export const settled = async (page: Page, title: string): Promise<void> => {
   await drawn(page)
 }
 
-/** Charts draw in the frame after their data or their new width, and colours of a new theme take a moment. */
+/** Waits for charts, which draw in the frame after their data, and for transitions, of which one may start another. */
 export const drawn = (page: Page): Promise<void> =>
   page.evaluate<void>(`(async () => {
-    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
-    const ending = document.getAnimations().filter((one) => one.effect.getComputedTiming().endTime !== Infinity)
-    await Promise.allSettled(ending.map(({ finished }) => finished))
+    for (;;) {
+      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+      const ending = document.getAnimations().filter((one) => one.effect.getComputedTiming().endTime !== Infinity)
+      if (ending.length === 0) return
+      await Promise.allSettled(ending.map(({ finished }) => finished))
+    }
   })()`)
 
 const SCREENSHOTS = fileURLToPath(new URL('screenshots/', import.meta.url))

@@ -6,7 +6,6 @@ import { cleanUp, TOKEN } from '../interface/service.ts'
 import {
   BROWSER,
   DESKTOP,
-  drawn,
   follow,
   launch,
   openPage,
@@ -87,7 +86,7 @@ describe.skipIf(BROWSER === undefined)('every page', () => {
       await findFaults('light', rules)
       await takeScreenshot(page, `${title}-${name}`)
       await page.emulateMedia({ colorScheme: 'dark' })
-      await drawn(page)
+      await settled(page, title)
       // Only the colours differ from the light theme.
       await findFaults('dark', { only: 'color-contrast' })
       await takeScreenshot(page, `${title}-${name}-dark`)
