@@ -7,9 +7,7 @@ import type { ParameterValues } from '../../../core/strategies/strategy.ts'
 import {
   collected,
   numberFrom,
-  parseBasisPoints,
   parseFrom,
-  parseFunding,
   parser,
   parseSeed,
   parseSeries,
@@ -19,13 +17,14 @@ import {
 } from '../arguments.ts'
 import { refuseUnwritable, writePage, writingEvents, type OutputFile } from '../backtest-files.ts'
 import { comparisonText, reportText, type RunNotes } from '../backtest-text.ts'
+import { withCostOptions } from '../cost-options.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import type { BacktestCosts } from '../../../backtest/sweep/task.ts'
 import type { BacktestRequest } from '../dependencies.ts'
 import { Failure, UsageError } from '../failure.ts'
 
 export const define: DefineCommand = (command) => {
-  command
+  const described = command
     .description(
       'Runs the same decisions, producers and limits on recorded bars with paper money; nothing is written but the files ' +
         'that are named. A decision at the close of a bar is filled at the open of the next, with slippage, fees and ' +
@@ -50,22 +49,11 @@ export const define: DefineCommand = (command) => {
       collected(parseSeries),
     )
     .exclusive('--recorded', 'the bars and signals in the log of this home', ['file', 'data'])
-    .option('--fees <bps>', 'fee per fill in basis points', parseBasisPoints)
-    .option('--slippage <bps>', 'slippage per fill in basis points', parseBasisPoints)
-    .option('--funding <bps>', 'what longs pay every 8 hours in basis points, or off', parseFunding)
+  withCostOptions(described)
     .option(
       '--trials <count>',
       'variants tried so far, which deflate the Sharpe ratio',
       numberFrom(1, 1_000_000),
-    )
-    .option(
-      '--reset-daily',
-      'a simulated operator lowers the kill switch at every midnight UTC (the default)',
-    )
-    .exclusive(
-      '--keep-kill-switch',
-      'leave the kill switch raised to the end, as in the service without an operator',
-      'resetDaily',
     )
     .option('--html <file>', 'write the report as a page that needs no network')
     .option('--events <file>', 'write all events of the run, as JSON lines or .parquet')

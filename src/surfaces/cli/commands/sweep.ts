@@ -18,9 +18,7 @@ import type { SeriesSelector } from '../../../core/market/history/select.ts'
 import {
   collected,
   numberFrom,
-  parseBasisPoints,
   parseFrom,
-  parseFunding,
   parser,
   parseSeed,
   parseSeries,
@@ -28,6 +26,7 @@ import {
   parseTo,
   tradedTime,
 } from '../arguments.ts'
+import { withCostOptions } from '../cost-options.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { UsageError } from '../failure.ts'
 import {
@@ -46,7 +45,7 @@ import {
 import type { Text } from '../terminal.ts'
 
 export const define: DefineCommand = (command) => {
-  command
+  const described = command
     .description(
       'Runs a strategy with many parameters on all cores, and says what is left after the correction for so many ' +
         'trials. Results are kept as they come: the same command goes on where it stopped.',
@@ -69,18 +68,7 @@ export const define: DefineCommand = (command) => {
     .option('--from <date>', 'start trading then', parseFrom)
     .option('--to <date>', 'stop trading then; a day is included', parseTo)
     .option('--seed <number>', 'seed of the simulated market, of the p-values and of --random', parseSeed)
-    .option('--fees <bps>', 'fee per fill in basis points', parseBasisPoints)
-    .option('--slippage <bps>', 'slippage per fill in basis points', parseBasisPoints)
-    .option('--funding <bps>', 'what longs pay every 8 hours in basis points, or off', parseFunding)
-    .option(
-      '--reset-daily',
-      'a simulated operator lowers the kill switch at every midnight UTC (the default)',
-    )
-    .exclusive(
-      '--keep-kill-switch',
-      'leave the kill switch raised to the end, as in the service without an operator',
-      'resetDaily',
-    )
+  withCostOptions(described)
     .option('--random <count>', 'so many combinations by chance instead of all', numberFrom(1, 100_000))
     .exclusive('--halving', 'try all on a part of the time, and only the best third on three times as much', [
       'walkForward',
