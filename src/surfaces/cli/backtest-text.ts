@@ -149,7 +149,7 @@ const lengthText = ({ days, recovered_at: recoveredAt }: BacktestReport['drawdow
   days === 0 ? '' : `, ${days.toFixed(1)} days long${recoveredAt === null ? ', not recovered' : ''}`
 
 const stoppedOf = ({ stopped }: BacktestReport): readonly Row[] =>
-  stopped === null ? [] : [['Stopped', warning(stopped)]]
+  stopped === null ? [] : [['Note', warning(stopped)]]
 
 /** What the figures alone would hide. */
 const notesOf = (report: BacktestReport): readonly Row[] => {
