@@ -24,7 +24,7 @@ export interface KillSwitchHistory {
   readonly stops: number
   readonly first_stop_at: string | null
   readonly first_stop_reason: string | null
-  /** The same for people, with the limits. */
+  /** Text of the reductions for people, with the limits. */
   readonly first_stop_cause: string | null
   /** Closed trades before the first stop; null without one. */
   readonly trades_before_stop: number | null

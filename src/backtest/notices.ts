@@ -115,7 +115,7 @@ export class Notices {
   }
 }
 
-/** One sentence for each limit. */
+/** Sentences of the report, one for each limit that reduced an entry. */
 export const reductionTexts = (reductions: readonly Reduction[]): readonly string[] =>
   reductions.map(({ limit, count, largest: { symbol, at, asked_usd, granted_usd } }) => {
     const most = `from ${wholeUsd(asked_usd)} to ${wholeUsd(granted_usd)} USD (${symbol}, ${at.slice(0, 16)})`
@@ -142,7 +142,7 @@ const wholeUsd = (usd: number): string => usd.toLocaleString('en-US', { maximumF
 
 type Triggers = NonNullable<PayloadOf<'system.kill_switch.v1'>['triggers']>
 
-/** What raised the kill switch, for people; null where an operator did. */
+/** Cause of the raised kill switch, for people; null where an operator raised it. */
 export const causeText = (triggers: Triggers): string | null =>
   triggers.length === 0 ? null : triggers.map(triggerText).join(', ')
 

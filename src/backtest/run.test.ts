@@ -290,7 +290,7 @@ describe('a run', () => {
     const lowered = await runBacktest([...quiet(), ...falling], { killSwitch, resetsDaily: true })
     expect(lowered.result.account.killSwitch.stops).toBeGreaterThan(1)
     expect(lowered.result.account.killSwitch.lowered).toBeGreaterThan(0)
-    // What the strategy went on to ask for in vain is counted.
+    // Later requests of the strategy are refused and counted.
     expect(left.result.account.heldBack['kill_switch']).toBeGreaterThan(100)
     expect(lowered.result.account.trades.length).toBeGreaterThan(left.result.account.trades.length)
   })

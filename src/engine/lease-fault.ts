@@ -12,7 +12,7 @@ const TOKENS_AHEAD_MAX = 1_000_000
 /** The longest lease that `store.lease_seconds` allows. */
 const LEASE_MS_MAX = 300_000
 
-/** What is wrong with the stored lease, or null. `recorded`: token of the newest leader in the log. */
+/** Returns the fault of the stored lease, or null. `recorded`: token of the newest leader in the log. */
 export const leaseFaultOf = ({ token, endsInMs }: StoredLease, recorded: number): string | null => {
   if (token > recorded + TOKENS_AHEAD_MAX)
     return `the store names leader ${token}, but the newest leader in the log is ${recorded}`

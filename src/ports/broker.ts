@@ -135,7 +135,7 @@ export interface BrokerAccount {
   readonly fundings?: readonly FundingPayment[]
 }
 
-/** What the venue did to the account by itself. */
+/** Changes of the account that the venue made without an order of ours. */
 export interface AccountHistory {
   /** Forced closes of the last day; empty where the venue does not report them. */
   readonly liquidations: readonly Liquidation[]

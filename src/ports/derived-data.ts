@@ -8,8 +8,8 @@ export interface DerivedFault {
 }
 
 /**
- * What a store derives from its events to find them: columns, indexes, tables and counts. None of it is covered by hash or
- * signature. It can be compared with the events and made from them again.
+ * Columns, indexes, tables and counts that a store derives from its events to find them. No hash or signature covers
+ * them. They can be compared with the events and rebuilt from them.
  */
 export interface DerivedData {
   /** Names of indexes that are missing, or that are defined in another way than by this release. Takes a few queries. */

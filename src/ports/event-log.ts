@@ -72,7 +72,7 @@ export interface EventLog {
   recordedHead?(): Promise<RecordedHead | null>
   /** An operator accepts the loss: what was remembered is moved aside, and the log as it is counts. Where it is now. */
   forgetRecordedHead?(label: string): Promise<string | null>
-  /** What is derived from the events and stored beside them. Absent where everything is derived when it is asked for. */
+  /** Indexes and counts stored beside the events. Absent where everything is derived when it is asked for. */
   readonly derived?: DerivedData
   /** Calls `onLost` once, if what is stored can no longer be found: see StoreLostError. */
   watchLoss?(onLost: (error: StoreLostError) => void): () => void

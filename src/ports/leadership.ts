@@ -20,7 +20,7 @@ export interface Leadership {
   close(): Promise<void>
 }
 
-/** What a store holds about its leaders. None of it is signed, so it may be checked against the log, and repaired. */
+/** Stored facts about the leaders. No signature covers them, so it may be checked against the log, and repaired. */
 export interface LeaseRecord {
   stored(): Promise<StoredLease>
   /** Removes all leaders with a larger token and ends the lease: the next process to ask becomes the leader. */

@@ -16,9 +16,9 @@ import { startTestServer, VERSION, type TestServer } from './http/test-server.fi
 import { callersOf, resultOf } from './mcp/caller.fixture.ts'
 
 /*
- * What users do by hand, through every route, tool and command that changes the state, on one log. The audit must find
- * nothing in it: an honest user is never reported. The lists of routes, tools and commands are those of the product, so
- * a new one has to be tried here or named among the exceptions.
+ * Every route, tool and command that changes the state runs on one log. The audit must find nothing different: an honest
+ * user is never reported. The lists of routes, tools and commands are those of the product, so a new one has to be tried
+ * here or named among the exceptions.
  */
 
 const SYMBOLS = ['BTC', 'ETH', 'SOL', 'ADA', 'XRP', 'DOT', 'LTC', 'BNB', 'AVAX', 'LINK'] as const
@@ -216,7 +216,7 @@ const BY_COMMAND: Readonly<Record<string, () => Promise<unknown>>> = {
   'config set': () => command('config', 'set', 'brain.cycle_interval_seconds', '600'),
 }
 
-/** What is tried in another test, and why not here. */
+/** Surfaces that another test covers, with the reason. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   postMcpMessage: 'carries the tools',
   changeConfiguration:

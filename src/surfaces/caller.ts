@@ -81,13 +81,13 @@ export const mayDo = ({ kind, rights }: Caller, need: Need): boolean => {
 export const keyNameOf = ({ key }: Caller): { readonly access_key?: string } =>
   key === null ? {} : { access_key: key.name }
 
-/** Who did something, for the log. Where no token is required, anybody may have. */
+/** Names the caller of a change in the log; `anonymous` where no token is required. */
 export const nameOf = (caller: Caller): string =>
   caller.kind === 'anonymous' ? 'anonymous' : ownerOf(caller)
 
 /**
- * Whose a run or a session is that the caller makes. A name is free again after its key was revoked, so the hash of the
- * secret is part of it.
+ * Owner of the runs and sessions that the caller creates. A name is free again after its key was revoked, so the owner
+ * contains a part of the hash of the secret.
  */
 export const ownerOf = ({ kind, key }: Caller): string => {
   if (key !== null) return `${KEY_OWNER_PREFIX}${key.name}:${key.hash.slice(0, 16)}`

@@ -39,7 +39,7 @@ export const swap = (column: string, one = 15, two = 16): ((raw: Raw) => void) =
 
 export const remove = (where: string): ((raw: Raw) => void) => sql(`DELETE FROM events WHERE ${where}`)
 
-/** Also the counts and the refs, by which a missing end would show. */
+/** Removes counts and refs as well, which would reveal a missing end. */
 export const removeAndRecount = (where: string): ((raw: Raw) => void) =>
   sql(
     `DELETE FROM events WHERE ${where}`,

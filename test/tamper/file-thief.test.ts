@@ -140,7 +140,7 @@ const smuggle = async (place: Place, said: (records: readonly LogRecord[]) => re
     return signed
   })
 
-/** What the fold would be if the key of the thief counted, signed by the thief. */
+/** Snapshot of the fold in which the key of the thief counts, signed by the thief. */
 const saveThiefsSnapshot = (place: Place): Promise<void> =>
   onStore(place, async ({ log }) => {
     const trust = { signatures, own: thief, firstHash: null }

@@ -15,7 +15,7 @@ export const RUN_STATUSES = ['queued', 'running', 'done', 'failed', 'cancelled']
 export interface Run {
   readonly id: string
   readonly kind: RunKind
-  /** Who asked for it, and may cancel it. */
+  /** Caller that submitted the run and may cancel it. */
   readonly owner: string
   readonly status: (typeof RUN_STATUSES)[number]
   /** What was asked for, as it is on the wire. */
@@ -50,7 +50,7 @@ export type RunWithResult = Run & { readonly result: RunResult | null }
 
 export type Submitted =
   | { readonly status: 'accepted'; readonly run: Run }
-  /** As many wait and run as may, of all or of this holder. */
+  /** The queue is full, for all callers or for this one. */
   | { readonly status: 'full'; readonly max: number }
   | { readonly status: 'refused'; readonly reason: string }
 

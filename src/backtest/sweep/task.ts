@@ -2,7 +2,7 @@ import type { SeriesSelector } from '../../core/market/history/select.ts'
 import type { BacktestReport } from '../report.ts'
 import type { Parameters, StrategyName } from '../strategies.ts'
 
-/** One run, as it is handed to another process: plain data. */
+/** A run as plain data, ready to be sent to another process. */
 export interface BacktestTask {
   readonly strategy: StrategyName
   readonly parameters: Parameters

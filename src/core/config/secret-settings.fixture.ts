@@ -15,7 +15,7 @@ export const valuesWithSecrets = (): JsonObject =>
     asValues(DEFAULT_CONFIGURATION),
   )
 
-/** What the setting reads; the places in the addresses are those of nobody. */
+/** Value of the setting. The hosts in the addresses do not exist. */
 export const valueOf = (key: string, form: SecretForm): string => {
   switch (form) {
     case 'value':

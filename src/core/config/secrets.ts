@@ -10,7 +10,7 @@ export const REDACTED = '***REDACTED***'
 /** Inside of what has no schema of its own, such as parameters of strategies: there the name of a member has to do. */
 const SECRET_NAME = /token|secret|password|private_key|api_key/i
 
-/** What may be shown: secrets that are set read `***REDACTED***`, addresses keep the part that is none. */
+/** Returns the settings that may be shown: secrets that are set read `***REDACTED***`, addresses keep the part that is none. */
 export const redactedConfiguration = (configuration: Configuration): Configuration =>
   redactedMembers(configuration, []) as Configuration
 

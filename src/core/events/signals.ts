@@ -132,7 +132,7 @@ export const traceEvents = {
     session_id: branded<SessionId>(),
     label: z.string(),
     agent: z.string().nullable(),
-    /** Of earlier releases: without it. */
+    /** Absent in events of earlier releases. */
     owner: z.string().optional(),
   }),
   'trace.session_appended.v1': z.object({ session_id: branded<SessionId>(), trace_id: z.string() }),

@@ -9,7 +9,7 @@ export interface TraceSession {
   readonly id: SessionId
   readonly label: string
   readonly agent: string | null
-  /** Who opened it, and may extend and close it. */
+  /** Caller that opened the session and may extend and close it. */
   readonly owner: string
   readonly createdAt: Timestamp
   readonly lastAccessedAt: Timestamp

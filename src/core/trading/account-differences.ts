@@ -6,7 +6,7 @@ import type { TradingFacts } from './evolve.ts'
 import { isAtRest } from './orders.ts'
 import { quantityLeft, type OpenPosition } from './positions.ts'
 
-/** What a venue holds for us in one symbol, as it says. */
+/** Quantity that the venue reports in one symbol. */
 export interface VenueHolding {
   readonly symbol: string
   readonly direction: Direction
@@ -44,7 +44,7 @@ export const differingSymbols = (facts: TradingFacts, sweep: AccountSweep): read
 export const holdsLess = (facts: TradingFacts, sweep: AccountSweep): boolean =>
   differencesOf(facts, sweep).some((difference) => isLess(difference))
 
-/** What a venue no longer holds in a symbol, after a comparison recorded it as missing. */
+/** Quantity in a symbol that a comparison recorded as missing at the venue. */
 export interface MissingPart {
   /** Signed: longs above zero. */
   readonly quantity: Quantity

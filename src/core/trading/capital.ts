@@ -56,7 +56,7 @@ export const unexplainedBalance = (facts: TradingFacts, sweep: AccountSweep): Us
   const paidThere = positions.map(({ direction, entryPrice, quantity }) =>
     signed(direction, notionalOf(entryPrice, quantity)),
   )
-  // What is missing counts as sold at its mark, as it will be when an operator releases it.
+  // A missing quantity counts as sold at its mark, as it will be when an operator releases it.
   const released = missing.map(({ quantity, mark }) =>
     quantity < 0n
       ? minus(NO_USD, notionalOf(mark, minus(NO_QUANTITY, quantity)))
@@ -66,7 +66,7 @@ export const unexplainedBalance = (facts: TradingFacts, sweep: AccountSweep): Us
   return minus(minus(balance, sumOf(paidThere)), ours)
 }
 
-/** What an unexplained difference of the balance counts as. */
+/** Classifies an unexplained difference of the balance. */
 export type BalanceFinding = 'agrees' | 'unexplained' | 'loss' | 'capital'
 
 export const findingOf = (

@@ -43,7 +43,7 @@ export interface Venue {
   readonly missing: readonly { readonly symbol: CanonicalSymbol; readonly held: Quantity }[]
   /** When a position was last missing; null if none ever was. */
   readonly missedAt: Timestamp | null
-  /** What the venue has more than the books, or less, as recorded last: too little to be capital. */
+  /** Difference of the venue to the books, as recorded last; too small to count as capital. */
   readonly unexplained: Usd
   /** The newest alert about what is open where no orders go. */
   readonly unroutedAlert: { readonly at: Timestamp; readonly repeat: number } | null

@@ -50,7 +50,7 @@ it('finds nothing different in bars that were held back, confirmed, dropped or r
   // ETH jumps and is held back; the next bar does not confirm it.
   await observe(at(1, 'BTC'), at(1, 'ETH', 200), at(1, 'SOL'))
   await observe(at(2, 'BTC'), at(2, 'ETH'), at(2, 'SOL'))
-  // It jumps again twice: the first bar is dropped and the second one held back, which the third confirms.
+  // The price jumps twice more: the first bar is dropped and the second one held back, which the third confirms.
   await observe(at(3, 'ETH', 200), at(3, 'SOL'))
   await observe(at(4, 'BTC'), at(4, 'ETH', 400), at(4, 'SOL'))
   await observe(at(5, 'BTC'), at(5, 'ETH', 401), at(5, 'SOL'))

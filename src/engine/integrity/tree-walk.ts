@@ -22,7 +22,7 @@ export interface TreeWalkStart {
 
 const AT_FIRST: TreeWalkStart = { frontier: EMPTY_FRONTIER, eventFrontier: EMPTY_FRONTIER, head: '' }
 
-/** What the fold of the verified log knows of its events. */
+/** Facts about the events that the fold of the verified log provides. */
 export type KnownOfEvents = Pick<OperationsState, 'nodes' | 'unsigned'>
 
 /** A signer that was never accepted has the key under which it introduced itself. */

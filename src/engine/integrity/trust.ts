@@ -140,7 +140,7 @@ const batchAround = async (log: Pick<EventLog, 'read'>, seq: number): Promise<re
 const recordsOf = (stretch: Stretch): readonly LogRecord[] =>
   stretch.kind === 'batch' ? stretch.batch.records : stretch.records
 
-/** What is wrong with a stored snapshot. `publicKeyHex` belongs to its signer; undefined if no such key was accepted. */
+/** Returns the fault of a stored snapshot, or null. `publicKeyHex` belongs to its signer; undefined if no such key was accepted. */
 export const snapshotFaultOf = async (
   snapshot: Snapshot,
   signatures: Signatures,

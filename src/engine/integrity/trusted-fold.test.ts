@@ -127,7 +127,7 @@ describe('rows that are exchanged behind a fold, with hashes that fit again', ()
   it('are not proved by a checkpoint of a key that was retired', async () => {
     const { log, fold, forged, put } = await exchanged()
     put()
-    // Whoever holds the retired key signs what stands there.
+    // A thief of the retired key signs the record there.
     const theirs = fixture.checkpointerOf(log, { signer: thief })
     await theirs.step('now')
     expect((await fixture.newest())?.keyName).toBe(thief.nodeId)

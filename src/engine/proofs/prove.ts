@@ -147,8 +147,8 @@ const signUpTo = async ({ signCheckpoint }: ProverDependencies, seq: number): Pr
 }
 
 /**
- * Of those with a valid signature of a key that is accepted now the smallest. Whoever stole a key that was retired since
- * could sign a tree with events that were never stored.
+ * Returns the smallest checkpoint that covers the event and is signed by a key that is accepted now. A thief of a key that
+ * was retired since could sign a tree with events that were never stored.
  */
 const keptCovering = async (
   { checkpoints, signatures, keys, trust }: CoveringDependencies,

@@ -1,4 +1,4 @@
-/** What is wrong with a home whose identity has written a log that is gone. */
+/** Describes a home whose identity has written a log that is gone. */
 export const missingSentence = (home: string, place: string): string =>
   `${place} is missing: the identity of this home has written a log there, and nothing is stored in ${home}`
 

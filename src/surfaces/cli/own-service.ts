@@ -8,7 +8,7 @@ import { connectionEnd, NONCE_BYTES, SERVICE_PROOF_PATH, serviceProofText } from
 export interface OwnService {
   /** With the path prefix. What answers there has to prove what it is, wherever the address comes from. */
   readonly baseUrl: string
-  /** Of the saved identity of this home; null where there is none. */
+  /** Public key of the saved identity of this home; null without an identity. */
   readonly publicKey: string | null
   readonly signatures: Signatures
 }
@@ -25,7 +25,7 @@ export interface ServiceAnswer {
   readonly text: string
 }
 
-/** What answers was not shown to be the service of this home. Nothing secret was sent to it. */
+/** Raised when the answering program did not prove that it is the service of this home. No secret was sent to it. */
 export class NotOwnServiceError extends Error {
   override readonly name = 'NotOwnServiceError'
 }
@@ -99,7 +99,7 @@ type Exchanged = ServiceAnswer & {
   readonly end: string
 }
 
-/** One request. Redirects are not followed: they would lead to somebody else. */
+/** Sends one request. Redirects are not followed, because they lead to another program. */
 const exchange = (
   { method, url, headers, body }: Exchange,
   { agent, signal, bytesMax = Infinity, onlyOn }: ExchangeOptions,

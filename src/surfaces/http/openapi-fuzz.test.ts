@@ -22,7 +22,7 @@ import { OPERATOR_TOKEN, startTestServer, TOKEN, type TestServer } from './test-
 /** SVC_FUZZ_REQUESTS=50000 for more. */
 const ASKED_FOR = Number(process.env['SVC_FUZZ_REQUESTS'] ?? 0)
 const REQUESTS = Math.max(volume({ normal: 800, full: 4000 }), ASKED_FOR)
-/** What chance has not reached in its share gets more requests, in so many rounds at most. */
+/** Rounds of additional requests for endpoints that chance did not reach. */
 const EXTRA_ROUNDS = 20
 const PER_ROUND = 50
 

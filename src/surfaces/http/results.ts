@@ -52,7 +52,7 @@ export interface StreamConnection {
   /** Sends status 200, the headers that every response has, these, and the first bytes. */
   readonly begin: (headers: Readonly<Record<string, string>>, first: Buffer) => void
   readonly onClosed: (listener: () => void) => void
-  /** Whose stream it is. */
+  /** Caller that opened the stream. */
   readonly holder: Holder
   /** Opened with an access key, which ends at its time or when it is revoked. */
   readonly isKeyed: boolean

@@ -279,7 +279,7 @@ class Simulation {
     return silentCloses > 0 && SYMBOLS.some((symbol) => this.#netOf(symbol) !== books.netOf(symbol))
   }
 
-  /** What our equity differs from that of the venue by, beyond what is reported; of a cent or more. */
+  /** Difference of our equity to that of the venue beyond the reported part, from one cent on. */
   #unreported(): bigint {
     const { venue } = this.#auditor.state.trading
     if (this.#venue.silentCloses === 0) return 0n

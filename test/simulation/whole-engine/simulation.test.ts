@@ -11,7 +11,7 @@ const GROUP = 20
 
 /** Always run: together they meet all that HAPPENED names, and notice the mistakes of test/mutants. */
 const KNOWN_SEEDS = [1, 3, 7, 30, 124, 154]
-/** Of processor time, for seeds that are others with each commit. */
+/** Seconds of processor time for seeds that change with each commit. */
 const OTHER_SEEDS_SECONDS = 5
 
 /** What happened in all runs together. */

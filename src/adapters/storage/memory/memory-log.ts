@@ -207,7 +207,7 @@ export class MemoryLog implements EventLog {
 }
 
 const SCAN_PAGE = 1000
-/** Of each signer. */
+/** Number of snapshots kept for each signer. */
 const SNAPSHOTS_KEPT = 2
 
 const sha256Hex = (text: string): string => hash('sha256', text, 'hex')

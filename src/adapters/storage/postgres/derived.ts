@@ -109,7 +109,7 @@ const byIndexOnly = async <Result>(pool: Pool, work: (query: Query) => Promise<R
   }
 }
 
-/** Nobody appends meanwhile. It may take long, so the limit for statements does not hold. */
+/** Locks the log against appends. The limit for statements is lifted, because a rebuild of a long log takes minutes. */
 const rebuild = async (server: Server): Promise<void> => {
   const client = await connect({ ...server, statementTimeoutMs: REBUILD_MS_MAX }, 'signal-engine repair')
   try {

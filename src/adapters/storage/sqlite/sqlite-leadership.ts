@@ -88,7 +88,7 @@ const withDatabase = <Result>(
   }
 }
 
-/** As a floating-point number: the driver refuses integers beyond 2^53. */
+/** Reads the token as a floating-point number: the driver refuses integers beyond 2^53. */
 const LARGEST_TOKEN = 'SELECT CAST(coalesce(max(token), 0) AS REAL) FROM leaders'
 
 interface Process {

@@ -19,8 +19,8 @@ const described = <Schema extends z.ZodType>(schema: Schema, description: string
 }
 
 /**
- * What is hidden of a secret setting: all of its `value`, the `password` in an address, or the `path` of an address, which
- * says where and as whom something is posted.
+ * Hidden part of a secret setting: its whole `value`, the `password` in an address, or the `path` of an address, which
+ * authorizes whoever posts there.
  */
 export type SecretForm = 'value' | 'password' | 'path'
 

@@ -138,9 +138,7 @@ describe('svc backtest', () => {
       /^Note stopped by the kill switch on 10 January 2026 after \d+ trades: 3 losses in a row \(limit 3\); nothing was entered from then on Strategy/,
     )
     const lowered = (await backtest(...month)).stdout.replaceAll(/\s+/g, ' ')
-    expect(lowered).toMatch(
-      /^Note stopped by the kill switch .* a simulated operator lowered it at the next/,
-    )
+    expect(lowered).toMatch(/^Note stopped by the kill switch .* a simulated operator lowered it at the next/)
     expect((await backtest(...month, '--reset-daily')).stdout.replaceAll(/\s+/g, ' ')).toBe(lowered)
   })
 

@@ -241,7 +241,7 @@ describe('svc mcp', () => {
 
 const closed = (one: Server): Promise<unknown> => new Promise((resolve) => one.close(resolve))
 
-/** What came with the requests to a program that is not the service. */
+/** Authorization headers received by a program that is not the service. */
 const tokens: (string | undefined)[] = []
 
 const askedIn = ({ url = '', socket }: IncomingMessage) => ({

@@ -25,7 +25,7 @@ export const withServeOptions = (command: SvcCommand): SvcCommand =>
     .option('--in-memory', 'keep the log in memory: nothing is stored, all is forgotten at the end')
 
 interface Begun {
-  /** What the start has created in the home. */
+  /** Files and folders that the start created in the home. */
   readonly created: readonly string[]
   /** Null if none was created. */
   readonly operatorToken: string | null

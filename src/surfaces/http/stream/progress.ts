@@ -25,7 +25,7 @@ const endSoon = (response: ServerResponse): void => {
 
 /** Clients that follow work as server-sent events, until it has ended. */
 class WorkStreams {
-  /** Whose each stream is. */
+  /** Caller of each stream. */
   readonly #ends = new Map<() => void, string>()
   #isClosed = false
 
