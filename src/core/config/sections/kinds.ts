@@ -20,7 +20,7 @@ const described = <Schema extends z.ZodType>(schema: Schema, description: string
 
 /**
  * Hidden part of a secret setting: its whole `value`, the `password` in an address, or the `path` of an address, which
- * authorizes whoever posts there.
+ * authorizes the sender.
  */
 export type SecretForm = 'value' | 'password' | 'path'
 
