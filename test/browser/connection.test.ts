@@ -6,7 +6,7 @@ import { startEngineProcess } from './engine.fixture.ts'
 import type { Browser } from 'playwright-core'
 
 /** More than the six connections that a browser opens to one host. */
-const TABS = 7
+const TABS = 8
 
 /** The age is shown in whole seconds, and looking at the page takes time from other tests. */
 const SELDOM = { interval: 500 }

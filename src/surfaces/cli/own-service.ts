@@ -73,7 +73,7 @@ const signatureIn = (text: string): string | null => {
   try {
     return proofAnswer.parse(JSON.parse(text)).signature
   } catch {
-    // Whatever else answers there is no proof.
+    // Any other answer is no proof; the caller refuses to send its token.
     return null
   }
 }
