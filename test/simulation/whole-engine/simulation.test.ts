@@ -9,8 +9,8 @@ const SEEDS = Number(ASKED_FOR ?? 200)
 /** One test per so many, so that the list stays short. */
 const GROUP = 20
 
-/** Always run: together they meet all that HAPPENED names, and notice the mistakes of test/mutants. */
-const KNOWN_SEEDS = [1, 3, 7, 30, 124, 154]
+/** Always run. Together they meet each of HAPPENED twice, and they notice the mistakes of test/mutants. */
+const KNOWN_SEEDS = [1, 3, 7, 30, 62, 88, 124, 154, 159]
 /** Seconds of processor time for seeds that change with each commit. */
 const OTHER_SEEDS_SECONDS = 5
 
@@ -68,6 +68,9 @@ const HAPPENED = [
   'event system.kill_switch.v1',
 ]
 
+const missing = (): readonly string[] =>
+  [...HAPPENED, ...DEFAULT_FAULTS.map((fault) => `fault ${fault}`)].filter((name) => !totals.has(name))
+
 const groupsOf = (count: number): readonly (readonly [string, () => Iterable<number>])[] =>
   Array.from({ length: Math.ceil(count / GROUP) }, (_, index) => {
     const first = index * GROUP + 1
@@ -110,10 +113,10 @@ describe('the whole engine, simulated', () => {
     expect(other.digest).not.toBe(one.digest)
   })
 
-  it('has met everything that it is there for', () => {
-    const missing = HAPPENED.filter((name) => (totals.get(name) ?? 0) === 0)
-    const quiet = DEFAULT_FAULTS.filter((fault) => (totals.get(`fault ${fault}`) ?? 0) === 0)
-    expect({ missing, quiet }).toEqual({ missing: [], quiet: [] })
+  it('has met everything that it is there for', async () => {
+    // A change of the engine moves what its seeds meet, so more seeds run until nothing is missing.
+    for (let seed = 1; seed <= SEEDS && missing().length > 0; seed += 1) await runSeed(seed)
+    expect(missing()).toEqual([])
   })
 
   it('knows its faults by name', () => {
