@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { createSteadyTime } from '../../src/adapters/platform/clock/steady-time.ts'
 import { createSystemClock } from '../../src/adapters/platform/clock/system-clock.ts'
 import { createCommandDependencies } from '../../src/compose/command-dependencies.ts'
@@ -212,6 +214,28 @@ export const svc = async (
   const exitCode = await runWords(home, words, cleanEnvironment(variables), input, stdout, stderr)
   return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
 }
+
+/**
+ * Runs one command in this process and waits until its locks are gone: a closed connection to SQLite keeps them until its
+ * statements are collected.
+ */
+export const svcReleased = async (...command: Parameters<typeof svc>): Promise<CommandResult> => {
+  const result = await svc(...command)
+  await releaseLocks()
+  return result
+}
+
+/** Collects all closed connections of this process. */
+export const releaseLocks = async (): Promise<void> => {
+  collectGarbage()
+  // Native objects are finalized in a later turn.
+  await new Promise((resolve) => setImmediate(resolve))
+}
+
+const collectGarbage = ((): (() => void) => {
+  setFlagsFromString('--expose-gc')
+  return runInNewContext('gc') as () => void
+})()
 
 /** Runs one command of the built command line in a separate process. */
 export const svcProcess = (
