@@ -8,6 +8,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   truncateSync,
@@ -24,6 +25,7 @@ import { editStore, readStore } from './edit-store.ts'
 import {
   cleanUp,
   newHome,
+  releaseLocks,
   startProcess,
   startService,
   svcReleased,
@@ -167,7 +169,6 @@ onEveryStore('a backup under load', (store) => {
   })
 })
 
-// A service that ended in this process would keep its locks, so it is one of its own.
 onEveryStore('a restore in place', (store) => {
   it('keeps the old log, refuses a loss, and records one that is accepted', async () => {
     const home = await newHome()
@@ -206,7 +207,7 @@ onEveryStore('a restore in place', (store) => {
     expect(existsSync(restored.old_checkpoints)).toBe(true)
     if (variables['SVC_STORE__URL'] === undefined) expect(existsSync(restored.old_log)).toBe(true)
 
-    const service = await startProcess(home, variables)
+    const service = await startService(home, variables)
     expect((await service.call('GET', '/integrity?mode=full')).body).toMatchObject({ ok: true })
     expect((await service.call('GET', '/kill-switch')).body).toMatchObject({ level: 2 })
     const [loss] = await eventsOf(service, 'system.restore')
@@ -350,8 +351,7 @@ describe('a copy that cannot be trusted', () => {
   let log: string
   beforeAll(async () => {
     home = await newHome()
-    // A service that ended in this process would keep its locks.
-    const service = await startProcess(home, SAVED)
+    const service = await startService(home, SAVED)
     await register(service, 'n1')
     await submit(service, 'n1', { rationale: 'kept' })
     await service.stop()
@@ -595,3 +595,30 @@ describe('a copy that cannot be trusted', () => {
     expect(ok(await svcReleased(broken, ['integrity', '--json'], SAVED))).toMatchObject({ ok: true })
   })
 })
+
+describe.skipIf(process.platform !== 'linux')('a service that has ended', () => {
+  afterAll(cleanUp)
+
+  it('leaves nothing open and holds no lock, though its process goes on', async () => {
+    const home = await newHome()
+    const service = await startService(home, SAVED)
+    await register(service, 'n1')
+    expect((await service.call('GET', '//metrics')).text).toContain('nodejs_eventloop_lag_seconds')
+    expect(openFilesIn(home)).not.toEqual([])
+    await service.stop()
+    await releaseLocks()
+    expect(openFilesIn(home)).toEqual([])
+  })
+})
+
+/** Files of a folder that this process has open. */
+const openFilesIn = (folder: string): readonly string[] =>
+  readdirSync('/proc/self/fd').flatMap((descriptor) => {
+    try {
+      const file = readlinkSync(`/proc/self/fd/${descriptor}`)
+      return file.startsWith(folder) ? [file] : []
+    } catch {
+      // The one that reads the list is closed by now.
+      return []
+    }
+  })

@@ -30,9 +30,10 @@ export const createMetrics = (
   verification: Verification,
   streams: StreamHub,
 ): Metrics => {
+  // The event loop is observed from the start, not from the first question.
+  processMetrics()
   const registry = new Registry()
   const registers = [registry]
-  collectDefaultMetrics({ register: registry })
   const requests = new Counter({
     name: 'svc_http_requests_total',
     help: 'Answered HTTP requests',
@@ -131,10 +132,24 @@ export const createMetrics = (
       requests.inc({ method, route, status })
       durations.observe({ method, route }, durationMs / 1000)
     },
-    text: () => registry.metrics(),
+    text: () => Registry.merge([processMetrics(), registry]).metrics(),
     contentType: registry.contentType,
   }
 }
+
+/**
+ * Memory, processor time, event loop and garbage collection of this process. Their observers cannot be stopped, so a second
+ * service in one process shares them: observers of its own would outlive it.
+ */
+const processMetrics = (): Registry => {
+  if (observed === undefined) {
+    observed = new Registry()
+    collectDefaultMetrics({ register: observed })
+  }
+  return observed
+}
+
+let observed: Registry | undefined
 
 const OPEN_STATUSES = ['submitting', 'open', 'partial', 'unknown'] as const
 
