@@ -6,13 +6,13 @@ import { priceFrom } from './shared/money.ts'
 import { PAPER } from './trading/orders.ts'
 import { isSignal, type KnownEvent, type PayloadOf, type StoredSignal } from './events/catalogue.ts'
 
-/** The wiring of the engine: which commands follow from an event, in the same batch. */
+/** The wiring of the engine: the commands that follow from an event, in the same batch. */
 export const consequencesOf = (event: KnownEvent): readonly Command[] => {
   switch (event.type) {
     case 'system.started.v1': {
       const { node_id: nodeId, public_key: publicKey, ephemeral, integrity } = event.payload
       const welcome: Command = { kind: 'welcome-node', node: { nodeId, publicKey, ephemeral } }
-      // A log that does not verify is not traded on.
+      // The engine does not trade on a log that fails verification.
       if (!integrity.ok)
         return [welcome, { kind: 'escalate', to: KILL_SWITCH.lockdown, cause: DAMAGED_LOG }, CHECK]
       return [welcome, CHECK]
@@ -23,7 +23,7 @@ export const consequencesOf = (event: KnownEvent): readonly Command[] => {
       return [{ kind: 'escalate', to: KILL_SWITCH.caution, cause: { reason: 'clock_jumped', triggers } }]
     }
     case 'system.restore.v1':
-      // What was traded since the copy was made is not in it: no new position until an operator has compared the account.
+      // The copy lacks trades made after it. No new position until an operator has compared the account.
       return [{ kind: 'escalate', to: KILL_SWITCH.crisis, cause: RESTORED_LOG }]
     case 'market.bar.v1':
       return event.payload.backfill ? [] : afterBar(event.payload)
@@ -60,7 +60,7 @@ export const consequencesOf = (event: KnownEvent): readonly Command[] => {
   }
 }
 
-/** What moves money, marks, regime or rules: risk is assessed once, at the end of the batch. */
+/** Events that change money, marks, regime or rules. Risk is assessed once, at the end of the batch. */
 export const touchesRisk = (event: KnownEvent): boolean => {
   switch (event.type) {
     case 'market.bar.v1':
@@ -83,10 +83,10 @@ export const touchesRisk = (event: KnownEvent): boolean => {
 
 const CHECK: Command = { kind: 'check-positions' }
 
-/** Updates after which the stop at the venue is another one. */
+/** Updates after which the stop at the venue must be replaced. */
 const STOP_MOVED: ReadonlySet<string> = new Set(['filled', 'trailing', 'released'])
 
-/** Its stop at the venue follows the position. */
+/** Moves the stop at the venue along with the position. */
 const protect = (positionId: PositionId): Command => ({ kind: 'protect-position', positionId })
 
 /** Order matters: resting orders, then open positions, then calls due. */

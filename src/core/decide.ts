@@ -13,7 +13,7 @@ import type { State } from './state.ts'
 import { decideTrading, type TradingCommand } from './trading/decide.ts'
 import { decideTreasury, type TreasuryCommand } from './treasury/decide.ts'
 
-/** Everything that can be asked of the engine. What comes from outside comes in with the command. */
+/** All commands of the engine. Data from outside is part of the command. */
 export type Command =
   | MarketCommand
   | SignalsCommand
@@ -23,7 +23,7 @@ export type Command =
   | TreasuryCommand
   | OperationsCommand
 
-/** Routes a command to its context, which sees of the state only what its facts name. */
+/** Routes a command to its context, which can read only the parts of the state that its facts name. */
 export const decide = (state: State, command: Command, context: DecisionContext): Decision => {
   switch (command.kind) {
     case 'observe-bars':
@@ -114,7 +114,10 @@ export const decide = (state: State, command: Command, context: DecisionContext)
   }
 }
 
-/** Whether a key can be bound to it. Built-in producers speak for themselves. */
+/**
+ * Whether an access key can be bound to this author. Built-in producers are excluded, because only the process itself
+ * submits for them.
+ */
 const isKnownAuthor =
   ({ signals: { contributors, producers } }: State) =>
   ({ kind, id }: KeyAuthor): boolean =>

@@ -12,14 +12,14 @@ export type RunResult =
   | { readonly status: 'accepted'; readonly events: readonly Stamped[]; readonly state: State }
   | { readonly status: 'refused'; readonly refusal: Refusal }
 
-/** A command may not set off more than this: a circle in the wiring must end loudly. */
+/** Limit of commands that follow from one command. A cycle in the wiring must fail loudly. */
 const FOLLOW_UPS_MAX = 100_000
 
-/** A command and all that follows from it, as one batch. Only the first command can be refused. */
+/** Runs a command and all that follows from it, as one batch. Only the first command can be refused. */
 export const run = (before: State, command: Command, context: DecisionContext): RunResult =>
   runAll(before, [], [command], context)
 
-/** All that follows from events that are facts already: what was decided after them is decided again. */
+/** Decides again what follows from events that are facts already. */
 export const follow = (before: State, given: readonly Stamped[], context: DecisionContext): RunResult =>
   runAll(before, given, [], context)
 
@@ -43,7 +43,7 @@ const runAll = (
   }
   for (const event of given) take(event)
   for (let step = 0; step < pending.length || assessment === 'due'; step += 1) {
-    // Once and last: the kill switch judges what a batch came to, not how it got there.
+    // Risk is assessed once, at the end: the kill switch judges the result of a batch, not its intermediate states.
     if (step === pending.length) {
       pending.push({ kind: 'assess-risk' })
       assessment = 'done'
@@ -63,7 +63,7 @@ const runAll = (
   return { status: 'accepted', events, state }
 }
 
-/** An event as it stands in the log. */
+/** An event in its stored form. */
 export const stamp = (
   event: NewEvent,
   seq: number,

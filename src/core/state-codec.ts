@@ -3,10 +3,10 @@ import { canonicalJson } from './log/canonical-json.ts'
 import type { State } from './state.ts'
 import type { Json, JsonObject } from './shared/json.ts'
 
-/** The fold as canonical text: equal states have equal texts, whatever way led there. */
+/** The fold as canonical text: equal states have equal texts, however they were reached. */
 export const encodeState = (state: State): string => [...encodedParts(state)].join('')
 
-/** The same text piece by piece, some of them empty, for those who have something else to do meanwhile. */
+/** The text of `encodeState` in pieces, some of them empty, so that the caller can do other work in between. */
 export const encodedParts = (state: State): Iterable<string> => partsOf(state)
 
 export const decodeState = (text: string): State => decode(JSON.parse(text) as Json) as State
@@ -14,7 +14,7 @@ export const decodeState = (text: string): State => decode(JSON.parse(text) as J
 const MAP = '$map'
 const BIGINT = '$bigint'
 
-/** Objects are opened up until there is a map or a list: their members are a piece each. */
+/** Descends into objects down to a map or a list, whose members become one piece each. */
 function* partsOf(value: unknown): Generator<string> {
   if (PersistentMap.isMap(value)) {
     const members = yield* sortedInSteps(value)
@@ -49,7 +49,7 @@ function* partsOf(value: unknown): Generator<string> {
 
 type Member = readonly [name: string, value: unknown]
 
-/** Sorted in short stretches, which are merged to ever longer ones; a piece of no text after every bit of work. */
+/** Sorts short stretches and merges them into longer ones. Yields an empty piece after each bit of work. */
 function* sortedInSteps(map: PersistentMap<unknown, unknown>): Generator<string, readonly Member[]> {
   let stretches: (readonly Member[])[] = []
   let stretch: Member[] = []
@@ -85,7 +85,7 @@ function* merged(ones: readonly Member[], others: readonly Member[]): Generator<
   }
 }
 
-/** Much less than a millisecond's work. */
+/** Members sorted at once: much less than a millisecond's work. */
 const SORTED_AT_ONCE = 500
 
 const encode = (value: unknown): Json => {
@@ -98,7 +98,7 @@ const encode = (value: unknown): Json => {
   return objectFrom(membersOf(value).map(([name, member]) => [name, encode(member)]))
 }
 
-/** In their order in the text, which is quicker to write then. */
+/** Members in the order of the text, in which JSON is written faster. */
 const membersOf = (value: object): readonly Member[] =>
   Object.entries(value)
     .filter(([, member]) => member !== undefined)
@@ -120,11 +120,11 @@ const decode = (value: Json): unknown => {
   return objectFrom(Object.entries(object).map(([name, member]) => [unescaped(name), decode(member)]))
 }
 
-/** Strangers name members too, in what they say of themselves: theirs must not look like ours. */
+/** Clients name members too, in their metadata. Escaping keeps those names apart from the codec's markers. */
 const escaped = (name: string): string => (name.startsWith('$') ? `$${name}` : name)
 
 const unescaped = (name: string): string => (name.startsWith('$') ? name.slice(1) : name)
 
-/** A member named `__proto__` is one like any other; an assignment would lose it. */
+/** `Object.fromEntries` keeps a member named `__proto__`, which an assignment would lose. */
 const objectFrom = <Value>(members: readonly (readonly [string, Value])[]): Readonly<Record<string, Value>> =>
   Object.fromEntries(members)

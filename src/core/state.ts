@@ -11,7 +11,7 @@ import { isFromFuture } from './shared/time.ts'
 import { evolveTrading, INITIAL_TRADING, type TradingState } from './trading/evolve.ts'
 import { evolveTreasury, INITIAL_TREASURY, type TreasuryState } from './treasury/evolve.ts'
 
-/** Changes with every change of the fold: a snapshot of another version is not used. */
+/** Version of the fold, which must change whenever the fold changes. Snapshots of other versions are not used. */
 export const STATE_VERSION = '27'
 
 /** All of memory, as one fold over the log: one member per context. */
@@ -21,7 +21,7 @@ export interface State {
   readonly recordedAt: Timestamp
   /** When the newest event was decided: see `decidedAt`. */
   readonly decidedAt: Timestamp
-  /** The receive time at which the log stands still, because a clock was ahead; null while it moves. */
+  /** Receive time at which the log is stuck because a clock was ahead; null while receive times advance. */
   readonly standsAt: Timestamp | null
   readonly market: Market
   readonly signals: SignalsState
@@ -79,8 +79,9 @@ export const evolve = (state: State, event: Stamped): State => {
 type Times = Pick<State, 'decidedAt' | 'standsAt'>
 
 /**
- * `recorded_at` never decreases, so after a clock was ahead it stands still until time has caught up. Meanwhile the fold
- * goes by the time of the events themselves, except bars and signals, whose `ts` is not the time of the decision.
+ * `recorded_at` never decreases, so after a clock was ahead it does not advance until time has caught up. Meanwhile the
+ * fold uses the times of the events themselves, except for bars and signals, whose `ts` is not the time of the
+ * decision.
  */
 const timesAfter = (before: Times, { type, ts, recordedAt }: Stamped): Times => {
   if (ts === recordedAt) return { decidedAt: recordedAt, standsAt: null }

@@ -14,7 +14,7 @@ const YEAR_MS = 365 * DAY_MS
 const HOUR_MS = 3_600_000
 const TRUST = { maxAgeMs: 180_000, producers: ['ticker'] }
 
-/** The clock was ahead for three minutes, in which something happened, and is right again. */
+/** A scenario whose clock was ahead for three minutes, in which something happened, and is right again. */
 const afterWrongClock = (
   aheadMs: number,
   meanwhile: (scenario: TradingScenario) => void,
@@ -56,7 +56,7 @@ describe.each([
     expect(prices(scenario, Date.parse(scenario.now))).toMatchObject({ atMs: Date.parse(scenario.now) })
     const { symbols } = marketView(scenario.state.market, ['BTC'], Date.parse(scenario.now))
     expect(symbols[0]?.analysisBars.every(({ openMs }) => openMs < Date.parse(scenario.now))).toBe(true)
-    // The same bar again is still refused.
+    // A repeated bar is still refused.
     scenario.wait(-60_000)
     expect(scenario.bar('BTC', 104).map(({ payload }) => payload)).toMatchObject([{ reason: 'repeated' }])
   })
@@ -65,7 +65,7 @@ describe.each([
     const scenario = afterWrongClock(aheadMs, (ahead) => ahead.intend())
     expect(openPositionsOf(scenario.state.trading)).toHaveLength(1)
     expect(openPositionsOf(scenario.state.trading)[0]?.terms.openedAt).toBe(scenario.recordedAt)
-    // Within the bar, not only at its close.
+    // The stop triggers within the bar, not only at its close.
     const events = scenario.bar('BTC', 100, { open: 100, low: 90, high: 101 })
     expect(typesOf(events)).toContain('execution.position_closed.v1')
     expect(openPositionsOf(scenario.state.trading)).toEqual([])
@@ -94,7 +94,7 @@ describe('the clock one hour ahead, then right, on a feed that makes the same ba
     const keys = scenario.log.flatMap(({ dedupeKey }) => dedupeKey ?? [])
     expect(keys).toHaveLength(74)
     expect(new Set(keys).size).toBe(74)
-    // Once time has caught up, they are what they were.
+    // Once time has caught up, the keys have their usual form again.
     expect(keys.at(-1)).toBe(`bar:ccxt:testvenue:BTC:60:${timestampAt(Date.parse(scenario.now) - 60_000)}`)
     expect(scenario.state.market.symbols.get(BTC)?.repeatedUntil).toBeNull()
   })

@@ -9,7 +9,7 @@ import { authorsForCycle } from './run-cycle.ts'
 const START_MS = Date.parse(NOW) - 60 * DAY_MS
 const at = (day: number, hour = 0) => timestampAt(START_MS + day * DAY_MS + hour * HOUR_MS)
 
-/** Fully right or wrong, by a price that just stays in its band: so no direction becomes likelier than the other. */
+/** A call that is fully right or wrong by a price inside its band, so that no direction becomes more likely. */
 const resolved = (producer_id: string, symbol: string, day: number, hit: boolean): Resolved => ({
   type: 'attribution.resolved.v1',
   source: 'learning',

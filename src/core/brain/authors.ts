@@ -18,24 +18,24 @@ export interface ContributorAuthor {
   readonly worth: Worth
 }
 
-/** What an author's word is worth by what its calls have added so far. */
+/** Weight of an author, from the contribution of its calls so far. */
 export interface Worth {
-  /** 0 without evidence. */
+  /** Weight from evidence; 0 without any. */
   readonly influence: number
-  /** 1 without outcomes, falling with each. All newcomers to a question together have the vote of one. */
+  /** 1 without outcomes, falling with each. All newcomers on a symbol together have the vote of one. */
   readonly newcomer: number
-  /** Authors who say the same share a group and its cap. */
+  /** Authors who repeat each other share a group and its cap. */
   readonly groupId: string | null
 }
 
-/** Nothing is known of it. */
+/** Weight of an author without a record. */
 export const UNPROVEN: Worth = { influence: 0, newcomer: 1, groupId: null }
 
 /** An author and their current signals, in the order of the log. */
 export interface AuthorSignals<Signal extends AuthorSignal = AuthorSignal> {
   readonly author: Author
   readonly signals: readonly Signal[]
-  /** Where its newest call is still open. */
+  /** Symbols on which the latest call of the author is still open. */
   readonly openOn: ReadonlySet<CanonicalSymbol>
 }
 
@@ -43,17 +43,17 @@ export interface AuthorSignal {
   readonly id: SignalId
   readonly type: string
   readonly symbol: CanonicalSymbol
-  /** The earlier of its own time and the time of receipt. */
+  /** The earlier of the signal's time and its time of receipt. */
   readonly effectiveTimeMs: number
   readonly payload: JsonObject
 }
 
-/** An author with what is the same for all of their signals on a symbol. */
+/** An author with the properties that all its signals on a symbol share. */
 export interface WeightedAuthor {
   readonly author: Author
   /** Authors of one group share one cap; null for authors without a cap. */
   readonly capGroup: string | null
-  /** Whether what it said there is still to be judged. */
+  /** Whether the latest call of the author on the symbol is still open. */
   readonly hasOpenCall: boolean
 }
 
@@ -63,7 +63,7 @@ export const weightedAuthorOf = (author: Author, hasOpenCall: boolean): Weighted
   hasOpenCall,
 })
 
-/** A producer may have the id of a contributor. */
+/** The kind is part of the key, because a producer may have the id of a contributor. */
 export const authorKeyOf = ({ kind, id }: Author): string => `${kind}:${id}`
 
 const capGroupOf = (author: Author): string | null => {

@@ -10,11 +10,11 @@ type Direction = 'long' | 'short' | 'neutral'
 
 export const TIMEFRAME = '4h' as const
 
-/** How strong a value is after counter-thesis and regime. */
+/** Strength of a value after counter-thesis and regime. */
 export interface ConvictionStrength {
   readonly side: Side
   readonly direction: Direction
-  /** Counter-thesis: points for a crowded own side. */
+  /** Counter-thesis: points for crowding on the conviction's side. */
   readonly ctsScore: number
   /** V' = V damped by the counter-thesis: -1 to 1, nine decimals. */
   readonly dampedValue: number
@@ -22,13 +22,13 @@ export interface ConvictionStrength {
   readonly preCapMagnitude: number
   /** 0 to 10, capped by the regime. */
   readonly magnitude: number
-  /** 50 to 100, in the own direction. */
+  /** 50 to 100, in the direction of the conviction. */
   readonly effectiveConviction: number
 }
 
-/** The conviction on one symbol, with what it follows from. */
+/** The conviction on one symbol, with its derivation. */
 export interface Conviction extends ConvictionStrength, Synthesis {
-  /** As the universe spells it. */
+  /** Symbol in the spelling of the universe. */
   readonly symbol: string
   readonly regime: Regime
   /** Inputs of the counter-thesis. */
@@ -160,7 +160,7 @@ type Side = -1 | 0 | 1
 
 type CrowdGauges = Pick<Gauges, 'rsi' | 'funding' | 'basis'>
 
-/** How crowded the own side is, in points. */
+/** Crowding on the side of the conviction, in points. */
 export const counterThesis = (
   side: Side,
   { rsi, funding, basis }: CrowdGauges,

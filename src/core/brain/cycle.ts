@@ -28,9 +28,9 @@ import {
 } from './regime.ts'
 
 export interface CycleInputs {
-  /** Ages count from here. */
+  /** Time from which ages of signals are measured. */
   readonly asOfMs: number
-  /** Signals up to here count, those after `asOfMs` as just made; by default `asOfMs`. */
+  /** Signals up to this time count; those after `asOfMs` count as new. Default: `asOfMs`. */
   readonly nowMs?: number
   /** The universe. Two spellings of one symbol count once, under the first spelling. */
   readonly symbols: readonly string[]
@@ -58,14 +58,14 @@ export interface CycleResult<Kept = DecidedConviction> {
   readonly regimeChange: RegimeChange | null
   readonly killSwitchLevel: KillSwitchLevel
   readonly weights: DomainWeights
-  /** One per symbol, in the order of the universe. */
+  /** One conviction per symbol, in the order of the universe. */
   readonly convictions: readonly Kept[]
   readonly intents: readonly DecidedIntent[]
   readonly staleness: Staleness
   readonly warnings: readonly string[]
 }
 
-/** `keep` reduces each conviction at once: all of them with all inputs would take much memory. */
+/** `keep` reduces each conviction at once, because all convictions with all inputs would take much memory. */
 export const runCycle = <Kept>(
   inputs: CycleInputs,
   rules: DecisionRules,

@@ -9,7 +9,7 @@ import { recordOutcome, runLearning, type LearningCause } from './run-learning.t
 
 export type BrainCommand =
   | ({ readonly kind: 'run-cycle' } & CycleRequest)
-  /** Instead of a cycle while the kill switch blocks entries. */
+  /** Runs instead of a cycle while the kill switch blocks entries. */
   | { readonly kind: 'watch-regime'; readonly asOf?: Timestamp }
   | { readonly kind: 'propose-trade'; readonly proposal: Proposal }
   | { readonly kind: 'record-outcome'; readonly close: PayloadOf<'execution.position_closed.v1'> }

@@ -12,7 +12,7 @@ type HoldReason = 'neutral' | 'coverage' | 'kill_switch' | 'regime_crisis' | 'ho
 
 export interface TradeDecision {
   readonly action: Action
-  /** All that apply; empty exactly when an intent follows. */
+  /** All reasons that apply. Empty exactly when an intent follows. */
   readonly reasons: readonly HoldReason[]
   /** Open positions that the action `exit` closes. */
   readonly exitPositionIds: readonly PositionId[]
@@ -32,13 +32,13 @@ interface HeldSide {
 }
 
 export interface TradeIntent {
-  /** As the universe spells it. */
+  /** Symbol in the spelling of the universe. */
   readonly symbol: string
   readonly direction: 'long' | 'short'
-  /** Notional over equity, at most. */
+  /** Maximum notional divided by equity. */
   readonly sizePct: number
   readonly leverage: number
-  /** The largest tier waits for an operator where approval is switched on. */
+  /** True for the largest tier, which needs an operator's approval where approvals are enabled. */
   readonly approvalRequired: boolean
   readonly effectiveConviction: number
   readonly regime: Regime
@@ -127,16 +127,16 @@ const tierOf = (
 const reasonsThat = (applies: Readonly<Record<HoldReason, boolean>>): readonly HoldReason[] =>
   (Object.keys(applies) as readonly HoldReason[]).filter((reason) => applies[reason])
 
-/** A signal's part in a trade. */
+/** Part of a signal in a trade. */
 interface Credit {
   readonly signalId: SignalId
-  /** Whole; all credits of a trade add up to exactly a billion. */
+  /** Whole billionths. All credits of a trade add up to exactly one billion. */
   readonly weightBillionths: number
 }
 
 const BILLION = 1e9
 
-/** Inputs for the side taken share the credit by contribution. The rounding residue goes to the largest. */
+/** Inputs on the side of the trade share the credit by contribution. The rounding residue goes to the largest. */
 export const creditsOf = ({ inputs, side }: Pick<Conviction, 'inputs' | 'side'>): readonly Credit[] => {
   const supporters = inputs.filter(({ contribution }) => contribution * side > 0)
   const total = supporters.reduce((sum, { contribution }) => sum + Math.abs(contribution), 0)

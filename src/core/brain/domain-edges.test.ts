@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { INITIAL_STATE, type State } from '../state.ts'
 import { at, closed, folded, lately, learnAt } from './learning.fixture.ts'
 
-/** A call of this day, fully right or wrong by a price that just stays in its band: no direction becomes likelier. */
+/**
+ * A call of this day that is fully right or wrong by a price inside its band, so that no direction becomes more likely.
+ */
 const judged = (
   state: State,
   day: number,

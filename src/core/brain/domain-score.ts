@@ -6,19 +6,19 @@ import { clamp01, r9 } from '../shared/numbers.ts'
 import type { WeightedAuthor } from './authors.ts'
 import type { FreshSignal } from './fresh-signals.ts'
 
-/** The score of one domain, with its inputs as parallel lists: one object per input would be slow. */
+/** The score of one domain. Inputs are parallel lists, because one object per input would be slow. */
 export interface DomainScore {
   readonly domain: Domain
   /** -1 to 1. */
   readonly value: number
-  /** That of the freshest input. */
+  /** Quality of the freshest input. */
   readonly quality: number
   readonly signals: readonly FreshSignal[]
   readonly evidences: readonly number[]
   readonly shares: readonly number[]
 }
 
-/** Only domains with evidence. `fresh` is ordered by author. */
+/** Scores of the domains with evidence. `fresh` is ordered by author. */
 export const scoreDomains = (
   fresh: readonly FreshSignal[],
   market: MarketFacts,
@@ -49,7 +49,7 @@ export const scoreDomains = (
 interface DomainInputs {
   readonly signals: FreshSignal[]
   readonly evidences: number[]
-  /** One per author, in the order of the signals. */
+  /** One claim per author, in the order of the signals. */
   readonly claims: AuthorClaim[]
 }
 
@@ -72,9 +72,9 @@ const addToClaim = (claims: AuthorClaim[], { weighted, quality }: FreshSignal): 
 }
 
 /**
- * However many new names speak, together they have the vote of one newcomer: names cost nothing. Nor does it pay to take
- * turns under several names: those whose call is over have together what the strongest of them knows beyond those whose
- * call is open.
+ * Weighs the claims. All newcomers together have the vote of one, so that adding names gains nothing. Speaking in turn
+ * under several names gains nothing either: authors whose call is over together have what the strongest of them adds to
+ * the authors whose call is open.
  */
 const weighed = (claims: readonly AuthorClaim[]): readonly ShareClaim[] => {
   const [newcomers, open, over] = [noWeights(), noWeights(), noWeights()]
@@ -126,7 +126,7 @@ const scoreDomain = (
   return { domain, value, quality, signals, evidences, shares }
 }
 
-/** What one author claims of a domain. */
+/** Claim of one author on a share of a domain. */
 export interface ShareClaim {
   /** Above 0. */
   readonly weight: number

@@ -3,7 +3,7 @@ import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import type { ReputationFacts } from '../reputation/evolve.ts'
 import { evolveLearning, INITIAL_LEARNING, type Learning } from './learning.ts'
 
-/** What the brain remembers between cycles. */
+/** State of the brain between cycles. */
 export interface BrainState {
   readonly regime: RegimeMemory | null
   readonly lastCycle: { readonly id: string; readonly at: Timestamp } | null
@@ -14,11 +14,11 @@ export interface BrainState {
 export interface Staleness {
   /** Cycles in a row without any usable signal. */
   readonly staleCycles: number
-  /** Data that was never there is not stale. */
+  /** False until a first signal was scored: data that was never available is not stale. */
   readonly everScored: boolean
 }
 
-/** What the brain reads: everything that a decision to trade depends on. */
+/** State that the brain reads: everything that a decision to trade depends on. */
 export interface BrainFacts extends ReputationFacts {
   readonly brain: BrainState
 }
@@ -27,7 +27,7 @@ interface RegimeMemory {
   readonly regime: PayloadOf<'brain.regime_change.v1'>['regime']
   readonly changedAt: Timestamp
   readonly evidence: PayloadOf<'brain.regime_change.v1'>['evidence']
-  /** Of the cycle that found it, also of one that changed nothing. */
+  /** Time of the cycle that recorded the evidence, even if it did not change the regime. */
   readonly evidenceAt: Timestamp
 }
 

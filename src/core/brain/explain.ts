@@ -11,7 +11,7 @@ type StoredInput = StoredConviction['inputs'][number]
 
 export type ExplainRules = Pick<Configuration, 'brain'>
 
-/** What would have come out if one thing had been different. */
+/** Result of a cycle if one input had been different. */
 interface WhatIf {
   readonly change: 'without_author' | 'without_domain' | 'other_regime'
   /** The author, domain or regime. */
@@ -20,20 +20,20 @@ interface WhatIf {
   readonly direction: ConvictionStrength['direction']
   readonly effective_conviction: number
   readonly action: StoredConviction['decision']['action']
-  /** Whether something else would have been done. */
+  /** Whether the decision would have been different. */
   readonly changes_decision: boolean
 }
 
-/** How far the evidence was from the next tier. */
+/** Distance of the evidence from the next tier. */
 interface Distance {
   readonly tier: number
-  /** The strength of evidence (|V|) that reaches it; null if the regime's cap keeps it out of reach. */
+  /** Strength of evidence (|V|) that reaches the tier; null if the regime's cap makes it unreachable. */
   readonly value_needed: number | null
   readonly value_missing: number | null
 }
 
 /**
- * Computed from the stored event and the current rules. The share of a missing author goes to the others in
+ * Computed from the stored event and the current rules. The share of the removed author goes to the others in
  * proportion to their stored shares.
  */
 export const whatIfs = (
@@ -193,7 +193,7 @@ interface HypotheticalResult {
   readonly regime: Regime
 }
 
-/** With kill switch and holdings as they were. */
+/** The action under the kill switch and the holdings of that time. */
 const actionOf = (
   { decision }: StoredConviction,
   { direction, effectiveConviction, domains, regime }: HypotheticalResult,

@@ -33,14 +33,14 @@ type QualitySeconds = Readonly<Record<Domain, number>>
 const GLOBAL_SYMBOL = canonicalSymbol('GLOBAL')
 const NO_SYMBOL = canonicalSymbol('')
 
-/** Ordered by author whatever the order of arrival, so that equal facts give equal events. */
+/** Ordered by author, independent of the order of arrival, so that equal facts give equal events. */
 export const signalsBySymbol = (
   authors: readonly AuthorSignals[],
 ): ReadonlyMap<CanonicalSymbol, SymbolSignals> => {
   const bySymbol = new Map<CanonicalSymbol, GrowingSignals>()
   for (const { author, signals, openOn } of inOrder(authors)) {
     if (author.kind !== 'contributor' && author.quarantined) continue
-    // The same object on a symbol says that signals are of the same author.
+    // All signals of an author on a symbol share one of these objects, which identifies the author.
     const [open, over] = [weightedAuthorOf(author, true), weightedAuthorOf(author, false)]
     for (const signal of signals) {
       const { symbol } = signal
@@ -54,7 +54,10 @@ export const signalsBySymbol = (
   return bySymbol
 }
 
-/** Ages count from `asOfMs`. What came after it and by `nowMs` is as good as new; what is later still has no quality. */
+/**
+ * Ages are measured from `asOfMs`. Signals that arrived between it and `nowMs` count as new. Later signals have no
+ * quality.
+ */
 export interface SignalTimes {
   readonly asOfMs: number
   readonly nowMs?: number | undefined
@@ -82,7 +85,7 @@ export const freshSignals = (
   return fresh
 }
 
-/** After its fresh time a signal fades over three times as long. */
+/** A signal fades over three times its fresh time. */
 const FADING_TIMES = 3
 
 /** Age lowers the weight of a signal, never its value. A signal from the future has no quality. */
@@ -116,7 +119,7 @@ const insert = (list: FreshSignal[], fresh: FreshSignal): void => {
     const { weighted, signal } = list[at - 1] as FreshSignal
     if (weighted !== fresh.weighted || signal.type < type) break
     if (signal.type > type) continue
-    // Of two signals with the same time the one stored later counts.
+    // For signals with the same time, the one stored later counts.
     if (signal.effectiveTimeMs <= effectiveTimeMs) list[at - 1] = fresh
     return
   }

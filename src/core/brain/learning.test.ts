@@ -15,7 +15,7 @@ import { at, BEGIN_MS, closed, folded, lately, learnAt, type Run, type Trade } f
 
 const typesOf = (events: readonly Stamped[]): readonly string[] => events.map(({ type }) => type)
 
-/** `curator` is right, `social` is wrong, `technical` never has an opinion. */
+/** `curator` is right, `social` is wrong, `technical` is always neutral. */
 const folding = (won: boolean, direction: 'long' | 'short' = 'long'): Trade => {
   const up = won === (direction === 'long')
   return {
@@ -85,7 +85,7 @@ describe('a learning run', () => {
     expect(made).toMatchObject({ applied: true, reason: 'adjusted', step: 0.01, weights_version: 1 })
     expect(made.correlations['curator']).toBeGreaterThan(0.9)
     expect(made.correlations['social']).toBeLessThan(-0.9)
-    // Nobody spoke, or always without an opinion.
+    // No signals in these domains, or only neutral ones.
     expect(made.correlations).toMatchObject({ onchain: 0, tradfi: 0, technical: 0 })
     expect(made.deltas['curator']).toBeGreaterThan(0.009)
     expect(made.deltas['social']).toBeLessThan(-0.009)
@@ -140,7 +140,7 @@ describe('a learning run', () => {
     expect(learnedFirst).toBeDefined()
     const distance = (weights: Readonly<Record<string, number>>): number =>
       Math.abs((weights['curator'] ?? 0) - DEFAULT_CONFIGURATION.weights.curator)
-    // The mean did not fall again: learning goes on.
+    // The mean did not fall again, so learning continues.
     expect(distance(after)).toBeGreaterThanOrEqual(distance(before))
     expect(state.brain.learning.lastRun).toMatchObject({ falls: 3 })
   })
@@ -174,7 +174,7 @@ describe('whatever happened', () => {
     )
   })
 
-  /** The first close was on day 0. */
+  /** Checks a run. The first close was on day 0. */
   const expectSound = ({ new_weights: weights, deltas, observations, applied, step }: Run, day: number) => {
     const units = Object.values(weights).map((weight) => Math.round(weight * 1e9))
     expect(units.reduce((sum, one) => sum + one, 0)).toBe(1e9)
@@ -218,7 +218,7 @@ describe('learned weights', () => {
     expect(weightsInForce(used.brain.learning, DEFAULT_CONFIGURATION).version).toBe(1)
     const unused = folded(state, 'brain.cycle.v1', { ...cycle, weights_version: 0 }, at(96))
     expect(weightsInForce(unused.brain.learning, DEFAULT_CONFIGURATION).version).toBe(0)
-    // A version is never given twice.
+    // Version numbers are never reused.
     expect(learnAt(unused, 97).run.weights_version).toBe(2)
   })
 

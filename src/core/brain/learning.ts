@@ -5,7 +5,7 @@ import { closeOf, type Closes, evolveTrades, NO_CLOSES, NO_TRADES, type Trades, 
 
 /** Learned weights, and the trades that the next run learns from. */
 export interface Learning {
-  /** When the log began: no run is due before. */
+  /** Time of the first event of the log. No run is due before it. */
   readonly beganAt: Timestamp | null
   readonly firstCloseAt: Timestamp | null
   readonly closes: Closes
@@ -28,7 +28,7 @@ interface Learned {
 interface LastRun {
   readonly at: Timestamp
   readonly meanReturn: number | null
-  /** How many runs in a row found a lower mean return than the one before. */
+  /** Number of consecutive runs whose mean return was lower than that of the run before. */
   readonly falls: number
 }
 
@@ -44,7 +44,7 @@ export const INITIAL_LEARNING: Learning = {
 
 interface WeightsInForce {
   readonly weights: DomainWeights
-  /** 0 for the configured ones. */
+  /** Version of the weights; 0 for the configured ones. */
   readonly version: number
 }
 
@@ -63,15 +63,15 @@ export const weightsInForce = (
     ? { weights: configured, version: 0 }
     : { weights: learned.weights, version: learned.version }
 
-/** How many runs in a row the mean return has fallen, with a run that finds `meanReturn` now. */
+/** Number of consecutive runs with a falling mean return, including a run that finds `meanReturn` now. */
 export const fallsAfter = (lastRun: LastRun | null, meanReturn: number | null): number =>
   meanReturn !== null && lastRun !== null && lastRun.meanReturn !== null && meanReturn < lastRun.meanReturn
     ? lastRun.falls + 1
     : 0
 
 /**
- * Whether a scheduled time has passed since the last run. Several missed runs count as one. `nextMs` is the time after
- * `dueMs`: what has run after that, ran by a wrong clock.
+ * Whether a scheduled time has passed since the last run. Several missed runs count as one. `nextMs` is the scheduled
+ * time after `dueMs`. A run later than that was made by a wrong clock.
  */
 export const isLearningDue = (
   { lastRun, beganAt }: Learning,
@@ -101,7 +101,7 @@ export const evolveLearning = (learning: Learning, event: KnownEvent): Learning 
         : learning
     case 'brain.cycle.v1': {
       const next = withTrades(learning, event)
-      // Settings may also change while the service is down. A cycle with other weights shows it.
+      // Settings may also change while the service is down. A cycle with other weights reveals it.
       const { weights_version: version } = event.payload
       return Number.isInteger(version) && version !== next.learned?.version ? withoutLearned(next) : next
     }

@@ -32,7 +32,7 @@ export const convictionPayload = (
 ) => ({
   commitment_hash: sha256Hex(commitmentText(conviction)),
   confidence: conviction.confidence,
-  // Lets `explain` recompute the conviction from the stored event alone.
+  // `explain` recomputes the conviction from the stored event alone, with these members.
   counter_thesis: {
     basis_annualized: shown(conviction.gauges.basis),
     funding_annualized: shown(conviction.gauges.funding),
@@ -79,7 +79,7 @@ export const commitmentText = (conviction: Conviction): string =>
     timeframe: TIMEFRAME,
   })
 
-/** What brain.cycle.v1 contains of a conviction. */
+/** The members of a conviction that brain.cycle.v1 contains. */
 type Summary = Pick<Conviction, 'symbol' | 'domains' | 'signalIds'>
 
 /** brain.cycle.v1 */
@@ -115,7 +115,7 @@ export const regimeChangePayload = (change: RegimeChange) => ({
   evidence: evidenceOf(change),
 })
 
-/** What the regime was found by. */
+/** Evidence for the regime: gauges and votes. */
 export const evidenceOf = ({ gauges, votes }: Pick<RegimeReading, 'gauges' | 'votes'>) => ({
   basis_annualized: shown(gauges.basis),
   bear_votes: votes.bear,
@@ -162,7 +162,7 @@ interface IntentContext {
   readonly asOfMs: number
   /** The contributor of a signal; null for producers. */
   readonly contributorOf: ContributorOf
-  /** What the order can be worth at most: limits may leave less of it. */
+  /** Largest possible notional of the order. Limits may reduce it. */
   readonly notionalUsd: number
 }
 
@@ -204,7 +204,10 @@ export const tradeIntentPayload = (intent: DecidedIntent, context: IntentContext
   }
 }
 
-/** Where approvals are on, as they are by default in live mode, an operator decides about large entries. */
+/**
+ * Whether an operator must approve the entry: a large one, where approvals are enabled, as they are by default in live
+ * mode.
+ */
 export const awaitsApproval = (
   { approvalRequired }: Pick<DecidedIntent, 'approvalRequired'>,
   { notionalUsd }: Pick<IntentContext, 'notionalUsd'>,

@@ -5,7 +5,7 @@ import { byDomain, DOMAINS, type Domain, type DomainWeights } from '../shared/do
 export const BILLION = 1e9
 
 interface Bounds {
-  /** By how much a weight may move. */
+  /** Maximum move of a weight. */
   readonly step: number
   readonly floor: number
   readonly ceiling: number
@@ -24,10 +24,10 @@ export const projected = (previous: DomainWeights, moves: DomainWeights, bounds:
   return weightsOf(settled(units, box))
 }
 
-/** The same weights, adding up to exactly 1. */
+/** The weights, scaled so that they add up to exactly 1. */
 export const normalized = (weights: DomainWeights): DomainWeights => weightsOf(unitsOf(weights))
 
-/** How far from one vector to another, by domain. */
+/** Difference between two vectors, by domain. */
 export const differenceOf = (from: DomainWeights, to: DomainWeights): DomainWeights =>
   byDomain((domain) => (Math.round(to[domain] * BILLION) - Math.round(from[domain] * BILLION)) / BILLION)
 
@@ -46,7 +46,7 @@ const unitsOf = (weights: DomainWeights): DomainWeights => {
 
 const weightsOf = (units: DomainWeights): DomainWeights => byDomain((domain) => units[domain] / BILLION)
 
-/** Weights beyond floor or ceiling move back, one step per run. */
+/** Weights beyond floor or ceiling return to it, one step per run. */
 const boxAround = (before: DomainWeights, bounds: Bounds): Box => {
   const step = Math.round(bounds.step * BILLION)
   const floor = Math.round(bounds.floor * BILLION)
@@ -56,7 +56,7 @@ const boxAround = (before: DomainWeights, bounds: Bounds): Box => {
     high: byDomain((domain) => Math.min(before[domain] + step, Math.max(ceiling, before[domain] - step))),
   }
   if (sumOf(strict.low) <= BILLION && BILLION <= sumOf(strict.high)) return strict
-  // If these bounds cannot hold the sum, weights outside may stay where they are.
+  // If the bounds cannot hold the sum, weights outside of them may stay unchanged.
   return {
     low: byDomain((domain) => Math.max(before[domain] - step, Math.min(floor, before[domain]))),
     high: byDomain((domain) => Math.min(before[domain] + step, Math.max(ceiling, before[domain]))),

@@ -102,7 +102,7 @@ describe('the terms of a proposed trade', () => {
     expect(large).toMatchObject({ size_notional: 1000, limits: { size_pct: 50_000, position: 1000 } })
     expect(large['limits']).not.toHaveProperty('kelly')
     expect(opened({})['limits']).toHaveProperty('kelly')
-    // Without a stop everything may be lost: the heat limit counts all of it.
+    // Without a stop the whole position may be lost, and the heat limit counts it fully.
     expect(opened({ sizePct: 0.1, stopPct: null })).toMatchObject({ sizing: { bound_by: ['heat'] } })
   })
 
@@ -121,7 +121,7 @@ describe('the terms of a proposed trade', () => {
       approval_required: true,
       status: 'awaiting_approval',
     })
-    // One at a time.
+    // A second proposal is ignored while the first intent waits.
     expect(live.do(proposal('short', 75))).toEqual([])
   })
 })

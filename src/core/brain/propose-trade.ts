@@ -15,33 +15,33 @@ import { canonicalSymbol } from '../shared/symbol.ts'
 import type { BrainFacts } from './evolve.ts'
 import { awaitsApproval } from './payloads.ts'
 
-/** A trade proposed by a strategy. Shares are above 0 and were checked where they came from. */
+/** A trade that a strategy proposes. Shares are above 0; the producer of the proposal has checked them. */
 export interface Proposal {
   /** The name of the strategy. */
   readonly rule: string
   readonly symbol: string
-  /** `flat`: what this strategy opened is closed. */
+  /** `flat` closes the positions that this strategy opened. */
   readonly direction: Direction | 'flat'
-  /** Decides the size, as the brain's effective conviction does, unless there is one. */
+  /** Decides the size like the brain's effective conviction, unless `sizePct` is given. */
   readonly conviction: number
-  /** Notional over equity. It is not bounded by the Kelly stake, but by all other limits. */
+  /** Notional divided by equity. The Kelly stake does not bound it, but all other limits do. */
   readonly sizePct?: number
-  /** Undefined: of the settings. Null: none. */
+  /** Undefined: stop and target of the settings. Null: none. */
   readonly stopPct?: number | null
   readonly targetPct?: number | null
   /** Stop and target as prices; the shares describe them. */
   readonly stopPrice?: number
   readonly targetPrice?: number
-  /** The stop follows the best price at this distance. */
+  /** Distance at which the stop follows the best price. */
   readonly trailingPct?: number
   readonly reason?: string
-  /** The signal that is the strategy's call: it is judged by the trade. */
+  /** Signal with the call of the strategy, which the result of the trade settles. */
   readonly signalId?: SignalId
 }
 
 /**
- * Same limits and exits as for the brain's trades. A reversal takes two steps: exit, then entry. A strategy closes only
- * what it opened itself; while somebody else holds the symbol it enters nothing.
+ * Applies the same limits and exits as to the brain's trades. A reversal takes two steps: exit, then entry. A strategy
+ * closes only positions that it opened, and enters nothing while another author holds the symbol.
  */
 export const proposeTrade = (state: BrainFacts, proposal: Proposal, context: DecisionContext): Decision => {
   const { direction, rule } = proposal
@@ -101,7 +101,7 @@ const intentEvent = (
       symbol,
       take_profit_pct: targetPct === undefined ? execution.take_profit_pct : targetPct,
       valid_until: timestampAt(Date.parse(now) + ttlSeconds * 1000),
-      // Last: what stands behind a copied member takes several times as long.
+      // Copied members come last: members after them are written several times slower.
       ...(sizePct === undefined ? {} : { sizing: 'fixed' as const }),
       ...(trailingPct === undefined ? {} : { trailing_pct: trailingPct }),
       ...(stopPrice === undefined ? {} : { stop_price: stopPrice }),

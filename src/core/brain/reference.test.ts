@@ -80,7 +80,7 @@ it('what a cycle writes stands in canonical order, but for symbols that look lik
 
 type PlainInput = Omit<ConvictionInput, 'contribution'>
 
-/** Word by word, with no thought of cost. */
+/** A literal implementation of the specification, without optimization. */
 const plainInputs = (signals: readonly BrainSignal[], symbol: string): readonly PlainInput[] => {
   const counted = signals
     .filter((signal) => signal.symbol === symbol)
@@ -105,9 +105,9 @@ const plainInputs = (signals: readonly BrainSignal[], symbol: string): readonly 
     })
     if (claims.length === 0) return []
     const newcomers = claims.map(({ author }) => author.worth.newcomer)
-    // All newcomers have the vote of the newest of them.
+    // All newcomers together have the vote of the newest of them.
     const part = Math.max(...newcomers) / sumOf(newcomers)
-    // All whose call is over have what the strongest of them knows beyond the others.
+    // Authors whose call is over together have what the strongest of them adds to the others.
     const influences = (areOver: boolean) =>
       claims.filter(({ own }) => own.every(({ signal }) => signal.isOver) === areOver).map(influenceOf)
     const left = Math.max(0, Math.max(0, ...influences(true)) - sumOf(influences(false)))
@@ -145,7 +145,7 @@ const qualityOf = ({ type, author, effectiveTimeMs }: BrainSignal): number => {
   return qualityAt(NOW_MS - effectiveTimeMs, freshMsOf(domain, author, RULES.brain.quality_seconds))
 }
 
-/** Of two at the same time the later one in the list. */
+/** Whether no later signal replaces this one. For signals with the same time, the later one in the list counts. */
 const isNewest = (signal: BrainSignal, index: number, all: readonly BrainSignal[]): boolean =>
   !all.some(
     (other, at) =>

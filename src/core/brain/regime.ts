@@ -36,7 +36,7 @@ export const detectRegime = (gauges: Gauges, rules: RegimeRules): RegimeReading 
   return { regime: regimeBy(votes, rules), gauges, votes }
 }
 
-/** Null while the regime stays what it was. */
+/** Returns null if the regime is unchanged. */
 export const regimeChange = (previous: Regime | null, reading: RegimeReading): RegimeChange | null =>
   reading.regime === previous ? null : { ...reading, previous }
 
@@ -89,7 +89,10 @@ export const gaugesOf = (fresh: readonly FreshSignal[]): Gauges => ({
   fearGreed: gauge(fresh, sentiment.type, 'fear_greed'),
 })
 
-/** The built-in producer decides; without one the median of the registered ones, so that a single one moves little. */
+/**
+ * The built-in producer decides. Without it, the median of the registered ones counts, so that a single producer has
+ * little influence.
+ */
 const gauge = (fresh: readonly FreshSignal[], type: string, member: string): number | null => {
   const own: number[] = []
   const registered: number[] = []

@@ -37,7 +37,7 @@ import { regimeChange, type RegimeChange } from './regime.ts'
 export interface CycleRequest {
   readonly cycleId: string
   readonly trigger: CycleContext['trigger']
-  /** The time for which it is due; by default now. It may start a little later. */
+  /** Time for which the cycle is due. Default: now. It may start slightly later. */
   readonly asOf?: Timestamp
   readonly awaited?: CycleContext['awaited']
 }
@@ -140,7 +140,7 @@ const regimeEvents = (change: RegimeChange): readonly NewEvent[] => {
 
 type AuthorWithLatest = AuthorSignals<LatestSignal>
 
-/** The inputs of a cycle as of now, as plain data. */
+/** The current inputs of a cycle, as plain data. */
 export const cycleInputsOf = (
   facts: BrainFacts,
   context: DecisionContext,
@@ -166,7 +166,7 @@ export const cycleInputsOf = (
   }
 }
 
-/** Every author with current signals, and what they weigh now. */
+/** Authors with current signals, and their current weights. */
 export const authorsForCycle = (
   facts: BrainFacts,
   configuration: Configuration,
@@ -199,7 +199,7 @@ export const authorsForCycle = (
 
 const NOWHERE: ReadonlySet<CanonicalSymbol> = new Set()
 
-/** By author: where of the universe its newest call is open. */
+/** Symbols of the universe with an open latest call, by author. */
 const openCallsBySymbol = (
   { reputation }: BrainFacts,
   { universe }: Configuration,

@@ -56,12 +56,12 @@ const outcomeEvent = (
 
 const HOUR_MS = 3_600_000
 
-/** The schedule, or an operator through a surface. */
+/** Trigger of a run: the schedule, or an operator through a surface. */
 export type LearningCause =
   | { readonly trigger: 'schedule'; readonly due: Timestamp }
   | { readonly trigger: 'api' | 'cli' }
 
-/** Every run is recorded, also one that changes nothing. */
+/** Runs learning. Every run is recorded, even if it changes nothing. */
 export const runLearning = (facts: BrainFacts, cause: LearningCause, context: DecisionContext): Decision => {
   const { configuration, now } = context
   const { learning } = facts.brain
@@ -146,7 +146,7 @@ interface Adjustment {
   readonly meanReturn: number | null
 }
 
-/** The result of a learning run: new weights, the step, and why. */
+/** The result of a learning run: new weights, the step, and the reason. */
 const adjust = (
   learning: Learning,
   configuration: Pick<Configuration, 'weights' | 'learning'>,
@@ -178,10 +178,13 @@ const adjust = (
   }
 }
 
-/** An edge so far above that of the whole brain moves a weight by a full step. */
+/** Edge over that of the whole brain that moves a weight by a full step. */
 const FULL_STEP_EDGE = 0.1
 
-/** From -1 to 1: how well a domain went with winning trades, and how much better its calls are than those of the brain. */
+/**
+ * Strength of a domain, -1 to 1: its correlation with winning trades, and the edge of its calls over those of the
+ * brain.
+ */
 const strengthOf = (
   domain: Domain,
   correlations: DomainWeights,
@@ -194,7 +197,7 @@ const strengthOf = (
 
 interface Pace {
   readonly step: number
-  /** Why the weights stay; null if they may move. */
+  /** Reason why the weights stay unchanged; null if they may move. */
   readonly reason: LearningReason | null
 }
 
@@ -251,8 +254,8 @@ const meanOf = (values: readonly number[]): number =>
 const NOISE = 1e-20
 
 /**
- * How much better than chance the calls of a domain are: the edges of its authors, by the weight of their word. There are
- * many more calls than trades, and the result of a trade is shared by all domains.
+ * How much better than chance the calls of a domain are: the mean edge of its authors, weighted by their influence.
+ * There are many more calls than trades, and all domains share the result of a trade.
  */
 const domainEdges = (
   { signals: { contributors, producers }, reputation }: BrainFacts,
@@ -278,7 +281,7 @@ const domainEdges = (
 const CONTRIBUTORS = 'contributor:'
 const PRODUCERS = 'producer:'
 
-/** Its calls are still judged, but its word counts no more. */
+/** True for a removed contributor. Its calls are still judged, but it has no weight. */
 const isRemoved = ({ byId }: BrainFacts['signals']['contributors'], author: string): boolean =>
   author.startsWith(CONTRIBUTORS) &&
   byId.get(contributorId(author.slice(CONTRIBUTORS.length)))?.removed === true
@@ -290,7 +293,7 @@ const domainOf = (author: string, registered: (name: string) => string | undefin
   return DOMAINS.find((domain) => domain === found) ?? null
 }
 
-/** More would not fit into a report. */
+/** Limit of producers in a report, which must fit into one event. */
 const PRODUCERS_REPORTED_MAX = 400
 
 /** Reputation of built-in and registered producers, by name. */

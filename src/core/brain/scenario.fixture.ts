@@ -22,7 +22,7 @@ export const MINUTE_MS = 60_000
 
 export const HOUR_MS = 60 * MINUTE_MS
 
-/** That the whole configuration fits here is part of the test: the caller hands it over as it is. */
+/** The default configuration. Its type checks that callers can pass the whole configuration. */
 export const RULES: DecisionRules & IntentRules = DEFAULT_CONFIGURATION
 
 const WEIGHTS = DEFAULT_CONFIGURATION.weights
@@ -42,7 +42,7 @@ export const builtin = producer('builtin')
 
 export const registered = producer('registered')
 
-/** A newcomer, unless its influence is proven. */
+/** A newcomer, unless an influence is given. */
 export const contributor = (id: string, influence = 0, groupId: string | null = null): ContributorAuthor => ({
   kind: 'contributor',
   id,
@@ -57,7 +57,7 @@ interface SignalChanges {
   readonly isOver?: boolean
 }
 
-/** By the built-in producer of its kind, about ETH, of this moment, unless told otherwise. */
+/** Defaults: the built-in producer of this kind, ETH, and the current time. */
 export const signalOf = (kind: string, payload: JsonObject, changes: SignalChanges = {}): BrainSignal => ({
   id: signalId(changes.id ?? kind),
   type: `signal.${kind}.v1`,
@@ -99,7 +99,7 @@ const btc = (kind: string): SignalChanges => ({ id: `btc-${kind}`, symbol: 'BTC'
 /** A signal with its author. */
 export interface BrainSignal extends AuthorSignal {
   readonly author: Author
-  /** The newest call of its author on the symbol has ended. */
+  /** True if the latest call of its author on the symbol has ended. */
   readonly isOver: boolean
 }
 
@@ -139,7 +139,7 @@ export const cycleOf = (
     (conviction) => conviction,
   )
 
-/** What the cycle thinks of its first symbol. */
+/** Conviction of the cycle on its first symbol. */
 export const firstOf = ({ convictions }: CycleResult): DecidedConviction => {
   const [first] = convictions
   if (first === undefined) throw new Error('the cycle had no symbol')

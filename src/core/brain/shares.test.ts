@@ -89,7 +89,8 @@ describe('17: shares', () => {
       h: 0.5,
     })
     expect(inputs([of(builtin('h'))])).toStrictEqual({ h: 1 })
-    // A group is named by whoever links contributors; the name of another author is no way into his cap.
+    // Contributors are linked by the name of their group. The name of another author does not lead into that author's
+    // cap.
     expect(inputs([of(contributor('a', 0, 'contributor:b')), of(contributor('b'))])).toStrictEqual({
       a: 0.5,
       b: 0.5,

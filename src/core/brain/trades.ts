@@ -24,17 +24,17 @@ export interface Trade {
 export interface CreditedContributor {
   readonly contributorId: ContributorId
   readonly nodeId: NodeId
-  /** 0 to 1; what producers had is left out. */
+  /** Weight from 0 to 1. Producers have no entry, so the weights may add up to less than 1. */
   readonly weight: number
 }
 
-/** Followed from the conviction to the close, then dropped. */
+/** Trades from the conviction until the close, after which they are dropped. */
 export interface Trades {
   /** Domain scores of convictions, until their cycle ends. */
   readonly convictions: PersistentMap<string, Readonly<Record<string, number>>>
-  /** By intent, until it opens a position or can no longer do so. */
+  /** Intended trades by intent, until the intent opens a position or can no longer do so. */
   readonly wanted: PersistentMap<IntentId, Trade & { readonly validUntil: Timestamp }>
-  /** By position. */
+  /** Open trades by position. */
   readonly held: PersistentMap<PositionId, Trade>
   /** Closed positions. Their outcome and shares are recorded in the same batch; the next cycle drops them. */
   readonly closed: readonly PositionId[]
@@ -51,7 +51,7 @@ export const evolveTrades = (trades: Trades, event: KnownEvent): Trades => {
   switch (event.type) {
     case 'brain.conviction.v1': {
       const { decision, domain_scores: scores } = event.payload
-      // A damaged event may lack it.
+      // A damaged event may lack `decision`.
       const action = (decision as typeof decision | undefined)?.action
       if (action !== 'long' && action !== 'short') return trades
       return { ...trades, convictions: trades.convictions.set(event.id, scores) }
@@ -108,7 +108,7 @@ const opened = (trades: Trades, position: PayloadOf<'execution.position_opened.v
 /** An order in status UNKNOWN may still fill after it expired. */
 const GRACE_MS = DAY_MS
 
-/** Without what is known of closed positions: whatever followed from their closing has followed. */
+/** Trades without closed positions, whose consequences have been recorded. */
 export const withoutClosed = (trades: Trades): Trades => ({
   ...trades,
   held: trades.held.deleteAll(trades.closed),
@@ -129,7 +129,7 @@ const swept = (trades: Trades, now: Timestamp): Trades => {
   }
 }
 
-/** A closed trade, as far as learning needs it. */
+/** A closed trade, reduced to what learning needs. */
 export interface Close {
   readonly at: Timestamp
   readonly won: boolean
@@ -141,7 +141,7 @@ export interface Close {
   readonly signals: number
 }
 
-/** The newest closes, oldest first, in chunks: adding one copies a chunk, not all. */
+/** The newest closes, oldest first. Stored in chunks, so that adding a close copies one chunk only. */
 export type Closes = readonly (readonly Close[])[]
 
 export const NO_CLOSES: Closes = []
@@ -149,7 +149,7 @@ export const NO_CLOSES: Closes = []
 const CHUNK = 100
 const CHUNKS_MAX = 101
 
-/** At least as many as any configuration asks for. */
+/** Limit of kept closes, at least as many as any configuration requires. */
 export const CLOSES_KEPT = CHUNK * (CHUNKS_MAX - 1)
 
 export const closeOf = (outcome: PayloadOf<'learning.outcome.v1'>, at: Timestamp): Close => ({
@@ -169,7 +169,7 @@ export const withClose = (closes: Closes, close: Close): Closes => {
   return [...closes.slice(-(CHUNKS_MAX - 1)), [close]]
 }
 
-/** Those after a time, oldest first. Times never decrease, so older chunks are skipped. */
+/** Closes after a time, oldest first. Times never decrease, so older chunks are skipped. */
 export const closesAfter = (closes: Closes, from: Timestamp): readonly Close[] => {
   const first = closes.findLastIndex((chunk) => (chunk[0]?.at ?? '') <= from)
   return closes

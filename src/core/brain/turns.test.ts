@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { contributor, curatorCall, cycleOf, firstOf, HOUR_MS, type BrainSignal } from './scenario.fixture.ts'
 
-/** What each author has of the vote. */
+/** Share of each author in the vote. */
 const sharesOf = (signals: readonly BrainSignal[]) =>
   Object.fromEntries(firstOf(cycleOf({ signals })).inputs.map(({ authorId, share }) => [authorId, share]))
 
@@ -19,7 +19,7 @@ const says = (
     author: { ...contributor(id), worth: { influence, newcomer, groupId: null } },
   })
 
-/** Each call takes four hours, each signal stays fresh for a day. */
+/** Each call lasts four hours, and each signal stays fresh for a day. */
 const inTurn = (influence: number, places: readonly number[]): readonly BrainSignal[] =>
   places.map((place) => says(`turn-${place}`, influence, { ageMs: place * 5 * HOUR_MS, isOver: place > 0 }))
 
@@ -43,7 +43,7 @@ it('names that wait until all of their calls are over have together what one of 
 it('a newcomer does not have the vote as soon as the calls of those who know something are over', () => {
   const known = says('known', 6, { ageMs: 20 * HOUR_MS, isOver: true })
   const shares = sharesOf([known, says('new-1', 0, { newcomer: 1 }), says('new-2', 0, { newcomer: 1 })])
-  // At the cap of a share.
+  // Limited by the cap of a share.
   expect(shares['known']).toBe(0.5)
 })
 
@@ -53,7 +53,7 @@ it('whose call is over has what it knows beyond those whose call is open', () =>
     says('open-1', 1, { newcomer: 1e-9 }),
     says('open-2', 2, { newcomer: 1e-9 }),
   ])
-  // 3, 1 and 2.
+  // The weights are 3 (6 minus 1 and 2), 1 and 2.
   expect(shares['over']).toBeCloseTo(0.5, 6)
   expect(shares['open-1']).toBeCloseTo(1 / 6, 6)
 })

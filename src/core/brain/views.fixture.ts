@@ -12,7 +12,7 @@ import type { Author } from './authors.ts'
 
 type Mirror = 1 | -1
 
-/** What somebody says about ETH, or exactly the opposite. */
+/** A view on ETH, which can be mirrored to its exact opposite. */
 export interface View {
   readonly kind: string
   readonly author: Author
@@ -20,7 +20,7 @@ export interface View {
   readonly payloadOf: (mirror: Mirror) => JsonObject
 }
 
-/** Whoever bears such a name has no open call anywhere. */
+/** Suffix of the names of authors without any open call. */
 const OVER = '-over'
 
 export const signalsOf = (views: readonly View[], mirror: Mirror = 1): readonly BrainSignal[] =>
@@ -39,7 +39,7 @@ const size = fc.integer({ min: 0, max: 9 })
 
 type Payloads = fc.Arbitrary<View['payloadOf']>
 
-// Whole distances from neutral and powers of two: here mirroring is exact, in bits.
+// Distances from neutral are whole numbers and powers of two, so that mirroring is exact to the bit.
 const PAYLOADS: Readonly<Record<string, Payloads>> = {
   ta: fc
     .tuple(whole(50), whole(64), size, whole(64), whole(8), size, size)
@@ -109,7 +109,7 @@ const worths = fc.constantFrom([0, 1] as const, [0.4, 0.5] as const, [3, 0.1] as
 
 const ends = fc.constantFrom('', OVER)
 
-// Who has one name has one standing.
+// Two authors with the same name must have the same standing.
 const authors: fc.Arbitrary<Author> = fc.oneof(
   fc.constant(builtin('house')),
   fc

@@ -104,7 +104,7 @@ describe('any valid configuration', () => {
 
 const presetNames = fc.constantFrom(null, 'conservative', 'balanced', 'degen', 'custom')
 
-/** Null when the drawn values do not go together. */
+/** Returns null if the drawn values conflict. */
 function layersWith(
   mine: readonly Leaf[],
   variables: readonly Leaf[],
@@ -191,7 +191,7 @@ function numberIn(schema: KeySchema): fc.Arbitrary<number> {
       minExcluded: schema.exclusiveMinimum !== undefined,
       maxExcluded: schema.exclusiveMaximum !== undefined,
       noNaN: true,
-      // Files do not tell zero from a negative zero.
+      // Files do not distinguish zero from negative zero.
     })
     .map((value) => (value === 0 ? 0 : value))
 }

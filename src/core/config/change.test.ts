@@ -238,7 +238,7 @@ describe('refusals', () => {
       'body.karma.treasury_address conflict',
     ])
     expect(outcomeOf({ treasury_address: null })).toStrictEqual(['body.karma.treasury_address conflict'])
-    // What is in force already, and what is not locked.
+    // Repeats the address in force, and changes a setting that is not locked.
     expect(outcomeOf({ treasury_address: '0xold', enabled: false })).toStrictEqual([])
     expect(outcomeOf({ treasury_address: '0xnew' })).toStrictEqual([])
   })

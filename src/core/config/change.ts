@@ -21,22 +21,22 @@ import { isJsonObject } from '../shared/json-object.ts'
 import { type KeyPath, type Leaf, leavesOf, sameValue, valueAt, withoutValue, withValue } from './values.ts'
 
 interface ChangeRequest {
-  /** What a client sent, parsed but not looked at. */
+  /** Body that a client sent, parsed as JSON but not validated. */
   readonly body: unknown
   readonly layers: Layers
   /** The configuration clients see now. */
   readonly running: Configuration
   /** Whether an empty `api.auth_token` is accepted. */
   readonly insecureOk: boolean
-  /** Keys, dotted, that may only be given this value. */
+  /** Dotted keys with the only value that each may be set to. */
   readonly locked?: Readonly<Record<string, Json>>
-  /** Of a change that comes over the network. */
+  /** Rules for a change that comes over the network. */
   readonly remote?: RemoteRules
   /** The first words of `loc` in faults. */
   readonly prefix: readonly string[]
 }
 
-/** What bounds a change that somebody makes from another machine. */
+/** Limits of a change that comes from another machine. */
 interface RemoteRules {
   /** Whether the caller may change this key. */
   readonly mayChange: (path: KeyPath) => boolean
@@ -47,9 +47,9 @@ interface RemoteRules {
 export interface AcceptedChange {
   readonly status: 'accepted'
   readonly configuration: Configuration
-  /** What `config/user.yaml` should say: only what differs from default and preset, and secrets. */
+  /** New content of `config/user.yaml`: values that differ from default and preset, and secrets. */
   readonly userValues: JsonObject
-  /** False when that is what it says already. */
+  /** False if the file already has this content. */
   readonly userValuesChanged: boolean
   /** Key paths, dotted. */
   readonly changed: readonly string[]
@@ -68,7 +68,7 @@ export type Change =
 /** Several times what a complete configuration has. */
 const KEYS_MAX = 2000
 
-/** A client's body over the user settings, and what follows from it. Writes nothing. */
+/** Applies a client's body to the user settings and computes the consequences. Writes nothing. */
 export const changeUserSettings = (request: ChangeRequest): Change => {
   const { body, layers, running, prefix } = request
   if (!isJsonObject(body)) {
@@ -82,7 +82,7 @@ export const changeUserSettings = (request: ChangeRequest): Change => {
   const requests = leaves.filter(({ path, value }) => !isRedactedSecret(path, value))
   const changedLayers = withRequests(layers, requests, asValues(running))
   const effective = effectiveConfiguration(changedLayers)
-  // Also what a preset would change, and what the environment hides today.
+  // Include keys that only a preset would change, and keys that the environment overrides today.
   const news = requests.filter(({ path, value }) =>
     value === null
       ? valueAt(layers.user.values, path) !== undefined || !isKnown(path)
@@ -128,8 +128,8 @@ export const changeUserSettings = (request: ChangeRequest): Change => {
 }
 
 /**
- * What a wish repeats from the running configuration is left alone, so that a shown configuration can be sent
- * back. Unless another wish, such as a new preset, would take it away: then it is written down.
+ * Requested values that repeat the running configuration are not written, so that a client can send a shown
+ * configuration back. Exception: a value that another request, such as a new preset, would change is written.
  */
 const withRequests = (layers: Layers, requests: readonly Leaf[], running: JsonObject): Layers => {
   const news = requests.filter(({ path, value }) => !repeats(valueAt(running, path), value))
@@ -142,7 +142,7 @@ const withRequests = (layers: Layers, requests: readonly Leaf[], running: JsonOb
   return withUserValues(layers, lost.reduce(applyRequest, changed.user.values))
 }
 
-/** An empty object asks for nothing where a group stands. */
+/** Whether a request repeats the present value. An empty object requests nothing from a group. */
 const repeats = (present: Json | undefined, request: Json): boolean =>
   request !== null && (sameValue(present, request) || (isJsonObject(present) && sameValue(request, {})))
 
@@ -154,7 +154,7 @@ const withUserValues = (layers: Layers, values: JsonObject): Layers => ({
   user: { ...layers.user, values },
 })
 
-/** Also what the environment hides today, since it would stop a start without it. */
+/** Includes faults that the environment overrides today: without its values the next start would fail. */
 const faultsIn = (layers: Layers, effective: Effective, token: TokenRule): readonly Fault[] => {
   const hidden = faultsOfKeys(effectiveValues({ ...layers, environment: NO_LAYER }))
   const visible =
@@ -164,9 +164,11 @@ const faultsIn = (layers: Layers, effective: Effective, token: TokenRule): reado
 }
 
 interface TokenRule {
-  /** Allowed by the operator, or empty before and not this change's doing. */
+  /** True if the operator allowed it, or if the token was empty before and the change does not set it to empty. */
   readonly mayBeEmpty: boolean
-  /** Refused even where the environment has a token today: the next start may be without it. */
+  /**
+   * True if the change removes the token. Refused even if the environment sets one today: the next start may lack it.
+   */
   readonly asksForNoToken: boolean
 }
 
@@ -197,7 +199,10 @@ const TOKEN_KEYS: ReadonlySet<string> = new Set(['api.auth_token', 'api.operator
 /** Settings that name a file. */
 const FILE_KEYS: ReadonlySet<string> = new Set(['market.file', 'store.checkpoint_file'])
 
-/** Whoever sets the first token owns the service, and a path may name any file that the service can reach. */
+/**
+ * A remote caller must not set the first token, which would control the service, nor a path outside the home folder,
+ * which may name any file that the service can reach.
+ */
 const faultsOfRemote = (
   news: readonly Leaf[],
   { running, remote, prefix }: Pick<ChangeRequest, 'running' | 'remote' | 'prefix'>,
@@ -229,7 +234,10 @@ const lockedFaults = (
       type: 'conflict',
     }))
 
-/** A venue that gets no orders is refused when it is set. One where something is open, from a file, may be set again. */
+/**
+ * A venue without support for live orders is refused when it is set. A venue with open positions or orders, from a
+ * file, may be set again.
+ */
 const venueFaults = (
   changed: readonly KeyPath[],
   { execution: { venue } }: Configuration,
@@ -249,8 +257,8 @@ const lockMessage = (key: string, only: Json | undefined): string =>
     : 'is locked by what happened so far and cannot be configured any more'
 
 /**
- * Only what differs from default and preset, and secrets. The preset may be the user's own or one that the
- * environment chose for now: a value is dropped only if neither needs it.
+ * Values that differ from default and preset, and secrets. The preset may be the user's own or one that the environment
+ * chose for now: a value is dropped only if neither needs it.
  */
 const neededValues = (layers: Layers): JsonObject => {
   const bases = [baseValues(layers), baseValues({ ...layers, environment: NO_LAYER })]
@@ -264,7 +272,7 @@ const neededValues = (layers: Layers): JsonObject => {
     .reduce((values, { path, value }) => withValue(values, path, value), {} as JsonObject)
 }
 
-/** Wishes that do not come true while the environment says otherwise. */
+/** Requested values that have no effect while the environment sets their key. */
 const overridden = (requests: readonly Leaf[], layers: Layers): readonly KeyPath[] => {
   const outcome = effectiveValues(layers)
   return requests
@@ -291,14 +299,14 @@ const RESTART_KEYS: ReadonlySet<string> = new Set([
   'ta.variance_decay',
 ])
 
-/** Of the market everything belongs to the feed, which is opened once, but these. */
+/** Settings of `market` that take effect at once. All others belong to the feed, which is opened once. */
 const LIVE_MARKET_KEYS: ReadonlySet<string> = new Set([
   'market.max_mark_age_seconds',
   'market.max_bar_move_pct',
   'market.trusted_price_sources',
 ])
 
-/** Whether a new value of the key counts only after a restart. */
+/** Whether a new value of the key takes effect only after a restart. */
 export const needsRestart = (path: KeyPath): boolean => {
   const key = path.join('.')
   if (path[0] === 'market') return !LIVE_MARKET_KEYS.has(key)

@@ -10,11 +10,11 @@ export type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 interface EnvironmentLayer {
   readonly layer: Layer
   readonly warnings: readonly string[]
-  /** Variables that mean nothing: a misspelt limit would silently not hold. */
+  /** Variables that no setting matches. They are errors, because a misspelled limit would silently have no effect. */
   readonly problems: readonly string[]
 }
 
-/** Read elsewhere: they say where and how to run, not what to do. */
+/** Variables that are read elsewhere. They configure how the process runs, not its decisions. */
 const NOT_CONFIGURATION: ReadonlySet<string> = new Set([
   'SVC_HOME',
   'SVC_INSECURE_OK',
@@ -24,14 +24,17 @@ const NOT_CONFIGURATION: ReadonlySet<string> = new Set([
   'SVC_API_TOKEN',
 ])
 
-/** Orchestrators set these for a service that is named svc; those of tests are read by tests. */
+/** Variables that orchestrators set for a service named svc, and those that only tests read. */
 const OF_OTHERS = /^SVC_(?:SERVICE_HOST|SERVICE_PORT(?:_.*)?|PORT(?:_\d+_.*)?|TEST_.*)$/
 
 const KEY_OF_VARIABLE: ReadonlyMap<string, Key> = new Map(
   CONFIGURATION_KEYS.map((key) => [variableOf(key.path), key]),
 )
 
-/** `SVC_` and the key, `__` between levels, any case. A value of the wrong form is left for the schema. */
+/**
+ * Reads `SVC_` and the key, with `__` between levels, in any case. A value of the wrong form is left for the schema to
+ * reject.
+ */
 export const environmentLayer = (environment: EnvironmentVariables): EnvironmentLayer => {
   const variables = Object.entries(environment)
     .flatMap(([name, text]) => (text === undefined ? [] : [{ name, text, variable: name.toUpperCase() }]))
@@ -126,7 +129,7 @@ const readJson = (text: string, isRight: (value: unknown) => value is Json): Jso
     const value: unknown = JSON.parse(text)
     return isRight(value) ? value : text
   } catch {
-    // Not JSON: the text itself goes to the schema, which names the variable and what it must be.
+    // The text is not JSON and is passed to the schema, whose fault names the variable and the valid values.
     return text
   }
 }

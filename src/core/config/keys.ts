@@ -15,7 +15,7 @@ export interface Key {
 /** Every key in the order of the schema. A map is one key: its members are data. */
 export const CONFIGURATION_KEYS: readonly Key[] = keysIn(configurationSchema, [])
 
-/** The names a group knows, null below a key or inside a map. */
+/** Names of the members of a group; null below a key or inside a map. */
 export const namesIn = (path: KeyPath): readonly string[] | null => {
   const schema = path.reduce<z.core.$ZodType | null>(
     (group, name) => (group === null ? null : memberOf(group, name)),
@@ -25,7 +25,7 @@ export const namesIn = (path: KeyPath): readonly string[] | null => {
   return shape === null ? null : Object.keys(shape)
 }
 
-/** Own members only: `constructor` is the name of no key. */
+/** Looks up own members only: `constructor` is not the name of a key. */
 const memberOf = (group: z.core.$ZodType, name: string): z.core.$ZodType | null => {
   const shape = shapeOf(group)
   return shape !== null && Object.hasOwn(shape, name) ? (shape[name] ?? null) : null

@@ -4,7 +4,7 @@ import type { Configuration } from './schema.ts'
 import { DEFAULT_CONFIGURATION, validateValues } from './validate.ts'
 import { type KeyPath, leavesOf, mergeValues, sameValue, valueAt } from './values.ts'
 
-/** What one source says. `whereIs` names file and line, or the variable, of a key. */
+/** Values of one source. `whereIs` returns file and line, or the variable, that sets a key. */
 export interface Layer {
   readonly values: JsonObject
   readonly whereIs: (path: KeyPath) => string
@@ -23,7 +23,7 @@ export interface Layers {
   readonly environment: Layer
 }
 
-/** A fault and the source that is to blame, null when it is in no source (a missing key). */
+/** A fault and the source that caused it; null if no source has the key (a missing key). */
 export interface SourcedFault extends Fault {
   readonly source: string | null
 }
@@ -46,11 +46,11 @@ export const effectiveConfiguration = (layers: Layers): Effective => {
 export const effectiveValues = (layers: Layers): JsonObject =>
   mergeAll(baseValues(layers), layers.user.values, layers.environment.values)
 
-/** What holds without user settings and environment values; the preset is still the one they choose. */
+/** Values without user settings and environment. The preset is still the one that these choose. */
 export const baseValues = (layers: Layers): JsonObject =>
   mergeAll(asValues(DEFAULT_CONFIGURATION), layers.defaultFile.values, presetLayer(layers).values)
 
-/** Whether the source decides the key, whatever weaker ones say. */
+/** Whether the source sets the key, which overrides all weaker sources. */
 export const setsKey = (layer: Layer, path: KeyPath): boolean => {
   const value = valueAt(layer.values, path)
   return value !== undefined && value !== null
@@ -67,7 +67,7 @@ export const changedKeys = (before: Configuration, after: Configuration): readon
 /** A configuration is JSON: the schema made it so. */
 export const asValues = (configuration: Configuration): JsonObject => configuration
 
-/** The name is not checked here: it may be anything. */
+/** The chosen name, unchecked: it may be any value. */
 const chosenPreset = ({ environment, user, defaultFile }: Layers): unknown =>
   [environment, user, defaultFile]
     .map(({ values }) => values['preset'] ?? null)
@@ -111,7 +111,7 @@ const sourceOf = (layers: Layers, { loc }: Fault): string | null => {
 const mergeAll = (...values: readonly JsonObject[]): JsonObject =>
   values.reduce((weaker, stronger) => mergeValues(weaker, stronger), {})
 
-/** What a preset says when no file of its name does. */
+/** Values of the presets that need no file. A file of the same name replaces them. */
 export const BUILT_IN_PRESETS: ReadonlyMap<string, JsonObject> = new Map([
   ['conservative', preset([0.3, 0.25, 0.2, 0.1, 0.1, 0.05], [1, 0.05, 0.03, 0.02, 0.15])],
   ['balanced', preset([0.25, 0.25, 0.2, 0.15, 0.1, 0.05], [2, 0.1, 0.06, 0.03, 0.3])],

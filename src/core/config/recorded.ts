@@ -6,7 +6,7 @@ import { DEFAULT_CONFIGURATION } from './validate.ts'
 import { isJsonObject } from '../shared/json-object.ts'
 import { type KeyPath, leavesOf, sameValue, valueAt, withValue } from './values.ts'
 
-/** What decisions depend on. How the service is reached and where it keeps its files stays out of the log. */
+/** Sections that decisions depend on. Network addresses and file locations of the service stay out of the log. */
 const SECTIONS = [
   'weights',
   'risk',
@@ -25,14 +25,14 @@ const SECTIONS = [
   'trace',
 ] as const satisfies readonly (keyof Configuration)[]
 
-/** No decision reads them, and they name places or are long. */
+/** Keys that no decision reads. They name places or are long. */
 const OMITTED: readonly KeyPath[] = [
   ['execution', 'venue_url'],
   ['market', 'file'],
   ['market', 'sim'],
 ]
 
-/** The settings that differ from the defaults, for the log: with them every decision can be made again. */
+/** Settings that differ from the defaults, recorded in the log so that every decision can be reproduced. */
 export const recordedConfiguration = (configuration: Configuration): JsonObject =>
   leavesOf(asValues(redactedConfiguration(configuration)))
     .filter(({ path, value }) => isRecorded(path) && !sameValue(value, valueAt(DEFAULTS, path)))
@@ -44,7 +44,7 @@ const isRecorded = (path: KeyPath): boolean =>
   SECTIONS.some((name) => name === path[0]) &&
   !OMITTED.some((omitted) => omitted.every((name, index) => name === path[index]))
 
-/** What an event of the log says of the configuration that counts from then on. */
+/** The members of an event that record the configuration in force from that event on. */
 export const configurationRecord = (
   configuration: Configuration,
   sha256Hex: (text: string) => string,
@@ -53,7 +53,7 @@ export const configurationRecord = (
   configuration: recordedConfiguration(configuration),
 })
 
-/** The settings of decisions as they were recorded, all others as they are by default; null for what cannot be read. */
+/** Recorded settings for decisions, and defaults for all others; null for unreadable input. */
 export const configurationFrom = (recorded: unknown): Configuration | null => {
   if (!isJsonObject(recorded)) return null
   const values = leavesOf(recorded)

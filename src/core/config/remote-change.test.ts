@@ -21,7 +21,7 @@ const runningOf = (layers: Layers) => {
   return effective.configuration
 }
 
-/** A change by somebody who may change everything but risk, and whose files are in `data/`. */
+/** A change by a caller who may change everything except risk, with files in `data/`. */
 const change = (layers: Layers, body: JsonObject): Change =>
   changeUserSettings({
     body,

@@ -9,7 +9,7 @@ const RETIRED: readonly (readonly [section: string, group: string])[] = [
 
 export interface WithoutRetired {
   readonly values: JsonObject
-  /** As `karma.trust`. */
+  /** Dotted names of the ignored groups, such as `karma.trust`. */
   readonly retired: readonly string[]
 }
 

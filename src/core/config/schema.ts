@@ -53,11 +53,11 @@ export type Configuration = DeepReadonly<z.infer<typeof configurationSchema>>
 
 type DeepReadonly<T> = T extends object ? { readonly [Member in keyof T]: DeepReadonly<T[Member]> } : T
 
-/** The settings that are declared as secrets, by their dotted path. No output shows them as they are. */
+/** Settings that are declared as secrets, by dotted path. No output shows their values. */
 export const secretSettings = (): ReadonlyMap<string, SecretForm> =>
   (secrets ??= new Map(secretsIn(configurationSchema, [])))
 
-// Found once: a command that shows no settings does not look for them.
+// Cached on first use, so that commands that show no settings need not search for them.
 let secrets: ReadonlyMap<string, SecretForm> | null = null
 
 const secretsIn = (schema: z.core.$ZodType, path: readonly string[]): readonly [string, SecretForm][] => {

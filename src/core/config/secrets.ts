@@ -7,10 +7,16 @@ import type { KeyPath } from './values.ts'
 
 export const REDACTED = '***REDACTED***'
 
-/** Inside of what has no schema of its own, such as parameters of strategies: there the name of a member has to do. */
+/**
+ * Names of secrets inside values without a schema, such as parameters of strategies, where only the name of a member
+ * identifies a secret.
+ */
 const SECRET_NAME = /token|secret|password|private_key|api_key/i
 
-/** Returns the settings that may be shown: secrets that are set read `***REDACTED***`, addresses keep the part that is none. */
+/**
+ * Returns the configuration for display: secrets that are set read `***REDACTED***`, and addresses keep their public
+ * part.
+ */
 export const redactedConfiguration = (configuration: Configuration): Configuration =>
   redactedMembers(configuration, []) as Configuration
 
@@ -25,7 +31,10 @@ export const secretTexts = (valueOf: (path: KeyPath) => unknown): readonly strin
 export const configurationHashInput = (configuration: Configuration): string =>
   canonicalJson(redactedConfiguration(configuration))
 
-/** `config_hash`. A changed configuration is another object, and every cycle asks: it is computed once for each. */
+/**
+ * `config_hash`. Cached per configuration object, because every cycle needs it and a changed configuration is a new
+ * object.
+ */
 export const configurationHash = (configuration: Configuration, sha256Hex: Sha256Hex): string => {
   const known = hashes.get(configuration)
   if (known !== undefined) return known
@@ -72,7 +81,7 @@ const shownAs = (form: SecretForm, value: string): string => {
 const PASSWORD_IN_URL = /^([a-z]+:\/\/[^:@/?#]*:).*(@[^@]*)$/s
 const PASSWORD_IN_QUERY = /([?&][^=&]*(?:token|secret|password|private_key|api_key)[^=&]*=)([^&#]*)/gi
 
-/** Scheme and host alone. What cannot be read as an address is hidden whole. */
+/** Scheme and host of an address. Text that is not an address is hidden whole. */
 const redactedPath = (url: string): string => {
   if (!URL.canParse(url)) return REDACTED
   const { protocol, host, origin, href } = new URL(url)
@@ -90,14 +99,14 @@ const textsIn = (value: string, form: SecretForm): readonly string[] => {
   return [value, ...(path.length < PATH_LENGTH_MIN ? [] : [path]), ...password]
 }
 
-/** A shorter path stands in too many other texts. */
+/** Shorter paths occur in too many other texts to be hidden. */
 const PATH_LENGTH_MIN = 8
 
 const writtenAndRead = (password: string): readonly string[] => {
   try {
     return [password, decodeURIComponent(password)]
   } catch {
-    // A percent sign that stands for itself: the driver takes it as it is written.
+    // The percent sign is literal. The driver uses the text unchanged.
     return [password]
   }
 }

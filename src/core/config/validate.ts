@@ -11,13 +11,13 @@ type Validation =
   | { readonly status: 'valid'; readonly configuration: Configuration }
   | { readonly status: 'invalid'; readonly faults: readonly Fault[] }
 
-/** Code that checks quicker is written for nothing: a command reads the settings once. */
+/** Compiling checks into code does not pay: a command reads the settings once. */
 const ONCE = { jitless: true }
 
 /** The built-in defaults, complete. */
 export const DEFAULT_CONFIGURATION: Configuration = frozen(configurationSchema.parse({}, ONCE))
 
-/** All faults of complete values: of each key, and of keys that do not go together. No prefix in `loc`. */
+/** All faults of complete values: those of single keys, and those of keys that conflict. `loc` has no prefix. */
 export const validateValues = (values: JsonObject): Validation => {
   const parsed = configurationSchema.safeParse(values, ONCE)
   if (parsed.success) {
@@ -35,7 +35,7 @@ export const validateValues = (values: JsonObject): Validation => {
   }
 }
 
-/** Faults of single keys only: what is wrong whatever stronger layers say. */
+/** Faults of single keys only, which stronger layers cannot repair. */
 export const faultsOfKeys = (values: JsonObject): readonly Fault[] => {
   const parsed = configurationSchema.safeParse(values, ONCE)
   return parsed.success ? [] : faultsOf(parsed.error, [], { input: values, hintFor })
@@ -53,7 +53,7 @@ const concerns = ({ reads }: Rule, { loc }: Fault): boolean =>
     return path.slice(0, loc.length).every((name, index) => name === loc[index])
   })
 
-/** Defaults take the place of what is wrong, so that the rules can look at the rest. */
+/** Replaces faulty values by defaults, so that the rules can check the rest. */
 const withoutFaulty = (values: JsonObject, faults: readonly Fault[]): JsonObject =>
   faults.reduce((rest, { loc }) => withoutValue(rest, objectPath(values, loc)), values)
 
@@ -66,13 +66,13 @@ function frozen<T>(value: T): T {
   return value
 }
 
-/** A rule over several keys. It is asked only when all keys it reads are valid by themselves. */
+/** A rule over several keys. It is checked only if all keys that it reads are valid by themselves. */
 interface Rule {
   readonly reads: readonly string[]
-  /** Where the fault is shown. */
+  /** Key at which the fault is reported. */
   readonly at: string
   readonly type: FaultType
-  /** What is wrong, or null. */
+  /** Returns the fault, or null. */
   readonly check: (configuration: Configuration) => string | null
 }
 
@@ -137,7 +137,8 @@ const RULES: readonly Rule[] = [
       cts[signal].to > cts[signal].from ? null : `must be greater than brain.cts.${signal}.from`,
     ),
   ),
-  // Only then an order that was not found cannot arrive any more: neither from an attempt that is under way nor late.
+  // Lookups must last until an order that was not found cannot arrive any more, neither from a running attempt nor
+  // late.
   conflict(
     ['execution.lookups', 'execution.send_timeout_seconds', 'execution.venue'],
     'execution.lookups.seconds',
@@ -150,7 +151,7 @@ const RULES: readonly Rule[] = [
             'the venue accepts an order, one that it did not have may still arrive'
     },
   ),
-  // What was confirmed for a simulator must never count for real money.
+  // A confirmation that was given for a simulator must never apply to real money.
   conflict(['execution.venue', 'execution.venue_url'], 'execution.venue_url', ({ execution }) =>
     execution.venue_url !== '' && !isSandbox(execution.venue)
       ? 'needs a venue whose name ends in -sandbox'
@@ -176,7 +177,7 @@ const RULES: readonly Rule[] = [
   })),
 ]
 
-/** What one USD of a short loses at its stop; a long loses a little less. */
+/** Loss of one USD of a short at its stop. A long loses a little less. */
 const lossAtStopPerUsd = ({ execution }: Configuration): number => {
   const exit = (1 + execution.stop_loss_pct) * (1 + execution.paper_slippage_bps / 10_000)
   return exit - 1 + exit * (execution.paper_fee_bps / 10_000)
@@ -192,7 +193,7 @@ const rounded = (value: number): number => Number(value.toFixed(6))
 
 const TOKEN_LENGTH_RECOMMENDED = 32
 
-/** What is allowed but unwise. */
+/** Warnings about values that are allowed but unwise. */
 export const warningsOf = ({ api }: Configuration): readonly string[] =>
   [['api.auth_token', api.auth_token] as const, ['api.operator_token', api.operator_token] as const].flatMap(
     ([key, token]) =>

@@ -8,15 +8,15 @@ export interface Leaf {
   readonly value: Json
 }
 
-/** No key lies deeper; what is nested deeper is left as it is, for the schema to refuse. */
+/** Depth limit of keys. Deeper values are not merged, and the schema rejects them. */
 export const DEPTH_MAX = 16
 
-/** The stronger values over the weaker. Objects merge, all else replaces, null says nothing. */
+/** Merges the stronger values over the weaker. Objects merge, other values replace, and null has no effect. */
 export const mergeValues = (weaker: JsonObject, stronger: JsonObject, depth = 0): JsonObject => {
   const merged = new Map(Object.entries(weaker))
   for (const [name, value] of Object.entries(stronger)) {
     const below = merged.get(name)
-    // A null without anything below is an unknown key: it stays, so that it is refused.
+    // A null without a weaker value belongs to an unknown key. It stays, so that the schema rejects it.
     if (value === null && below !== undefined) continue
     const merges = isJsonObject(value) && depth < DEPTH_MAX
     merged.set(name, merges ? mergeValues(isJsonObject(below) ? below : {}, value, depth + 1) : value)

@@ -57,7 +57,7 @@ export const brainEvents = {
     domain_weights: numbers,
     counter_thesis: z.record(z.string(), z.number().nullable()),
   }),
-  /** Ends the events of a cycle. */
+  /** Last of the events of a cycle. */
   'brain.cycle.v1': z.object({
     cycle_id: z.string(),
     trigger: z.enum(['api', 'schedule', 'cli', 'backtest']),
@@ -75,21 +75,24 @@ export const brainEvents = {
     engine_version: z.string(),
     stale_cycles: z.int(),
     warnings: z.array(z.string()),
-    /** What the regime was decided by. Absent in logs of before it was recorded. */
+    /** Gauges and votes that decided the regime. Absent from logs of releases that did not record it. */
     evidence: evidence.optional(),
     /**
-     * The time on the grid of cycles for which it decided: signals count as old as they were then. Absent for cycles on
-     * request, and in logs of before it was recorded.
+     * Time on the grid of cycles for which the cycle decided, from which the ages of signals are measured. Absent for
+     * cycles on request, and from logs of releases that did not record it.
      */
     as_of: branded<Timestamp>().optional(),
-    /** What a scheduled cycle waited for. Absent for other cycles, and in logs of before it was recorded. */
+    /**
+     * Inputs that a scheduled cycle waited for. Absent for other cycles, and from logs of releases that did not record
+     * it.
+     */
     awaited: z
       .object({
-        /** `late`: the bars that closed then were not all stored. `none`: no bars were due. */
+        /** `late`: not all bars that closed at that time were stored. `none`: no bars were due. */
         bar: z.enum(['stored', 'late', 'none']),
         /** Producers that were due and had finished. */
         producers: z.array(z.string()),
-        /** Producers that were due and had not: the cycle did not wait for them any longer. */
+        /** Producers that were due and had not finished when the cycle stopped waiting for them. */
         late_producers: z.array(z.string()),
       })
       .optional(),
@@ -110,33 +113,33 @@ const LEARNING_REASONS = [
 const reason = z.enum(LEARNING_REASONS)
 
 export const learningEvents = {
-  /** What an agent says came of a signal: weak evidence, never money. */
+  /** Report of an agent about the result of a signal. It is weak evidence and never affects money. */
   'learning.feedback.v1': z.object({
     producer_id: z.string(),
     signal_id: branded<SignalId>().nullable(),
     outcome: z.enum(FEEDBACK_OUTCOMES).nullable(),
     pnl: z.number().nullable(),
     note: z.string().nullable(),
-    /** False when the signal is unknown or of another producer: then it has no effect. */
+    /** False if the signal is unknown or from another producer. The feedback then has no effect. */
     matched: z.boolean(),
     signal_type: z.string().nullable(),
     score: z.number().nullable(),
     submitted_by: z.string(),
     contributor_id: branded<ContributorId>().nullish(),
-    /** Whether it is evidence: once per signal and caller, and only where the market gave no answer. */
+    /** Whether the feedback counts as evidence: once per signal and caller, and only if the market gave no answer. */
     counted: z.boolean().optional(),
-    /** Against an outcome that the market decided. */
+    /** Weight relative to an outcome that the market decided. */
     weight: z.number().optional(),
   }),
-  /** A trade that is over, with what was believed when it began. */
+  /** A closed trade, with the domain scores at its entry. */
   'learning.outcome.v1': z.object({
     position_id: branded<PositionId>(),
     conviction_id: z.string(),
     direction: z.enum(['long', 'short']),
     realized_pnl: z.number(),
-    /** Of what was put in, after all costs. */
+    /** Profit after all costs, divided by the capital put in. */
     net_return: z.number(),
-    /** Whether the price went the right way, whatever it cost. */
+    /** Whether the price moved in the direction of the trade, regardless of costs. */
     direction_correct: z.boolean(),
     time_held_hours: z.number(),
     max_drawdown_pct: z.number(),
@@ -145,7 +148,7 @@ export const learningEvents = {
     domain_scores_at_entry: numbers,
     signal_ids: z.array(branded<SignalId>()),
   }),
-  /** A learning run, also one that changes nothing. */
+  /** A learning run, even if it changes nothing. */
   'learning.weight_adjustment.v1': z.object({
     cycle_type: z.literal('weekly'),
     trigger: z.enum(['schedule', 'api', 'cli']),
@@ -156,13 +159,13 @@ export const learningEvents = {
     reason,
     applied: z.boolean(),
     correlations: numbers,
-    /** By domain: how much better than chance its calls are. Absent from older logs. */
+    /** Edge of the calls over chance, by domain. Absent from older logs. */
     edges: numbers.optional(),
     step: z.number(),
-    /** In force after this run; 0 for the configured weights. */
+    /** Version of the weights in force after this run; 0 for the configured weights. */
     weights_version: z.int(),
     window_mean_return: z.number().nullable(),
-    /** Learned weights hold as long as these do. */
+    /** Configured weights at the time of the run. Learned weights remain valid until these change. */
     configured_weights: numbers,
   }),
   'learning.report.v1': z.object({

@@ -29,10 +29,10 @@ type Catalogue = typeof CATALOGUE
 
 export type EventType = keyof Catalogue
 
-/** As it is read from the log: ids, timestamps and canonical symbols are branded. */
+/** Payload as it is read from the log: ids, timestamps and canonical symbols are branded. */
 export type PayloadOf<Type extends EventType> = z.output<Catalogue[Type]>
 
-/** As it is written. */
+/** Payload as it is written: ids, timestamps and canonical symbols are plain texts. */
 export type NewPayload<Type extends EventType> = z.input<Catalogue[Type]>
 
 /** Signals are an open family: known ones are declared in core/signal-types, others are kept and carry no weight. */
@@ -48,7 +48,10 @@ interface Wanted<Type extends string, Payload> {
   readonly dedupeKey?: string
 }
 
-/** What a decision wants recorded. Absent members take the batch's own: now, the caller's trace, a new id. */
+/**
+ * An event that a decision records. Absent members default to those of the batch: the current time, the caller's trace,
+ * a new id.
+ */
 export type NewEvent =
   | { [Type in EventType]: Wanted<Type, NewPayload<Type>> }[EventType]
   | Wanted<SignalType, JsonObject>
@@ -58,15 +61,15 @@ export type StoredSignal = Stamped<SignalType>
 /** A stored event of a type we know. */
 export type KnownEvent = { [Type in EventType]: Stamped<Type, PayloadOf<Type>> }[EventType] | StoredSignal
 
-/** Unknown types are kept in the log and change nothing. */
+/** Returns null for an unknown type. Such events stay in the log and change nothing. */
 export const asKnown = (event: Stamped): KnownEvent | null =>
   TYPES.has(event.type) || event.type.startsWith('signal.') ? (event as unknown as KnownEvent) : null
 
-/** Asked several times for each event: a set answers faster than the catalogue. */
+/** Looked up several times for each event, for which a set is faster than the catalogue. */
 const TYPES: ReadonlySet<string> = new Set(Object.keys(CATALOGUE))
 
 export const isSignal = (event: KnownEvent): event is StoredSignal => event.type.startsWith('signal.')
 
-/** Whether an event still has the payload that its type promises. */
+/** Whether the payload of an event matches the schema of its type. */
 export const isSound = ({ type, payload }: Stamped): boolean =>
   !Object.hasOwn(CATALOGUE, type) || CATALOGUE[type as EventType].safeParse(payload).success

@@ -14,24 +14,24 @@ const bar = z.object({
   high: price,
   low: price,
   close: price,
-  /** Traded, in units of the symbol and in USD. */
+  /** Traded volume, in units of the symbol and in USD. */
   volume: amount,
   quote_volume: amount,
-  /** Percent per year. */
+  /** Funding and basis in percent per year. */
   funding_annualized: z.number().nullable(),
   basis_annualized: z.number().nullable(),
   open_interest_usd: amount.nullable(),
-  /** Within half a percent of the price. */
+  /** Depth of the order book within half a percent of the price. */
   bid_depth_usd: amount.nullable(),
   ask_depth_usd: amount.nullable(),
   fear_greed: z.number().min(0).max(100).nullable(),
   feed: z.string(),
-  /** Came late, to fill the past: it feeds indicators and decides nothing. */
+  /** True for a bar that arrived late and fills a gap. It feeds indicators and triggers no decision. */
   backfill: z.boolean(),
 })
 
 export const marketEvents = {
   'market.bar.v1': bar,
-  /** So far from the last one that the next has to confirm it. */
+  /** A bar so far from the last one that the next bar has to confirm it. */
   'market.bar_held.v1': bar,
 } as const

@@ -18,7 +18,7 @@ const numberOrNull = z.number().nullable()
 const horizon = z.enum(HORIZONS)
 
 export const attributionEvents = {
-  /** Who is behind a signal, and the call it makes. Contributor members are null for producers. */
+  /** Author of a signal, and the call that the signal makes. Contributor members are null for producers. */
   'attribution.recorded.v1': z.object({
     signal_id: branded<SignalId>(),
     contributor_id: branded<ContributorId>().nullable(),
@@ -27,22 +27,24 @@ export const attributionEvents = {
     received_at: branded<Timestamp>(),
     symbol: branded<CanonicalSymbol>().nullable(),
     direction: z.enum(DIRECTIONS).nullable(),
-    /** The strength the signal states for itself. */
+    /** Strength that the signal states. */
     score: numberOrNull,
-    /** How sure the author is of the direction. */
+    /** Probability that the author assigns to the direction. */
     probability: z.number().nullish(),
-    /** The call it opens or joins; null for a signal that makes none. */
+    /** The call that the signal opens or joins; null if it makes none. */
     call_id: branded<CallId>().nullish(),
     horizon: horizon.nullish(),
     due_at: branded<Timestamp>().nullish(),
     /** The price when the call was opened; null if there was no recent one. */
     ref_price: z.number().nullish(),
-    /** What the price usually moves within the horizon, as a part of it. */
+    /** Usual price move within the horizon, as a fraction of the price. */
     ref_sigma: z.number().nullish(),
-    /** Of a contributor with a public key, over `submissionText`: anybody can check it from the log. */
+    /** Signature of a contributor with a public key, over `submissionText`. Any reader of the log can verify it. */
     signature: z.string().optional(),
   }),
-  /** What the price did within the horizon of a call that was traded on: its author is known by that, not by the trade. */
+  /**
+   * Price move within the horizon of a call that was traded on. Authors are judged by the price move, not by the trade.
+   */
   'attribution.measured.v1': z.object({
     call_id: branded<CallId>(),
     producer_id: z.string(),
@@ -59,10 +61,10 @@ export const attributionEvents = {
     base_rate: numberOrNull,
     void_reason: z.enum(['no_price', 'no_bar']).nullable(),
   }),
-  /** What became of a call. Once per call; `hit` is null for one that is void. */
+  /** Result of a call, once per call. `hit` is null for a void call. */
   'attribution.resolved.v1': z.object({
     call_id: branded<CallId>(),
-    /** The first and the newest that made it. */
+    /** The first and the latest signals of the call. */
     signal_ids: z.array(branded<SignalId>()),
     producer_id: z.string(),
     contributor_id: branded<ContributorId>().nullable(),
@@ -73,12 +75,12 @@ export const attributionEvents = {
     position_id: branded<PositionId>().nullable(),
     ref_price: numberOrNull,
     exit_price: numberOrNull,
-    /** Of the price; of trades net, over what they were entered with. */
+    /** Return of the price. For trades: net profit divided by the capital that they were entered with. */
     return_pct: numberOrNull,
-    /** Smaller moves are flat. */
+    /** Half width of the flat band. Smaller moves count as flat. */
     band_pct: numberOrNull,
     hit: z.boolean().nullable(),
-    /** How often such calls hit without any skill, before this one. */
+    /** Hit rate of such calls without any skill, before this one. */
     base_rate: numberOrNull,
     void_reason: z.enum(['no_price', 'no_bar']).nullable(),
     horizon,
@@ -94,7 +96,7 @@ export const contributorEvents = {
     node_id: branded<NodeId>(),
     name: z.string(),
     role: z.string(),
-    /** Ed25519, 64 hex digits: from here on submissions of this contributor must be signed with it. */
+    /** Ed25519 key, 64 hex digits. From this event on, submissions of this contributor must be signed with it. */
     public_key: z.string().optional(),
     metadata: z.custom<JsonObject>((value) => typeof value === 'object' && value !== null),
   }),

@@ -10,18 +10,18 @@ import {
 import { killSwitchLevel } from '../shared/level.ts'
 import { REGIMES } from './brain.ts'
 
-/** What the check of the stored log found when a process started. */
+/** Result of the check of the stored log when a process starts. */
 const startIntegrity = z.object({
   ok: z.boolean(),
   reason: z.string().nullable(),
   first_bad_seq: z.int().nullable(),
 })
 
-/** Size and base64 root of a signed checkpoint, whose file may be deleted, but not this. */
+/** Size and base64 root of a signed checkpoint. Its file may be deleted, but this record stays. */
 const recordedCheckpoint = z.object({ size: z.int(), root: z.string() })
 
 const nodeKey = { node_id: z.string(), public_key: z.string().regex(/^[0-9a-f]{64}$/), reason: z.string() }
-/** What an access key may be allowed to do. */
+/** Rights that an access key may have. */
 export const ACCESS_SCOPES = ['read', 'submit', 'emit', 'operate'] as const
 
 /** The settings of decisions that differ from the defaults, by section: see `recordedConfiguration`. */
@@ -36,52 +36,54 @@ export const systemEvents = {
     public_key: z.string(),
     ephemeral: z.boolean(),
     integrity: startIntegrity,
-    /** The newest checkpoint at the start; null where none are kept. From then on it must not be missing. */
+    /** Latest checkpoint at the start; null if none are kept. From then on it must not be missing. */
     checkpoint: recordedCheckpoint.nullable().optional(),
-    /** Settings by which the log is folded from now on: every reader has to do it alike. */
+    /** Settings that control the fold from this event on. Every reader has to apply them alike. */
     folding: z
       .object({
         analysis_bar_seconds: z.int(),
         variance_decay: z.number(),
-        /** Of older logs: no fold reads it any more. */
+        /** Set by older releases. No fold reads it any more. */
         link_window_seconds: z.int().optional(),
-        /** What the account begins with; once something was traded it stays what it was. */
+        /** Starting balance of the account. It cannot change after the first trade. */
         start_balance_usd: z.number().optional(),
-        /** Outcomes of authors are remembered for so many days. */
+        /** Number of days for which outcomes of authors are kept. */
         outcome_days: z.int().optional(),
-        /** The same; what counts is `edge_half_life`. */
+        /** Set by older releases and not read any more. `edge_half_life` counts. */
         form_half_life: z.number().optional(),
-        /** After so many newer outcomes one counts half in the edge of its author. */
+        /** Sum of distances of newer outcomes after which an outcome counts half in the edge of its author. */
         edge_half_life: z.number().optional(),
       })
       .optional(),
-    /** What this process decides by. Absent in logs of before it was recorded. */
+    /**
+     * Hash and settings of the configuration in this process. Absent from logs of releases that did not record them.
+     */
     config_hash: z.string().optional(),
     configuration: recordedSettings.optional(),
   }),
-  /** From now on this key may sign: a node whose key was accepted already says so. */
+  /** Admits a key: from this event on it may sign. Written by a node whose key is accepted already. */
   'system.key_admitted.v1': z.object(nodeKey),
-  /** The last event that this key has anything to do with. */
+  /** Retires a key. No later event may be signed with it. */
   'system.key_retired.v1': z.object(nodeKey),
   'system.checkpoint.v1': recordedCheckpoint,
-  /** From now on this node drives feeds, schedule and venues; the token grows with each leader. */
+  /** From this event on the node drives feeds, schedule and venues. The token grows with each leader. */
   'system.leader.v1': z.object({ token: z.int(), node_id: branded<NodeId>() }),
-  /** Only the hash of the secret: whoever reads the log cannot use the key. */
+  /** Contains only the hash of the secret, so that readers of the log cannot use the key. */
   'system.access_key_created.v1': z.object({
     name: z.string(),
     hash: z.string(),
     scopes: z.array(z.enum(ACCESS_SCOPES)),
-    /** The only contributor or producer that the key speaks for; both null if it speaks for any. */
+    /** The only contributor or producer that the key may submit for; both null if it may submit for any. */
     contributor: branded<NodeId>().nullable(),
     producer: z.string().nullable(),
     expires_at: branded<Timestamp>().nullable(),
   }),
   'system.access_key_revoked.v1': z.object({ name: z.string() }),
-  /** Somebody has seen them: they need no attention any more. */
+  /** An operator has acknowledged these alerts. */
   'system.alerts_acknowledged.v1': z.object({ alert_ids: z.array(z.string()), acknowledged_by: z.string() }),
   'system.config_changed.v1': z.object({
     changed: z.array(z.string()),
-    /** Which token or access key; `cli` for the command line. Of earlier releases: without it. */
+    /** Name of the token or access key; `cli` for the command line. Absent from events of earlier releases. */
     changed_by: z.string().optional(),
     config_hash: z.string(),
     configuration: recordedSettings.optional(),
@@ -95,7 +97,7 @@ export const systemEvents = {
     triggers: z.array(z.object({ name: z.string(), value: z.number(), threshold: z.number() })).optional(),
     acknowledged: z.record(z.string(), z.number()).optional(),
   }),
-  /** Conditions that an operator had acknowledged are over: from now on they fire again. */
+  /** Acknowledged conditions that have ended. From this event on they trigger again. */
   'system.kill_switch_rearmed.v1': z.object({ conditions: z.array(z.string()) }),
   'system.audit.v1': z.object({
     resource: z.string(),
@@ -113,28 +115,32 @@ export const systemEvents = {
     blocked_at: branded<Timestamp>(),
     intent_id: branded<IntentId>(),
   }),
-  /** An operator typed the name of the venue: from now on its orders are real, and so is the account. */
+  /**
+   * An operator typed the name of the venue as confirmation. From this event on, its orders and the account are real.
+   */
   'system.live_confirmed.v1': z.object({
     venue: z.string(),
     confirmed_by: z.string(),
     config_hash: z.string(),
-    /** What the account holds; the ledger goes on from here. */
+    /** Equity of the account, from which the ledger continues. */
     equity_usd: z.number(),
   }),
   /** The clock of the machine contradicts the time that has passed, or the log. */
   'system.clock_jumped.v1': z.object({
     node_id: branded<NodeId>(),
-    /** `wall_clock`: it was set while the service ran. `log_ahead`: the log holds a later time than the clock. */
+    /**
+     * `wall_clock`: the clock was set while the service ran. `log_ahead`: the log holds a later time than the clock.
+     */
     cause: z.enum(CLOCK_JUMP_CAUSES),
-    /** Positive if the clock went ahead. */
+    /** Positive if the clock jumped ahead. */
     jump_seconds: z.number(),
     limit_seconds: z.number(),
-    /** What the clock of the machine says. */
+    /** Time of the machine's clock. */
     wall_clock: branded<Timestamp>(),
     /** The newest `recorded_at` of the log. */
     log_time: branded<Timestamp>(),
   }),
-  /** An operator accepts that the log lost its end (an older copy was restored). */
+  /** An operator accepts that the log lost its end, because an older copy was restored. */
   'system.restore.v1': z.object({
     reason: z.string(),
     accepted_by: z.string(),
@@ -151,7 +157,7 @@ const exitAlert = {
   direction: z.enum(['long', 'short']),
   entry_price: z.number(),
   mark_price: z.number(),
-  /** Null if the exit is blocked: then an operator has to act. */
+  /** Null if the exit is blocked, so that an operator has to act. */
   realized_pnl: z.number().nullable(),
   repeat: z.int(),
 }
@@ -175,7 +181,7 @@ export const alertEvents = {
     jump_seconds: z.number(),
     repeat: z.int(),
   }),
-  /** A strategy or a producer in a file of the user is set aside. */
+  /** A strategy or producer from a user's file was disabled. */
   'alert.own_code': z.object({
     urgency: z.literal('immediate'),
     message: z.string(),
@@ -191,7 +197,7 @@ export const alertEvents = {
     previous: z.enum(REGIMES),
     repeat: z.int(),
   }),
-  /** Something about an order or a position at a venue that an operator has to look at. */
+  /** A problem of an order or a position at a venue that an operator has to check. */
   'alert.execution': z.object({
     urgency: z.literal('immediate'),
     message: z.string(),

@@ -33,8 +33,8 @@ export const POSITION_STATUSES = [
 const direction = z.enum(['long', 'short'])
 
 /**
- * The price that set something off: of a bar, of a producer, of the feed between bars, the one last seen, or the level
- * of a stop that rested at the venue.
+ * Price that triggered a decision: of a bar, of a producer, of the feed between bars, the last known one, or the
+ * trigger price of a stop that rested at the venue.
  */
 const trigger = z.object({
   kind: z.enum(['bar', 'quote', 'mark', 'tick', 'venue']),
@@ -42,17 +42,17 @@ const trigger = z.object({
   ts: branded<Timestamp>(),
 })
 
-/** What was learned of earlier trades, and the size that it allows. */
+/** Evidence from earlier trades, and the size that it allows. */
 export const sizingShape = z.object({
-  /** The floor size, since the results so far would allow less. */
+  /** True if the floor size applies, because the results so far would allow less. */
   probation: z.boolean(),
-  /** The limits that the size is equal to. */
+  /** Names of the limits that determine the size. */
   bound_by: z.array(z.string()),
-  /** How many trades the remembered ones still count for. */
+  /** Number of trades that the discounted record stands for. */
   evidence_trades: z.number(),
   win_chance: z.number(),
   payoff: z.number(),
-  /** Share of equity at full conviction, and the same before any trade. */
+  /** Share of equity at full conviction, and its value before the first trade. */
   kelly_stake: z.number(),
   prior_stake: z.number(),
   kelly_usd: z.number(),
@@ -78,7 +78,7 @@ export const executionEvents = {
       z.object({
         signal_id: branded<SignalId>(),
         weight: z.number(),
-        /** Of the contributor behind it; null for producers. */
+        /** Contributor behind the signal; null for producers. */
         contributor_id: branded<ContributorId>().nullable().optional(),
         node_id: branded<NodeId>().nullable().optional(),
       }),
@@ -88,11 +88,11 @@ export const executionEvents = {
     status: z.enum(['ready', 'awaiting_approval']),
     pcs_score: z.number().optional(),
     cts_score: z.number().optional(),
-    /** The size was asked for as it is: the Kelly stake does not bound it. */
+    /** Present if the intent requested a fixed size, which the Kelly stake does not bound. */
     sizing: z.literal('fixed').optional(),
-    /** The stop follows the best price at this distance, as a share of it. */
+    /** Distance at which the stop follows the best price, as a share of it. */
     trailing_pct: z.number().optional(),
-    /** Stop and target that were asked for as prices; the shares above are their distances when the intent was made. */
+    /** Stop and target that were requested as prices. The shares above are their distances when the intent was made. */
     stop_price: z.number().optional(),
     target_price: z.number().optional(),
   }),
@@ -101,7 +101,7 @@ export const executionEvents = {
     approved_by: z.string(),
     note: z.string().nullable(),
   }),
-  /** Stored before anything is sent. */
+  /** Stored before an order is sent. */
   'execution.order_submitted.v1': z.object({
     order_id: branded<OrderId>(),
     position_id: branded<PositionId>(),
@@ -114,25 +114,25 @@ export const executionEvents = {
     symbol: z.string(),
     size_notional: z.number(),
     reduce_only: z.boolean(),
-    /** Also the client order id. */
+    /** Also used as the client order id. */
     idempotency_key: z.string(),
     quantity: z.number(),
     limit_price: z.number().nullable(),
-    /** Of a protective stop; absent for all others. */
+    /** Trigger price of a protective stop; absent from other orders. */
     trigger_price: z.number().optional(),
     reference_price: z.number(),
     reference_ts: branded<Timestamp>(),
     trigger: trigger.nullable(),
-    /** What bounded the size, each in USD. */
+    /** Limits of the size, each in USD. */
     limits: z.record(z.string(), z.number()),
-    /** Of an entry. */
+    /** Sizing of an entry; absent from other orders. */
     sizing: sizingShape.optional(),
     /** Null for entries and protective stops. */
     exit_reason: z.enum(EXIT_REASONS).nullable(),
-    /** Who ordered it by hand, and why. */
+    /** Operator who placed the order manually, and the reason given. */
     ordered_by: z.string().optional(),
     note: z.string().optional(),
-    /** An entry that is not filled by then is canceled. */
+    /** An entry that is not filled by this time is canceled. */
     valid_until: branded<Timestamp>().nullable(),
   }),
   'execution.order_acknowledged.v1': z.object({ order_id: branded<OrderId>(), venue_order_id: z.string() }),
@@ -155,7 +155,7 @@ export const executionEvents = {
     reason: z.string(),
     filled_size: z.number(),
   }),
-  /** What a search at the venue for an order of unknown fate found. */
+  /** Result of looking up an order in an unknown state at the venue. */
   'execution.order_reconciled.v1': z.object({
     order_id: branded<OrderId>(),
     found: z.boolean(),
@@ -184,11 +184,11 @@ export const executionEvents = {
     signal_ids: z.array(branded<SignalId>()),
     fees_usd: z.number(),
     mark_price: z.number(),
-    /** What its stop would cost, slippage and fee included. */
+    /** Loss if the stop triggers, slippage and fee included. */
     loss_at_stop_usd: z.number(),
-    /** Of the entry, still to be filled. */
+    /** Quantity of the entry that is still to be filled. */
     remaining_size: z.number(),
-    /** The stop follows the best price at this distance, as a share of it. */
+    /** Distance at which the stop follows the best price, as a share of it. */
     trailing_pct: z.number().optional(),
   }),
   'execution.position_updated.v1': z.object({
@@ -199,19 +199,19 @@ export const executionEvents = {
     reason: z.string(),
     quantity: z.number(),
     loss_at_stop_usd: z.number(),
-    /** A price that no bar carries; else null. */
+    /** Current price if no bar carries it, else null. */
     mark_price: z.number().nullable(),
   }),
   'execution.position_closed.v1': z.object({
     position_id: branded<PositionId>(),
     asset: branded<CanonicalSymbol>(),
     exit_price: z.number(),
-    /** Net of both fees and of funding. */
+    /** Profit net of both fees and of funding. */
     realized_pnl: z.number(),
     realized_pnl_pct: z.number(),
     fees_usd: z.number(),
     exit_reason: z.enum(EXIT_REASONS),
-    /** Who ended it by hand, and why. */
+    /** Operator who closed the position manually, and the reason given. */
     closed_by: z.string().optional(),
     note: z.string().optional(),
     mode: z.enum(['paper', 'live']),
@@ -223,60 +223,60 @@ export const executionEvents = {
   }),
   'execution.funding_applied.v1': z.object({
     position_id: branded<PositionId>(),
-    /** Null where the venue said what it charged. */
+    /** Null if the venue reported the amount that it charged. */
     rate_annualized: z.number().nullable(),
     notional_usd: z.number(),
-    /** Positive: paid. */
+    /** Positive if paid, negative if received. */
     amount_usd: z.number(),
     venue_payment_id: z.string().optional(),
-    /** It came after the position was closed, whose profit did not know of it. */
+    /** True if the payment arrived after the position was closed and is not part of its profit. */
     is_late: z.boolean().optional(),
   }),
   'execution.order_failed.v1': z.object({
     order_id: branded<OrderId>(),
     intent_id: branded<IntentId>().nullable(),
-    /** Of an order that was sent. */
+    /** Present for an order that was sent. */
     position_id: branded<PositionId>().optional(),
     symbol: z.string(),
     reasons: z.array(z.string()),
     details: z.record(z.string(), z.json()),
-    /** Of an order that was not sent (`not_sent`): the venue asks for nothing before. */
+    /** For an order that was not sent (`not_sent`): the venue requests no attempt before this time. */
     retry_at: branded<Timestamp>().optional(),
   }),
 } as const
 
 const stepOrNull = z.number().nullable()
 
-/** What is said of orders and positions at a venue, beside what paper orders know too. */
+/** Events about orders and positions at a venue, in addition to those that paper orders have. */
 export const venueEvents = {
-  /** Whether the venue has it is not known: it is looked up before anything is sent again. */
+  /** The state of the order at the venue is unknown. The engine looks it up before it sends anything again. */
   'execution.order_unknown.v1': z.object({
     order_id: branded<OrderId>(),
     symbol: z.string(),
     reason: z.string(),
   }),
-  /** The venue has filled a protective stop, or a part of it: the position is on its way out. */
+  /** The venue has filled a protective stop at least in part, which closes the position. */
   'execution.venue_stop_triggered.v1': z.object({
     order_id: branded<OrderId>(),
     position_id: branded<PositionId>(),
     trigger,
   }),
-  /** Stored before the venue is asked. */
+  /** Stored before the cancellation is sent to the venue. */
   'execution.cancel_requested.v1': z.object({
     order_id: branded<OrderId>(),
     symbol: z.string(),
     reason: z.string(),
-    /** Null when no operator asked. */
+    /** Null if no operator requested it. */
     requested_by: z.string().nullable(),
   }),
-  /** Whether orders may be sent, and how fine the venue takes them. */
+  /** Whether the venue accepts orders, and its steps and minimum sizes. */
   'execution.venue_checked.v1': z.object({
     venue: z.string(),
     ok: z.boolean(),
     checks: z.array(z.object({ name: z.string(), ok: z.boolean(), detail: z.string() })),
-    /** Whether stops can rest there; absent: no. */
+    /** Whether stops can rest at the venue. Absent means no. */
     resting_stops: z.boolean().optional(),
-    /** Symbols that the venue trades; null where it does not say how fine. */
+    /** Symbols that the venue trades. Steps are null if the venue does not report them. */
     symbols: z.array(
       z.object({
         symbol: z.string(),
@@ -287,12 +287,15 @@ export const venueEvents = {
       }),
     ),
   }),
-  /** What the venue itself trades at: orders are decided on prices of a feed, which must agree with it. */
+  /** Prices at the venue itself. Orders are decided on prices of a feed, which must agree with them. */
   'execution.venue_quoted.v1': z.object({
     venue: z.string(),
     quotes: z.array(z.object({ symbol: branded<CanonicalSymbol>(), price: z.number() })),
   }),
-  /** The venue holds more than we know of. It is ours to watch, and an operator's to end. */
+  /**
+   * The venue holds a larger position than the log. The engine monitors the difference, and an operator has to close
+   * it.
+   */
   'execution.position_adopted.v1': z.object({
     position_id: branded<PositionId>(),
     venue: z.string(),
@@ -303,39 +306,45 @@ export const venueEvents = {
     size_notional: z.number(),
     leverage: z.number(),
     mark_price: z.number(),
-    /** It has no stop, so all of it. */
+    /** The whole position value, because an adopted position has no stop. */
     loss_at_stop_usd: z.number(),
   }),
-  /** The venue holds less than we do, or, after that, as much again. Signed: longs above zero. */
+  /** The venue holds less than the log, or, after such a difference, the same again. Signed: positive for longs. */
   'execution.venue_differs.v1': z.object({
     venue: z.string(),
     symbol: branded<CanonicalSymbol>(),
     our_quantity: z.number(),
     venue_quantity: z.number(),
   }),
-  /** Money that was moved into the account at the venue by hand, or out of it: neither earned nor lost. */
+  /** A manual deposit to or withdrawal from the account at the venue. It is neither profit nor loss. */
   'execution.capital_moved.v1': z.object({
     venue: z.string(),
-    /** Positive: a deposit. */
+    /** Positive for a deposit. */
     amount_usd: z.number(),
   }),
-  /** A loss at the venue that no trade, fee or funding explains, around a position that the venue no longer holds. */
+  /**
+   * A loss at the venue that no trade, fee or funding explains, in connection with a position that the venue no longer
+   * holds.
+   */
   'execution.loss_unexplained.v1': z.object({
     venue: z.string(),
-    /** Negative: lost. Positive: a part of earlier losses that turned out to be none. */
+    /** Negative for a loss. Positive for a part of earlier losses that turned out to be none. */
     amount_usd: z.number(),
   }),
-  /** The balance of the venue differs from the books by an amount too small to be capital. It stays out of the books. */
+  /**
+   * The balance of the venue differs from the books by an amount too small for a deposit or withdrawal. The books do
+   * not change.
+   */
   'execution.balance_differs.v1': z.object({
     venue: z.string(),
-    /** The whole difference now. Positive: the venue has more. */
+    /** The whole current difference. Positive if the venue has more. */
     unexplained_usd: z.number(),
   }),
-  /** While it is active nothing is opened. */
+  /** While it is active, no position is opened. */
   'execution.reduce_only.v1': z.object({
     active: z.boolean(),
     reason: z.string(),
-    /** Null when the engine did it by itself. */
+    /** Null if the engine set it by itself. */
     set_by: z.string().nullable(),
   }),
 } as const

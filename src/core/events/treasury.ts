@@ -12,7 +12,10 @@ import {
 const mode = z.enum(['paper', 'live'])
 
 export const karmaEvents = {
-  /** What a profitable close owes, and to whom. Signed as the interface shows it: with `id` for `intent_id`. */
+  /**
+   * Share of a profitable close that becomes payable, and its recipient. Signed in the form that the interface shows,
+   * with `id` for `intent_id`.
+   */
   'karma.intent.v1': z.object({
     intent_id: branded<AccrualId>(),
     trade_id: branded<PositionId>(),
@@ -35,11 +38,11 @@ export const karmaEvents = {
     total_usd: z.number(),
     tx_hash: z.string().nullable(),
     mode,
-    /** What is locked by the first live settlement. */
+    /** Wallet and percentage that the first live settlement locks. */
     destination_wallet: z.string(),
     karma_percentage: z.number(),
   }),
-  /** Signed as the interface shows it: with `id` for `receipt_id`. */
+  /** Signed in the form that the interface shows, with `id` for `receipt_id`. */
   'karma.receipt.v1': z.object({
     receipt_id: branded<ReceiptId>(),
     intent_ids: z.array(branded<AccrualId>()),

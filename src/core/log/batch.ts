@@ -1,10 +1,13 @@
 import type { LogRecord } from './event.ts'
 
-/** Events that were stored together. Their signature ties them to their place: a copy elsewhere has none. */
+/**
+ * Events that were stored together. Their signature covers their place in the log, so it is not valid for a copy
+ * elsewhere.
+ */
 export interface Batch {
-  /** In order; at least one. */
+  /** Records in log order, at least one. */
   readonly records: readonly LogRecord[]
-  /** What its signature covers. */
+  /** Text that the signature covers; see `batchText`. */
   readonly text: string
   /** 128 hex digits, if the stored text has the right form. */
   readonly signature: string
@@ -12,8 +15,8 @@ export interface Batch {
 }
 
 /**
- * The signature of a payload says nothing about where the event stands, so it could be copied. This text names the
- * place: the numbers of the events, the hash of the last one, which covers all before it, and when they were recorded.
+ * The signature of a payload does not cover the place of the event, so it could be copied. This text covers the place:
+ * the numbers of the events, the hash of the last one, which covers all before it, and the time of recording.
  */
 export const batchText = (records: readonly Pick<LogRecord, 'seq' | 'hash' | 'recordedAt'>[]): string => {
   const first = records[0]
@@ -22,15 +25,15 @@ export const batchText = (records: readonly Pick<LogRecord, 'seq' | 'hash' | 're
   return `batch|${first.seq}|${last.seq}|${last.hash}|${last.recordedAt}`
 }
 
-/** As it is stored with the last event. */
+/** The signature as it is stored with the last event of the batch: `<number of events>:<128 hex digits>`. */
 export const batchSignatureOf = (events: number, signature: string): string => `${events}:${signature}`
 
-/** A batch, or events that no batch holds: nobody who may write to this log has signed their place. */
+/** A batch, or events outside of any batch: no key that may write to this log has signed their place. */
 export type Stretch =
   | { readonly kind: 'batch'; readonly batch: Batch }
   | { readonly kind: 'loose'; readonly records: readonly LogRecord[] }
 
-/** Cuts records, in order, into their batches. What `add` has not returned yet waits for the end of its batch. */
+/** Cuts records, in order, into their batches. `add` holds records back until it sees the end of their batch. */
 export class BatchCutter {
   #pending: LogRecord[] = []
 
@@ -56,7 +59,9 @@ export class BatchCutter {
 const looseOf = (records: readonly LogRecord[]): readonly Stretch[] =>
   records.length === 0 ? [] : [{ kind: 'loose', records }]
 
-/** More than any process stores at once: events beyond that do not wait for an end that never comes. */
+/**
+ * More events than a process ever stores at once. Records beyond this count are returned as loose instead of held back.
+ */
 const EVENTS_MAX = 100_000
 
 const STORED = /^([1-9][0-9]{0,5}):([0-9a-f]{128})$/

@@ -1,8 +1,8 @@
-/** Bytes as text, without Node: core hashes and signs through functions handed in. */
+/** Converts bytes to text without Node: core hashes and signs through functions that callers pass in. */
 
 const HEX_DIGITS = '0123456789abcdef'
 const NO_DIGIT = 16
-/** The value of each character up to `f`; a table, since every event is read through it. */
+/** The value of each character up to `f`. A table, because every event is read through it. */
 const HEX_VALUES = Uint8Array.from({ length: 103 }, (_, unit) => {
   const value = HEX_DIGITS.indexOf(String.fromCharCode(unit))
   return value === -1 ? NO_DIGIT : value
@@ -33,7 +33,7 @@ export const base64FromBytes = (bytes: Uint8Array): string => {
   return btoa(binary)
 }
 
-/** RFC 4648 section 4 with padding and nothing else: each value has one text. */
+/** Decodes RFC 4648 section 4 with padding and nothing else, so that each value has exactly one text. */
 export const bytesFromBase64 = (text: string): Uint8Array | null => {
   if (!BASE64.test(text)) return null
   const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0))

@@ -2,7 +2,7 @@ import type { Json } from '../shared/json.ts'
 
 export const CANONICAL_DEPTH_MAX = 64
 
-/** Why a value has no canonical text. The words are those of the wire's validation errors. */
+/** Reason why a value has no canonical text. The codes are those of validation errors on the wire. */
 export type CanonicalFault = 'unicode_invalid' | 'number_not_finite' | 'too_deep' | 'not_json'
 
 export class NotCanonicalError extends Error {
@@ -43,7 +43,7 @@ const isSortedAndPlain = (value: unknown, depth: number): boolean => {
   checkPlain(value)
   let previous: string | undefined
   for (const name in value) {
-    // Integer-like names are listed first by the engine whatever their order; `<` compares UTF-16 units.
+    // Engines list integer-like names first, regardless of their order. `<` compares UTF-16 units.
     if (previous !== undefined && !(previous < name)) return false
     checkText(name)
     if (!isSortedAndPlain((value as Record<string, unknown>)[name], depth + 1)) return false
@@ -96,7 +96,7 @@ const checkPlain = (value: object): void => {
   if (prototype !== Object.prototype && prototype !== null) {
     throw new NotCanonicalError('not_json', 'only plain objects are JSON')
   }
-  // `for in` would see inherited members, and JSON.stringify would call toJSON: neither belongs to the data.
+  // `for in` would include inherited members, and JSON.stringify would call toJSON. Neither is data.
   if (typeof (value as { toJSON?: unknown }).toJSON === 'function') {
     throw new NotCanonicalError('not_json', 'an object with toJSON is not plain JSON')
   }

@@ -9,11 +9,11 @@ import {
 } from './bytes.ts'
 import { decodeFrontier, encodeFrontier, HASH_BYTES, rootOf, type Frontier, type Sha256 } from './merkle.ts'
 
-/** What the log was when its size was `frontier.size`. */
+/** State of the log at the size `frontier.size`. */
 export interface Checkpoint {
-  /** Which log: two logs never share one. */
+  /** Identifies the log: two logs never share an origin. */
   readonly origin: string
-  /** Of the tree over whole records (`leafOf`). */
+  /** Frontier of the tree over whole records (`leafOf`). */
   readonly frontier: Frontier
   readonly root: Uint8Array
   /** Root of the tree over event hashes, which proofs lead to. Null in notes of releases that had no such tree. */
@@ -23,7 +23,7 @@ export interface Checkpoint {
   readonly time: string
 }
 
-/** A note as it was read, whose signature is not checked yet. */
+/** A note that was parsed, but whose signature is not checked yet. */
 export interface SignedCheckpoint extends Checkpoint {
   /** The whole note, byte for byte. */
   readonly note: string
@@ -98,7 +98,7 @@ export const parseSignedCheckpoint = (note: string): SignedCheckpoint | null => 
   }
 }
 
-/** What is wrong with a note apart from its signature, which the caller checks over `text`. */
+/** Returns the fault of a note, or null. Does not check the signature, which the caller verifies over `text`. */
 export const noteFaultOf = (signed: SignedCheckpoint, publicKey: string, sha256: Sha256): string | null => {
   if (signed.keyId !== noteKeyId(signed.keyName, publicKey, sha256))
     return `its key id is not that of ${signed.keyName}`
@@ -106,7 +106,7 @@ export const noteFaultOf = (signed: SignedCheckpoint, publicKey: string, sha256:
   return null
 }
 
-/** The first four bytes, as hex, of SHA-256(name || 0x0A || 0x01 || key), as C2SP signed-note says for Ed25519. */
+/** The first four bytes, as hex, of SHA-256(name || 0x0A || 0x01 || key), as C2SP signed-note specifies for Ed25519. */
 export const noteKeyId = (keyName: string, publicKey: string, sha256: Sha256): string => {
   const key = bytesFromHex(publicKey)
   if (key?.length !== PUBLIC_KEY_BYTES) throw new Error('a public key has 64 hex digits')
@@ -115,7 +115,7 @@ export const noteKeyId = (keyName: string, publicKey: string, sha256: Sha256): s
   )
 }
 
-/** How the signature line of a note begins. */
+/** Start of the signature line of a note. */
 export const SIGNATURE_MARK = '\u2014 '
 
 const KEY_ID_BYTES = 4

@@ -4,7 +4,7 @@ import type { JsonObject } from '../shared/json.ts'
 /** The schema version that every event of this release carries in its hash. */
 export const SCHEMA_VERSION = 'v1'
 
-/** An event with its place in the log, before it has a hash. This is what the fold sees. */
+/** An event with its place in the log, before it has a hash. The fold reads events in this form. */
 export interface Stamped<Type extends string = string, Payload = JsonObject> {
   readonly seq: number
   readonly id: string
@@ -39,7 +39,7 @@ export interface LogRecord {
   readonly batchSignature: string | null
 }
 
-/** The end of the log: what the next event links to. */
+/** The end of the log, which the next event links to. */
 export interface Head {
   readonly seq: number
   readonly hash: string
@@ -62,13 +62,13 @@ export const stampedFrom = (record: LogRecord): Stamped => ({
   recordedAt: timestampOf(record.recordedAt),
 })
 
-/** `signal` of `signal.ta.rsi.v1`: what the event stream filters by. */
+/** First segment of a type, by which the event stream filters: `signal` of `signal.ta.rsi.v1`. */
 export const categoryOf = (type: string): string => {
   const dot = type.indexOf('.')
   return dot === -1 ? type : type.slice(0, dot)
 }
 
-/** `signal.ta` of `signal.ta.rsi.v1`: the first two segments, by which the log is indexed and counted. */
+/** First two segments of a type, by which the log is indexed and counted: `signal.ta` of `signal.ta.rsi.v1`. */
 export const domainOf = (type: string): string => {
   const first = type.indexOf('.')
   const second = first === -1 ? -1 : type.indexOf('.', first + 1)

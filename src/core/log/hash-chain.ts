@@ -10,7 +10,7 @@ export type ChainedRecord = Omit<LogRecord, 'signature' | 'signer' | 'batchSigna
 /** The members that go into the hash, besides the previous hash. */
 type HashedFields = Omit<ChainedRecord, 'prevHash' | 'hash' | 'seq' | 'recordedAt'>
 
-/** Everything of the preimage behind the previous hash. Nine parts, joined with `|`. */
+/** Part of the preimage after the previous hash. The preimage consists of nine parts, joined with `|`. */
 const preimageTail = (record: HashedFields): string =>
   `|${record.ts}|${record.id}|${record.type}|${record.schemaVersion}|${record.source ?? ''}|${record.traceId ?? ''}|${record.dedupeKey ?? ''}|${record.payload}`
 
@@ -20,7 +20,7 @@ export const preimageOf = (prevHash: string, fields: HashedFields): string => pr
 export const hashOf = (prevHash: string, fields: HashedFields, sha256Hex: Sha256Hex): string =>
   sha256Hex(preimageOf(prevHash, fields))
 
-/** Chains stamped events behind the head, in order. Throws for what may not be hashed: see `fieldFaultOf`. */
+/** Chains stamped events behind the head, in order. Throws for events that must not be hashed: see `fieldFaultOf`. */
 export const chain = (
   events: readonly Stamped[],
   head: { readonly hash: string },
@@ -47,8 +47,8 @@ const link = (event: Stamped, prevHash: string, sha256Hex: Sha256Hex): ChainedRe
 }
 
 /**
- * `|` is not escaped in the preimage, and an absent field hashes like an empty one.
- * So neither a bar, a control character nor an empty text may stand in a hashed field.
+ * `|` is not escaped in the preimage, and an absent field is hashed like an empty one. Hashed fields therefore must not
+ * contain a bar, a control character or an empty text.
  */
 export const fieldFaultOf = (record: Omit<HashedFields, 'payload'>): string | null => {
   for (const name of ['ts', 'id', 'type', 'schemaVersion', 'source', 'traceId', 'dedupeKey'] as const) {

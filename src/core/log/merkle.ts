@@ -5,15 +5,15 @@ import { bytesFromHex, concatBytes, utf8 } from './bytes.ts'
 export type Sha256 = (bytes: Uint8Array) => Uint8Array
 
 /**
- * All that is needed to go on growing an RFC 6962 tree: the roots of its perfect subtrees, largest and leftmost
- * first, one per set bit of the size.
+ * State that is sufficient to extend an RFC 6962 tree: the roots of its perfect subtrees, largest and leftmost first,
+ * one per set bit of the size.
  */
 export interface Frontier {
   readonly size: number
   readonly hashes: readonly Uint8Array[]
 }
 
-/** What a leaf commits to: the event's hash, and what stands beside the hash in the log. */
+/** Fields that a leaf commits to: the event's hash, and the columns that are stored beside the hash. */
 interface LeafFields {
   readonly hash: string
   readonly signature: string | null
@@ -61,7 +61,7 @@ export const leafHash = (data: Uint8Array, sha256: Sha256): Uint8Array => {
 
 /** The leaf of an event in the tree that proofs for outsiders lead to: SHA-256(0x00 || hash), the hash as 32 bytes. */
 export const eventLeaf = (hash: string, sha256: Sha256): Uint8Array => {
-  // A damaged column may hold anything, also nothing; its text then stands for itself and can only give another leaf.
+  // A damaged column may hold any text or null. Hashing that text can only give another leaf.
   const stored = hash as string | null
   return leafHash((stored === null ? null : bytesFromHex(stored)) ?? utf8(stored ?? ''), sha256)
 }
@@ -102,11 +102,11 @@ export const nodeHash = (left: Uint8Array, right: Uint8Array, sha256: Sha256): U
   return sha256(nodeBytes)
 }
 
-// Filled again for every hash: two of them are made for each stored event, and nothing keeps the bytes.
+// Reused for every hash: each stored event needs two hashes, and no caller keeps the bytes.
 const leafBytes = concatBytes(LEAF_PREFIX, new Uint8Array(HASH_BYTES))
 const nodeBytes = concatBytes(NODE_PREFIX, new Uint8Array(2 * HASH_BYTES))
 
-// Sizes may pass 32 bits, where the bit operators end.
+// Sizes may exceed 32 bits, so the bit operators cannot be used.
 const setBitsOf = (size: number): number => {
   let count = 0
   for (let rest = size; rest > 0; rest = Math.floor(rest / 2)) count += rest % 2

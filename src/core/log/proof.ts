@@ -14,7 +14,7 @@ export interface VerifierKey {
 export const verifierKeyText = (name: string, publicKey: string, sha256: Sha256): string =>
   `${name}+${noteKeyId(name, publicKey, sha256)}+${base64FromBytes(concatBytes(ED25519, bytesFromHex(publicKey) ?? NONE))}`
 
-/** Null unless it is an Ed25519 key whose id is its own. */
+/** Returns null unless the text is an Ed25519 key with the matching key id. */
 export const parseVerifierKey = (text: string, sha256: Sha256): VerifierKey | null => {
   const [, name, keyId, keyText] = VERIFIER_KEY.exec(text.trim()) ?? []
   const typeAndKey = bytesFromBase64(keyText ?? '')
@@ -29,7 +29,7 @@ export interface SignedTreeHead {
   readonly origin: string
   readonly size: number
   readonly root: Uint8Array
-  /** Of the extension line `time`; null if there is none. */
+  /** Time of the extension line `time`, or null without such a line. */
   readonly time: string | null
   /** The signed part, and the whole. */
   readonly text: string
@@ -59,7 +59,7 @@ export const parseTreeHead = (note: string): SignedTreeHead | null => {
   return { origin, size: Number(sizeText), root, time, text: note.slice(0, end + 1), note, signatures }
 }
 
-/** What was hashed of an event, member by member. */
+/** Members of the event that were hashed. */
 export interface ProvenEvent {
   readonly prevHash: string
   readonly ts: string
@@ -75,7 +75,7 @@ export interface ProvenEvent {
 
 export interface InclusionProof {
   readonly kind: 'inclusion'
-  /** Of the leaf, from 0 on; the event's `seq` is one more. */
+  /** Index of the leaf, counted from 0. The event's `seq` is one more. */
   readonly index: number
   /** Nearest first. */
   readonly path: readonly Uint8Array[]
@@ -97,7 +97,7 @@ export interface MalformedProof {
   readonly why: string
 }
 
-/** A C2SP tlog-proof; its `extra` data is what was hashed of the event. */
+/** A C2SP tlog-proof. Its `extra` data is the hashed text of the event. */
 export const inclusionProofText = (proof: {
   readonly index: number
   readonly path: readonly Uint8Array[]

@@ -48,8 +48,8 @@ export const refsOf = (event: {
 }
 
 /**
- * The same from the canonical text of a payload, for an index: reading the whole of it costs several times as much.
- * May name a thing twice, and also what a nested member names: readers check `refsOf` again.
+ * Like `refsOf`, from the canonical text of a payload, for an index. Parsing the whole payload costs several times as
+ * much. May return a ref twice, and refs of nested members, so readers check `refsOf` again.
  */
 export const refsInText = (event: {
   readonly type: string

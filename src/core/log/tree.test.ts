@@ -46,7 +46,7 @@ const storedTree = (data: Data): ReadonlyMap<string, Uint8Array> => {
   return nodes
 }
 
-/** Finds only the nodes that `nodesFor` says are needed. */
+/** Returns only the nodes that `nodesFor` requests. */
 const readerFor = (nodes: ReadonlyMap<string, Uint8Array>, subtrees: readonly Subtree[]): NodeAt => {
   const ranges = nodesFor(subtrees)
   return ({ level, index }) =>

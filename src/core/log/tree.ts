@@ -84,12 +84,12 @@ export const consistencyPath = (oldSize: number, newSize: number): readonly Subt
       start = middle
     }
   }
-  // A subtree that begins with the first leaf is the old tree itself, whose root the reader has.
+  // The subtree that begins with the first leaf is the old tree itself, whose root the reader already has.
   if (start > 0) path.push({ start, end })
   return path.toReversed()
 }
 
-/** The perfect subtrees of a tree of this size, largest first: what `frontierAt` hashes. */
+/** The perfect subtrees of a tree of this size, largest first. `frontierAt` hashes them. */
 export const frontierPath = (size: number): readonly Subtree[] => perfectPartsOf({ start: 0, end: size })
 
 /** The stored nodes that the hashes of these subtrees need: at most two tiles of each level. */
@@ -148,7 +148,7 @@ export const rootFromInclusion = (
     if (last === 0) return null
     if (node % 2 === 1 || node === last) {
       root = nodeHash(sibling, root, sha256)
-      // On the right edge there are levels without a sibling.
+      // Levels on the right edge may have no sibling.
       while (node % 2 === 0 && node !== 0) [node, last] = [node / 2, half(last)]
     } else {
       root = nodeHash(root, sibling, sha256)

@@ -10,7 +10,7 @@ it('reads every timestamp as the clock wrote it', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: LAST_MS }), (ms) => {
       expect(times.msOf(timestampAt(ms))).toBe(ms)
-      // The same text again, and one of the same day.
+      // A repeated text, and another one of the same day.
       expect(times.msOf(timestampAt(ms))).toBe(ms)
       const midnight = ms - (ms % 86_400_000)
       expect(times.msOf(timestampAt(midnight))).toBe(midnight)

@@ -13,7 +13,7 @@ export class BarTimes {
   #beforeMs = Number.NaN
 
   msOf(ts: string): number {
-    // A bar mostly opens when the last one closed, and several readers ask for both times of a bar.
+    // Cached, because a bar usually opens when the previous one closed, and several readers need both times of a bar.
     if (ts === this.#last) return this.#lastMs
     if (ts === this.#before) return this.#beforeMs
     const ms = this.#read(ts)
@@ -24,7 +24,7 @@ export class BarTimes {
     return ms
   }
 
-  /** Of any text that `Date.parse` reads. */
+  /** Reads any text that `Date.parse` reads. */
   parse(ts: string): number {
     const ms = this.msOf(ts)
     return Number.isNaN(ms) ? Date.parse(ts) : ms
@@ -54,7 +54,7 @@ export class BarTimes {
     const day = ts.slice(0, 10)
     const midnightMs = Date.parse(`${day}T00:00:00.000Z`)
     if (ts.length !== LENGTH || Number.isNaN(midnightMs) || midnightMs % DAY_MS !== 0) return false
-    // A 30 February would be read as a day in March.
+    // `Date` would read a 30 February as a day in March.
     if (new Date(midnightMs).toISOString().slice(0, 10) !== day) return false
     this.#day = day
     this.#midnightMs = midnightMs

@@ -20,7 +20,7 @@ export const storedBar = ({ feed: _feed, ...bar }: PayloadOf<'market.bar.v1'>): 
   close: priceFrom(bar.close),
 })
 
-/** As the feed reported it. */
+/** The bar in the form in which the feed reported it. */
 export const reportedBar = (bar: StoredBar): FeedBar => ({
   ...bar,
   open: priceNumber(bar.open),
@@ -29,16 +29,16 @@ export const reportedBar = (bar: StoredBar): FeedBar => ({
   close: priceNumber(bar.close),
 })
 
-/** Why a bar is refused. */
+/** Reasons to refuse a bar. */
 export type BarFault = 'invalid' | 'off_grid' | 'repeated' | 'out_of_order' | 'in_future' | 'price_jump'
 
-/** Clocks of venues differ a little from ours. */
+/** Clocks of venues may differ from ours by this much. */
 const SKEW_MS_MAX = 5000
 
-/** A higher price is a unit error. */
+/** Largest accepted price. A higher one is a unit error. */
 const PRICE_MAX = 1e12
 
-/** Null for a valid bar. Price jumps are judged elsewhere. */
+/** Returns null for a valid bar. Price jumps are checked in `decideMarket`. */
 export const barFaultOf = (
   bar: FeedBar,
   last: Pick<FeedBar, 'open_ts' | 'close_ts'> | null,
@@ -53,7 +53,7 @@ export const barFaultOf = (
   return bar.open_ts === last.open_ts ? 'repeated' : 'out_of_order'
 }
 
-/** The relative distance of two prices. */
+/** Relative distance of two prices. */
 export const moveBetween = (from: Price, to: Price): number => r9(Math.abs(returnOf(from, to)))
 
 const isSoundBar = (bar: FeedBar): boolean => {
@@ -78,7 +78,7 @@ const isSoundBar = (bar: FeedBar): boolean => {
   )
 }
 
-/** One that rounds to nothing cannot be traded on. */
+/** A price that rounds to zero cannot be traded on. */
 const isPrice = (value: number): boolean => value > 0 && value <= PRICE_MAX && priceFrom(value) > 0n
 
 const isAmount = (value: number): boolean => Number.isFinite(value) && value >= 0

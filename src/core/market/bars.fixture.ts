@@ -1,6 +1,6 @@
 import type { FeedBar } from './bar.ts'
 
-/** A quiet minute; tests say what is special about theirs. */
+/** A minute with an unchanged price. Tests pass their differences. */
 export const barAt = (openTs: string, close = 100, changes: Partial<FeedBar> = {}): FeedBar => {
   const resolution_s = changes.resolution_s ?? 60
   return {
@@ -25,7 +25,7 @@ export const barAt = (openTs: string, close = 100, changes: Partial<FeedBar> = {
   }
 }
 
-/** Bars one behind the other. */
+/** Consecutive bars. */
 export const barsFrom = (
   firstTs: string,
   closes: readonly number[],

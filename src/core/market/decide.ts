@@ -13,7 +13,7 @@ export interface MarketCommand {
   readonly observation: Observation
 }
 
-/** Takes the bars that are sound. What is refused says why; nothing is repaired. */
+/** Stores valid bars. Invalid bars are refused with a reason, never repaired. */
 export const decideMarket = (
   { market }: { readonly market: Market },
   { observation: { feed, bars } }: MarketCommand,
@@ -23,11 +23,11 @@ export const decideMarket = (
 interface Observation {
   /** Name of the feed. */
   readonly feed: string
-  /** Of one close time, each symbol once. */
+  /** Bars of one close time, each symbol at most once. */
   readonly bars: readonly FeedBar[]
 }
 
-/** How near a second bar has to be to confirm a jump. */
+/** Largest distance of a second bar that confirms a jump. */
 const CONFIRMING_MOVE_MAX = 0.1
 
 const observed = (
@@ -43,7 +43,8 @@ const observed = (
   const isCredible = ({ close_ts }: StoredBar): boolean => !isFromFuture(Date.parse(close_ts), nowMs)
   const held = known !== undefined && known.held !== null && isCredible(known.held) ? known.held : null
   const last = held ?? known?.last ?? null
-  // After a bar from the future every bar would be late: a wrong clock must not end the prices of a symbol.
+  // A bar from the future is not used as the last one: every later bar would be out of order, and a wrong clock would
+  // end the prices of a symbol.
   const fault = barFaultOf(bar, last !== null && isCredible(last) ? last : null, nowMs)
   if (fault !== null) return [refused(bar, fault)]
   if (known === undefined) return [barEvent(bar, feed, null)]
@@ -61,13 +62,13 @@ const observed = (
   return [...dropped, taken]
 }
 
-/** An open far from both the last close and its own close: no stop may fill there. */
+/** Whether the open is far from both the last close and its own close. No stop may fill at such a price. */
 const isOpenAstray = (bar: FeedBar, last: StoredBar | null, moveMax: number): boolean => {
   const [open, close] = [priceFrom(bar.open), priceFrom(bar.close)]
   return last !== null && moveBetween(last.close, open) > moveMax && moveBetween(close, open) > moveMax
 }
 
-/** `repeatedUntil`: bars up to that time may stand in the log already, written by a clock that was ahead. */
+/** `repeatedUntil`: a wrong clock may have stored bars up to this time already. */
 const barEvent = (bar: FeedBar, feed: string, repeatedUntil: string | null): NewEvent => ({
   type: 'market.bar.v1',
   source: 'market',

@@ -8,7 +8,7 @@ import { canonicalSymbol } from '../shared/symbol.ts'
 import { dayOf, isFromFuture } from '../shared/time.ts'
 import { storedBar, type StoredBar } from './bar.ts'
 
-/** One closed bar of the length that indicators are computed on. */
+/** A closed bar of the length that indicators use. */
 export interface AnalysisBar {
   readonly openMs: number
   readonly open: Price
@@ -20,29 +20,29 @@ export interface AnalysisBar {
   readonly openInterestUsd: number | null
 }
 
-/** What is known of one symbol. Its size does not grow with history. */
+/** State of one symbol. Its size does not grow with history. */
 export interface SymbolMarket {
   readonly last: StoredBar
   /** A bar so far from the last one that a second bar must confirm it. */
   readonly held: StoredBar | null
-  /** Open time of a bar from the future that was followed by an earlier one, until bars have caught up with it. */
+  /** Open time of a bar from the future, while earlier bars follow it. Null once bars have caught up. */
   readonly repeatedUntil: Timestamp | null
   /** The last close that is not backfill: backfill is not tradable. */
   readonly mark: Quote | null
-  /** Closes of the last hour and the last one before it, oldest first. */
+  /** Closes of the last hour and the close before them, oldest first. */
   readonly closes: readonly Quote[]
   readonly analysis: Analysis
-  /** The last value of each of the last days, oldest first. */
+  /** Latest value of each of the last days, oldest first. */
   readonly fearGreedByDay: readonly { readonly day: string; readonly value: number }[]
 }
 
-/** The newest price by each producer. */
+/** The latest price of each producer. */
 type Quotes = PersistentMap<string, Quote>
 
 export interface Market {
   readonly rules: AnalysisRules
   readonly symbols: PersistentMap<CanonicalSymbol, SymbolMarket>
-  /** Prices reported by producers. Which of them are trusted is decided on use. */
+  /** Prices reported by producers. Readers decide which producers they trust. */
   readonly quotes: PersistentMap<CanonicalSymbol, Quotes>
 }
 
@@ -106,7 +106,7 @@ const afterBar = (known: SymbolMarket | undefined, bar: StoredBar, rules: Analys
   }
 }
 
-/** What a clock that was ahead has left behind ends where the bars go on. */
+/** Removes the data that a wrong clock stored beyond this bar. */
 const withoutFuture = (known: SymbolMarket, { open_ts, close_ts }: StoredBar): SymbolMarket => {
   const [openMs, closeMs] = [Date.parse(open_ts), Date.parse(close_ts)]
   const { bars, forming, variance } = known.analysis
@@ -125,7 +125,7 @@ const withoutFuture = (known: SymbolMarket, { open_ts, close_ts }: StoredBar): S
   }
 }
 
-/** From the last close that is an hour old: the reference of the hourly return. */
+/** Closes from the latest one that is at least an hour old, the reference of the hourly return. */
 const lastHour = (closes: readonly Quote[], atMs: number): readonly Quote[] =>
   closes.slice(
     Math.max(
@@ -155,7 +155,7 @@ const quoted = (market: Market, event: Extract<KnownEvent, { type: `signal.${str
   if (quotes === undefined && market.quotes.size >= QUOTED_SYMBOLS_MAX) return market
   const before = quotes?.get(event.source)
   const isFull = quotes !== undefined && quotes.size >= QUOTES_PER_SYMBOL_MAX
-  // One from the future, which a clock that was ahead left behind, is no newer.
+  // A quote from the future, stored by a wrong clock, does not count as newer.
   const isNewer =
     before !== undefined && before.atMs > atMs && !isFromFuture(before.atMs, Date.parse(event.recordedAt))
   if (before === undefined ? isFull : isNewer) return market
@@ -177,14 +177,14 @@ const restarted = (market: Market, folding: PayloadOf<'system.started.v1'>['fold
   }
 }
 
-/** How bars are aggregated for indicators. Part of system.started, so that every fold does it alike. */
+/** Rules for aggregating bars for indicators. They are part of system.started, so that every fold aggregates alike. */
 interface AnalysisRules {
   readonly barSeconds: number
   readonly varianceDecay: number
 }
 
 interface Analysis {
-  /** Closed ones, oldest first. */
+  /** Closed analysis bars, oldest first. */
   readonly bars: readonly AnalysisBar[]
   readonly forming: AnalysisBar | null
   readonly variance: number | null
@@ -195,7 +195,7 @@ const INITIAL_ANALYSIS: Analysis = { bars: [], forming: null, variance: null }
 /** Enough for the slowest indicator to converge. */
 export const ANALYSIS_BARS_MAX = 400
 
-/** Adds the next bar. Bars come in order; an analysis bar with a gap is closed with what it has. */
+/** Adds the next bar. Bars arrive in order. An analysis bar with a gap is closed with the bars that it has. */
 const analysed = (before: Analysis, bar: StoredBar, rules: AnalysisRules): Analysis => {
   const lengthMs = rules.barSeconds * 1000
   const openMs = Math.floor(Date.parse(bar.open_ts) / lengthMs) * lengthMs
@@ -218,7 +218,7 @@ const closed = ({ bars, forming, variance }: Analysis, { varianceDecay }: Analys
   }
 }
 
-/** The variance after another change. */
+/** The variance after another return. */
 export const decayed = (variance: number | null, change: number, decay: number): number =>
   variance === null ? change * change : decay * variance + (1 - decay) * change * change
 

@@ -6,7 +6,7 @@ import { DAY_MS, dayOf, isFromFuture, msOf, timestampAt } from '../shared/time.t
 import type { AnalysisBar, Market, SymbolMarket } from './evolve.ts'
 import type { Quote } from '../shared/quote.ts'
 
-/** What producers see. A symbol without a recent bar is left out, and so is one whose bar is from the future. */
+/** Market data for producers. Symbols without a recent bar, or with a bar from the future, are left out. */
 export const marketView = (
   market: Market,
   symbols: readonly string[],
@@ -31,7 +31,7 @@ export const marketView = (
 /** A symbol is current for this many analysis bars after its last bar. */
 const CURRENT_BARS = 2
 
-/** Null with less than a day of bars. */
+/** Figures of the last day; null with less than a day of bars. */
 export const dayFactsOf = (
   market: Market,
   symbol: CanonicalSymbol,
@@ -47,19 +47,19 @@ export const dayFactsOf = (
   return { volume24hUsd, return24hPct: returnOf(dayAgo.bar.close, known.last.close) * 100 }
 }
 
-/** Standard deviation of the return of one analysis bar; null before there are two. */
+/** Standard deviation of the return of one analysis bar; null before the second bar. */
 export const sigmaOf = (market: Market, symbol: CanonicalSymbol): number | null => {
   const variance = market.symbols.get(symbol)?.analysis.variance ?? null
   return variance === null ? null : Math.sqrt(variance)
 }
 
-/** Whose price signals count. */
+/** Rules for which prices of producers are trusted. */
 export interface PriceTrust {
   readonly maxAgeMs: number
   readonly producers: readonly string[]
 }
 
-/** The newest price that may be traded on; null if none is recent enough. */
+/** The latest price that may be traded on; null if none is recent enough. */
 export const markOf = (
   market: Market,
   symbol: CanonicalSymbol,
@@ -77,7 +77,7 @@ export const markOf = (
   return newest !== null && nowMs - newest.atMs <= trust.maxAgeMs ? newest : null
 }
 
-/** What producers see of one symbol. */
+/** Market data of one symbol for producers. */
 export const symbolView = (symbol: string, known: SymbolMarket, market: Market): SymbolView => {
   const { last, analysis } = known
   const dayAgo = barADayAgo(known, market.rules.barSeconds)
@@ -104,7 +104,7 @@ export const symbolView = (symbol: string, known: SymbolMarket, market: Market):
 const changePct = (from: number | null, to: number | null): number | null =>
   from === null || to === null || from === 0 ? null : (to / from - 1) * 100
 
-/** Against the last close that is an hour old; null if there is none near that time. */
+/** Return since the last close that is an hour old; null if there is no close near that time. */
 const hourReturn = ({ closes, last }: SymbolMarket): number | null => {
   const [oldest] = closes
   if (oldest === undefined) return null
@@ -122,7 +122,7 @@ const weekChange = ({ fearGreedByDay, last }: SymbolMarket): number | null => {
   return before === undefined || last.fear_greed === null ? null : last.fear_greed - before.value
 }
 
-/** The newest analysis bar that had closed a day before the last bar. */
+/** The latest analysis bar that had closed a day before the last bar. */
 const barADayAgo = (
   { last, analysis }: SymbolMarket,
   barSeconds: number,
@@ -143,15 +143,15 @@ const lastOpenedBy = (bars: readonly AnalysisBar[], ms: number): number => {
   return low - 1
 }
 
-/** What the folded market knows of a symbol. */
+/** Market data of a symbol. */
 export interface SymbolView {
-  /** As the universe spells it. */
+  /** Symbol in the spelling of the universe. */
   readonly symbol: string
   /** Oldest first, at most 400. */
   readonly analysisBars: readonly AnalysisBar[]
-  /** Of the returns of analysis bars; null before the second. */
+  /** Variance of the returns of analysis bars; null before the second one. */
   readonly variance: number | null
-  /** Of the newest stored bar. */
+  /** Close of the latest stored bar. */
   readonly close: Price
   readonly return1h: number | null
   readonly return24h: number | null
@@ -159,7 +159,7 @@ export interface SymbolView {
   readonly fundingAnnualized: number | null
   readonly basisAnnualized: number | null
   readonly openInterestUsd: number | null
-  /** Against 24 hours before, in percent. */
+  /** Change against 24 hours before, in percent. */
   readonly openInterestChangePct: number | null
   readonly bidDepthUsd: number | null
   readonly askDepthUsd: number | null
@@ -168,7 +168,7 @@ export interface SymbolView {
 }
 
 export interface MarketView {
-  /** Close time of the newest bar. */
+  /** Close time of the latest bar. */
   readonly asOfMs: number
   readonly analysisBarSeconds: number
   /** Symbols of the universe that have a bar. */

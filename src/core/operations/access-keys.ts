@@ -8,11 +8,11 @@ import { faultOf } from '../shared/faults.ts'
 import { plainText } from '../shared/text.ts'
 import { timestamp } from '../shared/time.ts'
 
-/** Access keys: callers with a name and rights of their own. Their secrets are known to their holders alone. */
+/** Access keys: callers with a name and rights of their own. Only the holder of a key knows its secret. */
 
 export type AccessScope = (typeof ACCESS_SCOPES)[number]
 
-/** The only one that the holder of a key may speak for. */
+/** The only author that the holder of a key may submit for. */
 export interface KeyAuthor {
   readonly kind: 'contributor' | 'producer'
   /** The node_id of the contributor, or the name of the producer. */
@@ -30,8 +30,8 @@ export interface AccessKey {
 }
 
 /**
- * By the hash of their secrets. A revoked key is forgotten, and its name is free again. So is one whose author is
- * removed: whoever registers under that name afterwards is somebody else.
+ * Access keys by the hash of their secrets. A revoked key is deleted and its name becomes free again. The same happens
+ * when the author of a key is removed, because a later author of that name may be another one.
  */
 export type AccessKeys = PersistentMap<string, AccessKey>
 
@@ -39,12 +39,12 @@ export const INITIAL_ACCESS_KEYS: AccessKeys = PersistentMap()
 
 export const ACCESS_KEYS_MAX = 1000
 
-/** The beginning of every secret, by which redaction and scanners recognise it. */
+/** Start of every secret, by which redaction and scanners recognise it. */
 export const ACCESS_KEY_PREFIX = 'sk-svc-'
 
 export type NewAccessKey = PayloadOf<'system.access_key_created.v1'>
 
-/** What a request for a key says, over HTTP and on the command line. */
+/** Body of a request for a key, over HTTP and on the command line. */
 export const accessKeyRequest = z
   .object({
     name: z
@@ -94,7 +94,7 @@ export const newAccessKey = (
 export const keyNamed = (keys: AccessKeys, name: string): AccessKey | null =>
   keys.find((key) => key.name === name) ?? null
 
-/** From its last moment on it is no key any more. */
+/** A key is invalid from `expiresAt` on, that instant included. */
 export const isExpired = ({ expiresAt }: AccessKey, now: Timestamp): boolean =>
   expiresAt !== null && now >= expiresAt
 

@@ -4,7 +4,7 @@ import type { alertEvents } from '../events/system.ts'
 import type { Stamped } from '../log/event.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 
-/** Alerts that somebody has to see: those with urgency immediate, until they are acknowledged. */
+/** Alerts that need an operator: those with urgency `immediate`, until they are acknowledged. */
 
 type AlertType = keyof typeof alertEvents
 
@@ -12,12 +12,12 @@ export type Alert = {
   [Type in AlertType]: Pick<Stamped<Type, PayloadOf<Type>>, 'id' | 'seq' | 'type' | 'ts' | 'payload'>
 }[AlertType]
 
-/** By id. */
+/** Open alerts by id. */
 export type OpenAlerts = PersistentMap<string, Alert>
 
 export const NO_ALERTS: OpenAlerts = PersistentMap()
 
-/** One more, and the oldest counts as acknowledged: nobody reads so many one by one. */
+/** Beyond this limit the oldest alert counts as acknowledged, because no operator reads that many one by one. */
 export const OPEN_ALERTS_MAX = 500
 
 export interface Acknowledgement {
@@ -26,7 +26,7 @@ export interface Acknowledgement {
   readonly surface: 'api' | 'cli'
 }
 
-/** Of those that are open; without any there is nothing to record. */
+/** Acknowledges the alerts that are still open. Records nothing if there are none. */
 export const acknowledgeAlerts = (
   alerts: OpenAlerts,
   { alertIds, operator, surface }: Acknowledgement,
@@ -51,7 +51,7 @@ export const evolveAlerts = (alerts: OpenAlerts, event: KnownEvent): OpenAlerts 
 const isAlert = (event: KnownEvent): event is Extract<KnownEvent, { readonly type: AlertType }> =>
   event.type.startsWith('alert.')
 
-/** What is still so is said again: the newest takes the place of the one before. */
+/** A cause that persists raises another alert, which replaces the earlier one. */
 const isSameCause = (one: Alert, other: Pick<Alert, 'type' | 'payload'>): boolean =>
   one.type === other.type && causeOf(one) === causeOf(other) && subjectOf(one) === subjectOf(other)
 

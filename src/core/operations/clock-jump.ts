@@ -3,7 +3,9 @@ import { accept, type Decision } from '../shared/decision.ts'
 
 export type ClockJump = PayloadOf<'system.clock_jumped.v1'>
 
-/** A log that is ahead stays so until the clock has caught up: each such time is recorded once. */
+/**
+ * Key of a clock jump. A log that is ahead stays so until the clock has caught up, so each such time is recorded once.
+ */
 export const clockJumpKey = ({
   cause,
   log_time,

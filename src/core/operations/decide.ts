@@ -9,7 +9,7 @@ import { recordClockJump, type ClockJump } from './clock-jump.ts'
 import { acceptedKey, isAccepted, isNamedByKey, type Keys } from './keys.ts'
 
 export type OperationsCommand =
-  /** The first event a process writes: it carries the key that all its later signatures need. */
+  /** First event of a process. It carries the key that all its later signatures need. */
   | { readonly kind: 'start'; readonly started: NewPayload<'system.started.v1'> }
   | { readonly kind: 'record-access'; readonly entry: AccessEntry; readonly surface: 'api' | 'cli' }
   | {
@@ -20,7 +20,7 @@ export type OperationsCommand =
   | { readonly kind: 'accept-restore'; readonly restore: PayloadOf<'system.restore.v1'> }
   | { readonly kind: 'record-checkpoint'; readonly checkpoint: PayloadOf<'system.checkpoint.v1'> }
   | { readonly kind: 'record-clock-jump'; readonly jump: ClockJump }
-  /** The first event a leader writes: from then on orders carry its token in their name. */
+  /** First event of a leader. From then on the client ids of orders contain its token. */
   | { readonly kind: 'record-leader'; readonly token: number }
   | { readonly kind: 'admit-key'; readonly key: NodeKey }
   | { readonly kind: 'retire-key'; readonly nodeId: string; readonly reason: string }
@@ -32,12 +32,12 @@ export type OperationsCommand =
 
 export type NodeKey = PayloadOf<'system.key_admitted.v1'>
 
-/** What operations knows of the state. */
+/** State that operations reads. */
 export interface OperationsFacts {
   readonly operations: OperationsState
 }
 
-/** `isKnownAuthor`: authors belong to signals. */
+/** `isKnownAuthor` is passed in, because authors belong to the context signals. */
 export const decideOperations = (
   { operations }: OperationsFacts,
   command: OperationsCommand,
@@ -107,7 +107,7 @@ const retireKey = (keys: Keys, nodeId: string, reason: string): Decision => {
   })
 }
 
-/** Both in one batch, which the old key signs as its last one. */
+/** Both events are in one batch, the last that the old key signs. */
 const rotateKey = (keys: Keys, nodeId: string, successor: NodeKey): Decision => {
   const admitted = admitKey(keys, successor)
   const publicKey = acceptedKey(keys, nodeId)
@@ -122,12 +122,12 @@ export type AccessEntry = PayloadOf<'system.audit.v1'>
 
 const RESOURCE_LENGTH_MAX = 256
 
-/** Who wanted what, and whether it was allowed. */
+/** Records the caller, the requested action, and whether it was allowed. */
 const recordAccess = (entry: AccessEntry, surface: 'api' | 'cli'): Decision =>
   accept({
     type: 'system.audit.v1',
     source: surface,
-    // In the order of canonical JSON: what stands in order is written several times as fast.
+    // Members in the order of canonical JSON are written several times as fast.
     payload: {
       ...(entry.access_key === undefined ? {} : { access_key: entry.access_key }),
       action: entry.action,
@@ -138,7 +138,7 @@ const recordAccess = (entry: AccessEntry, surface: 'api' | 'cli'): Decision =>
     },
   })
 
-/** The settings that the fold itself depends on: they stand in the log, so that it folds the same for ever. */
+/** Settings that the fold itself depends on. They stand in the log, so that every replay folds it alike. */
 export const foldingOf = ({
   execution,
   karma,

@@ -11,7 +11,7 @@ interface Nodes extends Keys {
 
 export interface OperationsState {
   readonly nodes: Nodes
-  /** Of the configuration that was changed last; null if it never was. */
+  /** Hash of the configuration after its last change; null if it never changed. */
   readonly configHash: string | null
   readonly accessKeys: AccessKeys
   readonly unsigned: UnsignedEvents

@@ -4,20 +4,21 @@ import type { LogRecord } from '../log/event.ts'
 import { payloadOf } from '../log/payload.ts'
 
 /**
- * Whose signatures count. A log is open until the first saved identity starts on it: identities that end with their
- * process cannot vouch for each other. After that a key counts only if a key that counted has admitted it.
+ * Keys whose signatures the log accepts. A log is open until the first saved identity starts on it: identities that end
+ * with their process cannot vouch for each other. After that, a new key is accepted only if an accepted key has
+ * admitted it.
  */
 export interface Keys {
-  /** Public keys (64 hex digits) by node id, those that were retired included: their old signatures stay good. */
+  /** Public keys (64 hex digits) by node id. Retired keys stay, so that their old signatures remain valid. */
   readonly publicKeys: PersistentMap<string, string>
-  /** Node ids. */
+  /** Node ids of retired keys. */
   readonly retired: readonly string[]
   readonly isClosed: boolean
 }
 
 export const NO_KEYS: Keys = { publicKeys: PersistentMap(), retired: [], isClosed: false }
 
-/** What an event says about keys. */
+/** An event that changes the accepted keys. */
 export type KeyEvent = {
   [Type in KeyEventType]: { readonly type: Type; readonly payload: PayloadOf<Type> }
 }[KeyEventType]
@@ -45,16 +46,13 @@ export const evolveKeys = (keys: Keys, { type, payload }: KeyEvent): Keys => {
   }
 }
 
-/** The key that signatures of this node are checked with from here on; undefined if they do not count. */
+/** Key that checks later signatures of this node; undefined if its signatures are not accepted. */
 export const acceptedKey = (keys: Keys, nodeId: string): string | undefined =>
   keys.retired.includes(nodeId) ? undefined : keys.publicKeys.get(nodeId)
 
 export const isAccepted = (keys: Keys, nodeId: string): boolean => acceptedKey(keys, nodeId) !== undefined
 
-/**
- * The key that the signature of a batch is checked with. On an open log a process introduces itself; nobody else's
- * word is needed.
- */
+/** Key that checks the signature of a batch. On an open log a process introduces itself and needs no admission. */
 export const keyOfBatch = (
   keys: Keys,
   signer: string,
@@ -79,7 +77,7 @@ export const keyEventIn = ({ type, payload }: Pick<LogRecord, 'type' | 'payload'
   return parsed.success ? ({ type: known, payload: parsed.data } as KeyEvent) : null
 }
 
-/** A node id ends with the start of its key, so no other key comes under a name that is taken. */
+/** A node id ends with the start of its key, so another key cannot use a name that is taken. */
 export const isNamedByKey = (nodeId: string, publicKey: string): boolean =>
   PUBLIC_KEY.test(publicKey) && nodeId.endsWith(`-${publicKey.slice(0, KEY_DIGITS_IN_NODE_ID)}`)
 

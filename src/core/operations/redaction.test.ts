@@ -78,7 +78,7 @@ describe('text', () => {
   })
 
   it('lets no known secret survive, whatever surrounds it', () => {
-    // The mask begins and ends with `*`: only a secret that holds one could appear anew at its edge.
+    // The mask begins and ends with `*`, so only a secret with a `*` could reappear at its edge.
     const secret = fc
       .string({ minLength: 1, maxLength: 12 })
       .filter((text) => !text.includes('*') && !REDACTED.includes(text))

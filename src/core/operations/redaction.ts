@@ -4,18 +4,18 @@ export const REDACTED = '***REDACTED***'
 
 export const REDACTION_DEPTH_MAX = 64
 
-/** Hides known secrets, and whatever looks like one, in text for people. */
+/** Hides known secrets, and text that looks like a secret, in text for people. */
 export const redactText = (text: string, knownSecrets: readonly string[]): string =>
   redact(text, writtenForms(knownSecrets))
 
 /**
- * The same for a value of any shape, as plain data that JSON can write. A member whose name speaks of
- * a secret is hidden whole unless it is empty; an empty secret shows that none is set.
+ * Like `redactText`, for a value of any shape, as plain data that JSON can write. A member whose name indicates a
+ * secret is hidden whole unless it is empty: an empty secret shows that none is set.
  */
 export const redactValue = (value: unknown, knownSecrets: readonly string[]): unknown =>
   plain(value, { forms: writtenForms(knownSecrets), done: new Map() }, 0)
 
-/** Without separators, so that `apiKey`, `API-KEY` and `api_key` are one name. */
+/** Names without separators, so that `apiKey`, `API-KEY` and `api_key` are one name. */
 const SECRET_NAMES = [
   'apikey',
   'secret',
@@ -39,7 +39,10 @@ const redact = (text: string, forms: ReadonlySet<string>): string => {
   return current
 }
 
-/** A secret is written differently inside JSON and inside an address. What the mask itself spells cannot be hidden. */
+/**
+ * All encodings of the secrets: JSON and addresses encode some characters. Texts that the mask itself contains are left
+ * out.
+ */
 const writtenForms = (knownSecrets: readonly string[]): ReadonlySet<string> => {
   const forms = new Set<string>()
   for (const secret of knownSecrets) {
@@ -79,7 +82,7 @@ const hide = (text: string, spans: readonly Span[]): string => {
 
 interface Walk {
   readonly forms: ReadonlySet<string>
-  /** Objects seen before, with what became of them; one still under way is its own ancestor. */
+  /** Results by object. An object that is still being processed is its own ancestor. */
   readonly done: Map<object, unknown>
 }
 

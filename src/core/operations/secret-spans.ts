@@ -5,8 +5,8 @@ export interface Span {
 }
 
 /**
- * Everything in `text` that is a secret by its looks. Each rule walks the text once, so that a hostile
- * megabyte costs no more than a friendly one. Spans may overlap.
+ * Finds text that looks like a secret. Each rule walks the text once, so that the cost is linear even for hostile
+ * input. Spans may overlap.
  */
 export const findSecretSpans = (text: string): readonly Span[] => [
   ...valuesAfter(text, WORD_INTRODUCER, wordAt),
@@ -42,7 +42,7 @@ const valuesAfter = (text: string, introducer: RegExp, valueAt: ValueAt): readon
     const afterIntroducer = match.index + match[0].length
     const span = valueAt(text, afterIntroducer)
     if (span.end > span.start) spans.push(span)
-    // Going on behind the value keeps the walk linear: what lies inside is hidden already.
+    // Continuing after the value keeps the walk linear. Text inside the value is hidden already.
     match = matchFrom(introducer, text, Math.max(afterIntroducer, span.end))
   }
   return spans

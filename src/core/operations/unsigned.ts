@@ -1,6 +1,6 @@
 /**
- * Stored events that nobody who may write here has signed where they stand, as stretches of seqs: oldest first, both
- * ends included. They change nothing else, and readers do not show them as true.
+ * Stored events without a valid signature for their place in the log, as ranges of seqs, oldest first, both ends
+ * included. They change nothing else in the state, and readers do not show them as true.
  */
 export type UnsignedEvents = readonly UnsignedStretch[]
 
@@ -9,10 +9,13 @@ export interface UnsignedStretch {
   readonly to: number
 }
 
-/** The type under which such an event is folded and published. No stored event has it. */
+/** Type under which an unsigned event is folded and published. No stored event has it. */
 export const UNSIGNED_TYPE = 'unsigned'
 
-/** Whoever forges more stretches than these gets everything in between called unsigned, never less. */
+/**
+ * Limit of separate ranges. Beyond it the last range grows and also covers the signed events in between; no unsigned
+ * event is left out.
+ */
 export const STRETCHES_MAX = 1000
 
 export const withUnsigned = (unsigned: UnsignedEvents, seq: number): UnsignedEvents => {
@@ -22,6 +25,6 @@ export const withUnsigned = (unsigned: UnsignedEvents, seq: number): UnsignedEve
   return [...unsigned.slice(0, -1), { from: last.from, to: seq }]
 }
 
-/** The stretch that an event is in; undefined if it is signed. */
+/** The range that contains the event; undefined if the event is signed. */
 export const stretchOf = (unsigned: UnsignedEvents, seq: number): UnsignedStretch | undefined =>
   unsigned.find(({ from, to }) => from <= seq && seq <= to)

@@ -2,18 +2,18 @@ import { clamp01, powerOfTwo } from '../shared/numbers.ts'
 import { DAY_MS } from '../shared/time.ts'
 import type { CallDirection } from './calls.ts'
 
-/** What an author says of a symbol: the newest call that it did not only repeat. */
+/** Current view of an author on a symbol: its latest call there that did not merely extend an earlier one. */
 export interface Stance {
   readonly author: string
   readonly direction: CallDirection
   readonly atMs: number
-  /** How long from then on the call is open. */
+  /** How long the call stays open after `atMs`. */
   readonly openMs: number
-  /** When the newest call that repeats it is due. */
+  /** Due time of the latest call that extends it. */
   readonly untilMs: number
-  /** Which of the author's calls it is. */
+  /** Ordinal of the call among all calls of the author. */
   readonly nth: number
-  /** What others said from then on it was compared with. */
+  /** Time from which calls of other authors were compared with this one. */
   readonly newsFromMs: number
 }
 
@@ -27,23 +27,25 @@ export const agreementOf = (one: CallDirection, other: CallDirection): number =>
   return one === 'neutral' || other === 'neutral' ? 0 : -1
 }
 
-/** The calls of an author; sums that fade with its newer calls. */
+/** Calls of an author. Except for `calls`, the sums discount older calls. */
 export interface CallCount {
   /** All calls, without discount. */
   readonly calls: number
-  /** A call that its author contradicted counts as the part of its time before that. */
+  /**
+   * Discounted number of calls. A call that its author contradicted counts only as the part of its time before that.
+   */
   readonly weight: number
   readonly squares: number
-  /** Bullish less bearish calls. */
+  /** Bullish minus bearish calls. */
   readonly lean: number
 }
 
-/** After so many newer calls of an author one counts half. */
+/** Number of newer calls after which a call of the author counts half. */
 const HALF_LIFE_CALLS = 100
 
 const KEPT_PER_CALL = powerOfTwo(-1 / HALF_LIFE_CALLS)
 
-/** What is left of a call when the author made so many in all. */
+/** Remaining weight of the `nth` call of an author with this many calls. */
 export const keptOf = (nth: number, calls: number): number => powerOfTwo((nth - calls) / HALF_LIFE_CALLS)
 
 const LEAN = { bullish: 1, neutral: 0, bearish: -1 } as const
@@ -55,7 +57,7 @@ export const countedCall = (before: CallCount | undefined, direction: CallDirect
   lean: (before?.lean ?? 0) * KEPT_PER_CALL + LEAN[direction],
 })
 
-/** After its author contradicted that call. */
+/** Sums after the author contradicted that call. */
 export const withdrawnFrom = (
   { calls, weight, squares, lean }: CallCount,
   { nth, direction, atMs, openMs }: Stance,
@@ -71,19 +73,22 @@ export const withdrawnFrom = (
   }
 }
 
-/** How far the calls of one author repeat open calls of another; sums that fade with the first one's newer calls. */
+/** How far the calls of one author repeat open calls of another. The sums discount older calls of the first author. */
 export interface Repetition {
-  /** 1 for the same direction as a call just made, -1 for the opposite, towards 0 as that call nears its end. */
+  /**
+   * Sum of agreements: 1 for the direction of a call just made, -1 for the opposite, nearer to 0 the older that call
+   * is.
+   */
   readonly agreed: number
   readonly squares: number
-  /** The same as it was when the first one spoke, whatever the other said afterwards. */
+  /** Like `agreed`, but never reduced when the other author contradicts its call later. */
   readonly atOnce: number
-  /** The number of the call of the first author up to which the sums are discounted. */
+  /** Ordinal of the first author's call up to which the sums are discounted. */
   readonly asOfCall: number
   readonly day: number
 }
 
-/** After a call, compared with an open one. */
+/** Sums after a call was compared with an open one. */
 export const repeatedBy = (before: Repetition | undefined, stance: Stance, other: Stance): Repetition => {
   const { nth } = stance
   const nearness = nearnessOf(stance, other)
@@ -98,10 +103,13 @@ export const repeatedBy = (before: Repetition | undefined, stance: Stance, other
   }
 }
 
-/** After one of the two calls was contradicted: what was counted for all their time counts for what has passed of it. */
+/**
+ * Sums after the author of one of the two calls contradicted it. The pair then counts only for the time that has
+ * passed.
+ */
 export const endedEarly = (before: Repetition, stance: Stance, other: Stance, nowMs: number): Repetition => {
   const togetherMs = Math.min(endOf(stance), endOf(other)) - stance.atMs
-  // It was not compared with that one.
+  // The two calls were not compared.
   if (other.atMs < stance.newsFromMs || !(togetherMs > 0)) return before
   const passed = clamp01((nowMs - stance.atMs) / togetherMs)
   const nearness = nearnessOf(stance, other)
@@ -113,7 +121,7 @@ export const endedEarly = (before: Repetition, stance: Stance, other: Stance, no
   }
 }
 
-/** How much of what the other said was still ahead. */
+/** Part of the other call that was still open. */
 const nearnessOf = (stance: Stance, other: Stance): number => {
   const age = (stance.atMs - other.atMs) / other.openMs
   return clamp01(1 - age * age)

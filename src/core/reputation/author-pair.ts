@@ -1,14 +1,14 @@
 import { joinedBy } from '../shared/joined-text.ts'
 
-/** No registered name contains it, and others have no vote. */
+/** No registered name contains the separator. Authors with other names have no vote. */
 export const SEPARATOR = '\n'
 
-/** The author who spoke later and the one who spoke before, as one key. */
+/** Key of a pair: first the author of the later call, then the author of the earlier one. */
 export const pairKey = joinedBy(SEPARATOR)
 
 type Authors = readonly [later: string, earlier: string]
 
-/** Every cycle asks for the same pairs. */
+/** Cached, because every cycle needs the same pairs. */
 export const authorsIn = (key: string): Authors => {
   const known = split.get(key)
   if (known !== undefined) return known
@@ -19,7 +19,7 @@ export const authorsIn = (key: string): Authors => {
   return authors
 }
 
-/** Each name is one text, because equal texts are compared letter by letter. */
+/** Returns one shared string per name, because distinct strings with equal text are compared letter by letter. */
 const nameOf = (text: string): string => {
   const known = names.get(text)
   if (known !== undefined) return known
@@ -28,7 +28,7 @@ const nameOf = (text: string): string => {
   return text
 }
 
-/** As many as there may be pairs. */
+/** Same limit as the number of pairs. */
 const REMEMBERED_MAX = 100_000
 const split = new Map<string, Authors>()
 const names = new Map<string, string>()

@@ -34,7 +34,7 @@ const resolved = (
     producer_id: 'p1',
     contributor_id: null,
     symbol: 'BTC',
-    // "The price will stay": such a call hits or misses, where others are graded.
+    // A neutral call hits or misses. Other calls are graded.
     direction: 'neutral',
     resolved_by: 'horizon',
     position_id: null,
@@ -152,7 +152,7 @@ describe('26: the karma of an author', () => {
         ['bearish', 0.01],
       ),
     ).toBeCloseTo(52.351123262, 8)
-    // Half of the band in the right direction, and in the wrong one: no hit either way.
+    // Half of the band in the right direction, and in the wrong one. Neither is a hit.
     expect(always('bullish', 0.0011, 40)).toBeCloseTo(66.666666667, 8)
     expect(always('bullish', -0.0011, 40)).toBeCloseTo(33.333333333, 8)
     expect(always('bearish', 0.01, 30)).toBeCloseTo(20.0, 8)
@@ -175,7 +175,7 @@ describe('26: the karma of an author', () => {
     const known = outcomesAfter(both)
     const newest = outcomesAfter([...both, ...both])
     const surplusOf = (outcomes: Outcomes) => tallyWithin(outcomes, authorKey(null, 'up'), NOW, 90).surplus
-    // Where all n moves before were up, "up" gains 5 / (10 + n).
+    // If all n moves before were up, "up" gains 5 / (10 + n).
     expect(surplusOf(known)).toBeCloseTo(7.122873925, 9)
     expect(surplusOf(newest) - surplusOf(known)).toBeCloseTo(1.794132371, 9)
   })
@@ -236,7 +236,7 @@ describe('26: the karma of an author', () => {
   it('is not changed by what is left of damaged events', () => {
     const left = (type: string): NewEvent => ({ type, source: 'x', payload: {} }) as unknown as NewEvent
     expect(karmaAfter([left('learning.feedback.v1')])).toBe(50)
-    // Replay ignores such an event.
+    // A replay ignores such an event.
     expect(() => karmaAfter([left('attribution.resolved.v1')])).toThrow(ContradictionError)
   })
 })

@@ -1,18 +1,18 @@
 import type { Timestamp } from '../shared/brand.ts'
 import { tallyWithin, type Outcomes, type Tally } from './outcomes.ts'
 
-/** Where every author begins: neither better nor worse than chance. */
+/** Reputation of a new author: neither better nor worse than chance. */
 const CHANCE_REPUTATION = 50
 
 export interface ReputationRules {
-  /** With this many outcomes skill counts half. */
+  /** Number of outcomes at which skill counts half. */
   readonly producer_k: number
   readonly producer_window_days: number
 }
 
 /**
- * 0 to 100, for producers and contributors. Chance gives 50 in any market, because calls are measured against what any
- * call in their direction could expect. Little evidence moves it little.
+ * Reputation from 0 to 100, for producers and contributors. Chance gives 50 in any market, because calls are measured
+ * against the expectation of any call in their direction. Little evidence keeps the score near 50.
  */
 export const reputationOf = (
   { surplus, gainMax, lossMax, evidence }: Pick<Tally, 'surplus' | 'gainMax' | 'lossMax' | 'evidence'>,

@@ -6,15 +6,15 @@ export type Move = 'up' | 'flat' | 'down'
 
 type Moves = Readonly<Record<Move, number>>
 
-/** Counts of past moves and trades over all authors: how often such calls hit without skill. */
+/** Counts of past moves and trades over all authors: the hit rate of such calls without skill. */
 export interface BaseRates {
   readonly moves: Readonly<Partial<Record<Horizon, Moves>>>
   readonly drifts: Readonly<Partial<Record<Horizon, Drift>>>
-  /** Each trade counts once, however many calls it decides; `lastId` detects repetition. */
+  /** Wins and number of trades. Each trade counts once, however many calls it decides; `lastId` detects repetition. */
   readonly trades: { readonly wins: number; readonly count: number; readonly lastId: PositionId | null }
 }
 
-/** How much more often prices rise than fall, by days: however many calls a day has, it counts once. */
+/** How much more often prices rise than fall. Each day counts once, however many calls it has. */
 interface Drift {
   /** Earlier days, and the sum of their drifts. */
   readonly days: number
@@ -47,15 +47,16 @@ export const tradeRate = (
 ): number => ((prior * stopPct) / (stopPct + targetPct) + trades.wins) / (prior + trades.count)
 
 /**
- * From -1 (prices only fall) to 1. By days, because calls of one day move together: counted by calls, whoever makes
- * hundreds at once on a horizon that others do not use would set the drift, and then gain by calling against it.
+ * Drift from -1 (prices only fall) to 1. It is averaged over days, because calls of one day move together. Counted by
+ * calls, an author with hundreds of calls on a rarely used horizon would set the drift and then gain by calling against
+ * it.
  */
 export const driftOf = (rates: BaseRates, horizon: Horizon): number => {
   const drift = rates.drifts[horizon]
   return drift === undefined ? 0 : (drift.sum + dayDriftOf(drift)) / (STEADY_DAYS + drift.days + 1)
 }
 
-/** So many days without drift are assumed before any are known. */
+/** Number of days without drift that are assumed initially. */
 const STEADY_DAYS = 3
 
 const dayDriftOf = ({ moves: { up, flat, down } }: Drift): number => (up - down) / (up + flat + down)
@@ -91,7 +92,7 @@ interface BandRules {
   readonly band_sigma: number
 }
 
-/** Smaller moves count as flat: at least the costs of a round trip, and a part of the usual move. */
+/** Band of flat moves: at least the costs of a round trip, and a part of the usual move. */
 export const bandOf = (refSigma: number | null, { band_min, band_sigma }: BandRules): number =>
   Math.max(band_min, band_sigma * (refSigma ?? 0))
 
@@ -100,7 +101,7 @@ export const moveOf = (moved: number, band: number): Move => {
   return moved < -band ? 'down' : 'flat'
 }
 
-/** The move with which a call hits. */
+/** The move that makes a call a hit. */
 export const MOVE_OF: Readonly<Record<'bullish' | 'bearish' | 'neutral', Move>> = {
   bullish: 'up',
   bearish: 'down',

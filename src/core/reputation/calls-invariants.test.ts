@@ -211,7 +211,7 @@ const expectSoundCredits = (log: readonly Stamped[]): void => {
   }
 }
 
-/** Nothing stays behind: all indexes are about calls that are open. */
+/** All indexes refer to open calls only. */
 const expectSoundIndexes = ({ scenario }: Life): void => {
   const { open, current, ofSignal, ofPosition, due } = scenario.state.reputation.calls
   for (const index of [current, ofSignal, due.places]) {

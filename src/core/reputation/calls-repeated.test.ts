@@ -50,7 +50,7 @@ describe('a call', () => {
     const bearish = { ...bullish, direction: 'bearish' }
     expect(distanceAfter(0, 'ann', bullish)).toBe(1)
     expect(distanceAfter(6, 'ann', bullish)).toBe(0.25)
-    // Whatever that said.
+    // The direction of the earlier call does not matter.
     expect(distanceAfter(3, 'ann', bearish)).toBe(0.125)
     expect(distanceAfter(0, 'ann', { ...bullish, direction: 'neutral' })).toBe(0)
     expect(distanceAfter(3, 'ann', { ...bearish, horizon: '4h' })).toBe(0.75)

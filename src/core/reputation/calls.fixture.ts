@@ -53,7 +53,7 @@ export const textOf = (value: Json | undefined): string => (typeof value === 'st
 export const recordOf = (scenario: TradingScenario, node: string) =>
   scenario.state.signals.contributors.byId.get(contributorId(`id of ${node}`))?.record
 
-/** Time goes by without a word from the market; then its next minute. */
+/** Passes time without bars, then stores the next bar. */
 export const barAfter = (scenario: TradingScenario, ms: number, close: number): readonly Stamped[] => {
   scenario.wait(ms - 60_000)
   return scenario.bar('BTC', close)

@@ -183,7 +183,7 @@ describe('a call that nobody trades on', () => {
         104,
       ),
     ).toMatchObject({ exit_price: 104, hit: true })
-    // Without bars in between the deciding close is all there is.
+    // Without bars in between, only the deciding close counts.
     expect(exitAfter([], 104)).toMatchObject({ exit_price: 104, hit: true })
   })
 

@@ -19,7 +19,7 @@ import { type DueQueues, nextPlace, NO_QUEUES, withLast, withoutPlace } from './
 
 export type CallDirection = PayloadOf<'attribution.resolved.v1'>['direction']
 
-/** A prediction by an author on a symbol that is not settled yet. */
+/** An unsettled prediction of an author about a symbol. */
 export interface Call {
   readonly id: CallId
   readonly producerId: string
@@ -32,23 +32,23 @@ export interface Call {
   readonly refPrice: Price | null
   readonly refSigma: number | null
   readonly probability: number
-  /** The first and the newest of the signals that make it. */
+  /** The first and the latest of the signals that belong to the call. */
   readonly signalIds: readonly SignalId[]
-  /** Positions opened on it. If there are any, their result decides, not the horizon. */
+  /** Positions opened on this call. If present, the call is settled by their result instead of at its horizon. */
   readonly positionIds: readonly PositionId[]
-  /** Resolved by its trades; the price move until `dueAt` is still to be measured. */
+  /** True once its trades have settled the call while the price move until `dueAt` is still unmeasured. */
   readonly isDecided: boolean
-  /** The price move is measured; its trades are still open. */
+  /** True once the price move is measured while its trades are still open. */
   readonly isMeasured: boolean
-  /** Its places in the due queues of its symbol and of its horizon. */
+  /** Positions of the call in the due queues of its symbol and of its horizon. */
   readonly places: { readonly ofSymbol: number; readonly ofHorizon: number }
-  /** The time since its author's call before on the symbol, whatever that said, over its horizon; at most 1. */
+  /** Time since the previous call of the author on the symbol, in any direction, divided by the horizon; at most 1. */
   readonly distance: number
 }
 
 export interface Calls {
   readonly open: PersistentMap<CallId, Call>
-  /** The call that an author's next signal would join. */
+  /** The call that the next signal of an author would join. */
   readonly current: PersistentMap<string, CallId>
   readonly ofSignal: PersistentMap<SignalId, CallId>
   readonly ofPosition: PersistentMap<PositionId, readonly CallId[]>
@@ -65,14 +65,17 @@ export const INITIAL_CALLS: Calls = {
   rates: NO_RATES,
 }
 
-/** Beyond this, signals open no new calls. */
+/** Limit of open calls. Beyond it, signals open no new calls. */
 export const CALLS_MAX = 200_000
-/** Signals kept per call. Beyond this the first and the newest stay. */
+/** Signals kept per call. Beyond this, a call keeps the first and the latest ones. */
 export const CALL_SIGNALS_MAX = 100
-/** Over all calls. Beyond this a call keeps only its first and newest signal. */
+/** Signals kept over all calls. Beyond this, a call keeps only its first and latest signal. */
 export const SIGNALS_MAX = 2 * CALLS_MAX
 
-/** The prices of the last of these parts judge a call: of a day, those of the last three hours. */
+/**
+ * A horizon is divided into this many parts, and the prices of the last part judge a call: for a day, those of the last
+ * three hours.
+ */
 export const PARTS_OF_HORIZON = 8
 
 export const callSlot = (author: string, symbol: CanonicalSymbol, direction: CallDirection): string =>
@@ -100,7 +103,7 @@ export const evolveCalls = (calls: Calls, event: KnownEvent): Calls => {
 
 const recorded = (calls: Calls, attribution: PayloadOf<'attribution.recorded.v1'>): Calls => {
   const { call_id: callId, signal_id: signalId } = attribution
-  // Null for a signal that makes no call, absent from a damaged event.
+  // `callId` is null for a signal that makes no call, and absent from a damaged event.
   if (typeof callId !== 'string') return calls
   const known = calls.open.get(callId)
   if (known !== undefined) return joined(calls, known, signalId)
@@ -138,7 +141,9 @@ const recorded = (calls: Calls, attribution: PayloadOf<'attribution.recorded.v1'
 
 const DIRECTIONS: readonly CallDirection[] = ['bullish', 'bearish', 'neutral']
 
-/** Of a call that is not open any more nothing is known: mostly it ended with its horizon. */
+/**
+ * Distance to the previous open call of the author. Returns 1 if there is none, mostly because its horizon has ended.
+ */
 const distanceOf = (
   { current, open }: Calls,
   { contributor_id, producer_id, received_at }: PayloadOf<'attribution.recorded.v1'>,
@@ -153,7 +158,7 @@ const distanceOf = (
     const before = id === undefined ? undefined : open.get(id)
     if (before === undefined) continue
     const since = clamp01((now - msOf(before.openedAt)) / HORIZON_MS[horizon])
-    // Never so if one of them is a damaged time: that must not become the distance.
+    // The comparison is false for a damaged time (NaN), which must not become the distance.
     if (since < distance) distance = since
   }
   return distance
@@ -161,7 +166,7 @@ const distanceOf = (
 
 const joined = (calls: Calls, call: Call, signalId: SignalId): Calls => {
   const most = calls.ofSignal.size < SIGNALS_MAX ? CALL_SIGNALS_MAX : 2
-  // A single copy, because this runs for every repeated signal.
+  // Copied only once, because this runs for every repeated signal.
   const signalIds = call.signalIds.concat(signalId)
   const dropped = call.signalIds.length < most ? undefined : signalIds.splice(1, 1)[0]
   const remembered = dropped === undefined ? calls.ofSignal : calls.ofSignal.delete(dropped)
@@ -175,13 +180,13 @@ const joined = (calls: Calls, call: Call, signalId: SignalId): Calls => {
   }
 }
 
-/** A signal, and the open call that it joins. */
+/** A signal and the open call that it joins. */
 export interface Joining {
   readonly callId: CallId
   readonly signalId: SignalId
 }
 
-/** After many signals, one after the other: the same as the fold of each, for less. */
+/** Folds many joining signals at once: the same result as folding each of them, at lower cost. */
 export const afterJoining = (calls: Calls, joining: readonly Joining[]): Calls => {
   if (joining.length === 0) return calls
   const grown = new Map<CallId, SignalId[]>()
@@ -209,7 +214,7 @@ export const afterJoining = (calls: Calls, joining: readonly Joining[]): Calls =
   return { open, current, ofSignal, ofPosition, due, rates }
 }
 
-/** Written out, because this runs for most signals. */
+/** Spelled out member by member, because this runs for most signals and a spread is slower. */
 const withSignals = (call: Call, signalIds: readonly SignalId[]): Call => ({
   id: call.id,
   producerId: call.producerId,
@@ -230,10 +235,10 @@ const withSignals = (call: Call, signalIds: readonly SignalId[]): Call => ({
   distance: call.distance,
 })
 
-/** A trade made on a call before its due time decides it. */
+/** A trade that is opened on a call before its due time decides the call. */
 const bound = (before: Calls, opened: PayloadOf<'execution.position_opened.v1'>, at: Timestamp): Calls => {
   const openedId = opened.position_id
-  // A damaged event may lack them.
+  // A damaged event may lack `signal_ids`.
   const signalIds = (opened.signal_ids as readonly SignalId[] | undefined) ?? []
   const ids = new Set(signalIds.flatMap((signalId) => before.ofSignal.get(signalId) ?? []))
   let { open } = before

@@ -11,18 +11,18 @@ import { contributionsIn } from './evolve.ts'
 
 const START_MS = Date.parse(timestampOf('2026-01-01T00:00:00.000Z'))
 const HORIZON_HOURS = 24
-/** A quarter of the usual move of a day. */
+/** A quarter of the usual price move of a day. */
 const BAND = 0.0007
 
 export interface Call {
   readonly symbol: number
-  /** Since the beginning. */
+  /** Hours since the start of the simulation. */
   readonly hour: number
-  /** Null for "the price will stay". */
+  /** Null for a neutral call. */
   readonly isUp: boolean | null
 }
 
-/** Prices that nobody moves, and authors of whom it is known what they know. */
+/** Random prices, and authors whose skill is known. */
 export class Simulation {
   #random: number
 
@@ -42,7 +42,7 @@ export class Simulation {
     })
   }
 
-  /** 0 to 1, the same for the same seed. */
+  /** Pseudo-random number from 0 to 1, determined by the seed. */
   chance(): number {
     this.#random = (Math.imul(this.#random, 1_664_525) + 1_013_904_223) >>> 0
     return this.#random / 2 ** 32
@@ -62,7 +62,7 @@ export class Simulation {
   author(probability: number): readonly Call[] {
     return Array.from({ length: this.#days * this.#symbols }, (_, index) => {
       const symbol = index % this.#symbols
-      // A quarter of an hour more than a day: the call of the day before has ended.
+      // A quarter of an hour more than a day, so that the call of the day before has ended.
       const hour = Math.floor(index / this.#symbols) * 24.25 + Math.floor(8 * this.chance()) / 64 + symbol
       const isRight = this.chance() < probability
       return { symbol, hour, isUp: this.moveAfter({ symbol, hour }) > 0 === isRight }
@@ -128,7 +128,7 @@ const opened = (event: NewEvent): NewEvent =>
     ? { ...event, ts: timestampOf(event.payload.received_at) }
     : event
 
-/** The same calls, so much later. */
+/** Copies of the calls, delayed by this many hours. */
 export const later = (calls: readonly Call[], hours: number): readonly Call[] =>
   calls.map((call) => ({ ...call, hour: call.hour + hours }))
 

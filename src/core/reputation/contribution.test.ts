@@ -13,7 +13,7 @@ import { NO_OVERLAPS } from './overlaps.ts'
 const SEEDS = [11, 12, 13]
 const SKILL = 0.68
 
-/** What an author has who speaks alone. */
+/** Influence of an author without any other author. */
 const alone = (market: Simulation, calls: readonly Call[]): number =>
   influenceOf(market.contributions({ ann: calls }), 'ann')
 
@@ -74,7 +74,7 @@ describe('the influence of an author', () => {
 })
 
 describe('who repeats another', () => {
-  // The names would put the copy first.
+  // By name, the copy would come first.
   it.each([0.003, 0.18, 1, 4, 8, 12, 18, 23.5])('%f hours later adds nothing, and takes nothing', (hours) => {
     for (const seed of SEEDS) {
       const market = new Simulation(seed)
@@ -244,7 +244,7 @@ describe('contributions', () => {
 
   it('do not depend on the order in which calls of one time arrive', () => {
     const market = new Simulation(13, 60)
-    // On symbols of their own: who speaks first on a symbol does matter.
+    // Each author has separate symbols: on a shared symbol the order of calls matters.
     const bySymbol = (symbol: number) => market.author(0.8).filter((call) => call.symbol === symbol)
     const authors = Object.fromEntries(
       ['a', 'b', 'c'].map((name, index) => [
@@ -254,7 +254,7 @@ describe('contributions', () => {
     )
     const [one, other] = [false, true].map((isReversed) => market.stateAfter(authors, isReversed))
     if (one === undefined || other === undefined) throw new Error('two states were asked for')
-    // What an outcome could expect is the drift before it, so grades follow the order of the log.
+    // Grades depend on the drift before an outcome, and so on the order of the log.
     const sameGrades = {
       ...other,
       reputation: { ...other.reputation, outcomes: one.reputation.outcomes },

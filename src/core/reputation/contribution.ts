@@ -3,43 +3,46 @@ import { estimatedEdge, type Edge, type EdgeRules, type EstimatedEdge } from './
 import { repeatsOf, type Overlaps, type Repeats } from './overlaps.ts'
 
 export interface ContributionRules extends EdgeRules {
-  /** The contribution at which an author has half of the weight that evidence can give. */
+  /** Contribution at which an author reaches half of the weight that evidence can give. */
   readonly half_edge: number
-  /** What evidence can give; a newcomer alone weighs 1. */
+  /** Largest weight that evidence can give. For comparison, a single newcomer has the weight 1. */
   readonly scale: number
-  /** With outcomes whose distances add up to this an author is a newcomer by half. */
+  /** Sum of outcome distances at which an author counts half as a newcomer. */
   readonly newcomer_calls: number
 }
 
-/** What an author adds to what was known when it spoke. */
+/** Contribution of an author beyond what other authors had said before. */
 export interface Contribution {
   readonly edge: EstimatedEdge
-  /** Those whose calls it repeats, and how far: 1 says nothing new. The most repeated first. */
+  /** Authors whose calls it repeats, most repeated first. An overlap of 1 means that it adds nothing. */
   readonly repeats: readonly { readonly author: string; readonly overlap: number }[]
-  /** Those whose calls it repeats at any delay, and how far. What they have in the vote it does not have again. */
+  /** Authors whose calls it repeats at any delay. Their influence is deducted from that of this author. */
   readonly follows: readonly Following[]
-  /** How much of what it knows others said before it, 0 to 1: the more, the surer the rest must be. */
+  /**
+   * Part of its knowledge that other authors expressed before it, 0 to 1. The larger it is, the more certain the rest
+   * must be.
+   */
   readonly borrowed: number
-  /** The part of its sure edge that is its own. */
+  /** The part of its certain edge that no earlier author accounts for. */
   readonly own: number
-  /** What this gives it in the vote. */
+  /** Weight of the author in the vote. */
   readonly influence: number
   /** 1 without outcomes, falling with each. All newcomers together have the vote of one. */
   readonly newcomer: number
-  /** The first of those who say the same, itself included; null for an author who moves alone. */
+  /** First of the authors who repeat each other, which may be this author; null for an independent author. */
   readonly group: string | null
 }
 
 interface Following {
   readonly author: string
   readonly part: number
-  /** What of it chance does not explain; below 1. */
+  /** The part of `part` that chance does not explain; below 1. */
   readonly sure: number
 }
 
 export type Contributions = ReadonlyMap<string, Contribution>
 
-/** Before its first call. */
+/** Contribution of an author before its first call. */
 export const NEWCOMER: Contribution = {
   edge: { mean: 0, error: 1, evidence: 0, sure: 0 },
   repeats: [],
@@ -54,7 +57,7 @@ export const NEWCOMER: Contribution = {
 /** An author without outcomes. */
 const UNJUDGED = { ...NEWCOMER.edge, distances: 0 }
 
-/** Alone among newcomers. */
+/** Weight of an author who is the only newcomer. */
 export const weightOf = ({ influence, newcomer }: Contribution): number => influence + newcomer
 
 export interface Evidence {
@@ -63,8 +66,9 @@ export interface Evidence {
 }
 
 /**
- * Those who speak first come first; from the edge of each is taken what it repeats of those before it. A copy, however
- * late and however often, so adds nothing, and several names for one opinion have the weight of one.
+ * Processes authors in the order in which they speak, and deducts from the edge of each author what it repeats of
+ * earlier ones. A copy therefore adds nothing, however late and however often it speaks, and several names for one
+ * opinion have the weight of one.
  */
 export const contributionsOf = ({ edges, overlaps }: Evidence, rules: ContributionRules): Contributions => {
   const pairs = pairsOf(repeatsOf(overlaps))
@@ -76,7 +80,7 @@ export const contributionsOf = ({ edges, overlaps }: Evidence, rules: Contributi
   for (const author of pairs.keys()) if (!known.has(author)) known.set(author, UNJUDGED)
   const followings = followingsOf(known, pairs)
   const contributions = new Map<string, Contribution>()
-  // Before caution: doubt about the original must not be to the advantage of its copies.
+  // Edges before caution is deducted: uncertainty about the original must not benefit its copies.
   const added = new Map<string, number>()
   for (const author of inOrder(known, pairs, followings)) {
     const edge = known.get(author)
@@ -124,32 +128,36 @@ export const contributionsOf = ({ edges, overlaps }: Evidence, rules: Contributi
   return withLeaders(withoutFollowed(contributions))
 }
 
-/** Standard errors that an overlap must exceed to count at all. */
+/** Standard errors that an overlap must exceed to count. */
 const OVERLAP_ERRORS = 1.5
-/** The same for newcomers, whose word is worth little: doubt is to their disadvantage. */
+/**
+ * Like `OVERLAP_ERRORS`, for newcomers. The bound is lower, so that doubt counts against them: they have little weight
+ * to lose.
+ */
 const SUSPICION = 0.75
-/** Several names that always say the same are still found: their lean explains at most so much. */
+/** Largest share that leaning explains. The limit keeps several names that always agree detectable. */
 const LEAN_MAX = 0.5
-/** From here on two authors count as one. */
+/** Overlap from which two authors count as one. */
 const SAME = 0.5
 
-/** A smaller overlap may be chance, and is no reason for more caution. */
+/** Overlaps below this may be chance and require no more caution. */
 const BORROWED_MIN = 0.15
-/** So many standard errors more are taken off who says only what others said before. */
+/** Standard errors deducted in addition from an author who only says what others said before. */
 const BORROWED_ERRORS = 2
 
-/** Of what an author repeats of another, the part that it said after it. */
+/** Share of the repetition in which this author spoke after the other. */
 const partAfter = ({ share, saidAfter }: Pair): number => clamp01(saidAfter / share)
 
 /**
- * Of several names for one opinion, each with mistakes or a delay of its own, one is always lucky: what it has beyond the
- * others must be surer than the edge of somebody who speaks for himself. But only as far as the others know as much:
- * otherwise names without skill could harm an author whose calls they guess. Squared: luck looks like a little skill.
+ * How much of the repetition counts as borrowed, by the skill of the repeated author. Of several names for one opinion,
+ * each with random mistakes or delays, one always looks lucky, so its edge beyond the others must be more certain than
+ * the edge of an independent author. This applies only as far as the others know as much: otherwise names without skill
+ * could harm an author by guessing its calls. The ratio is squared, because luck looks like a little skill.
  */
 const knowsAsMuch = (other: EstimatedEdge, own: EstimatedEdge): number =>
   own.mean <= 0 ? 0 : clamp01(other.mean / own.mean) ** 2
 
-/** What is left of a share that chance explains in part: little of a small one, nearly all of a large one. */
+/** Share that remains after deducting chance: little of a small share, nearly all of a large one. */
 const significant = (share: number, noise: number): number => {
   if (share <= noise || share <= 0) return 0
   const part = noise / share
@@ -157,23 +165,24 @@ const significant = (share: number, noise: number): number => {
 }
 
 /**
- * Two authors who are often right, or who both mostly call one direction, agree often without one repeating the other; one
- * who only repeats agrees always.
+ * Part of the agreement beyond the expected one. Two skilled authors, or two that mostly call one direction, agree
+ * often although neither repeats the other. An author who only repeats agrees always.
  */
 const beyond = (expected: number, share: number, error: number): number =>
   expected >= 1
     ? 0
     : significant((share - expected) / (1 - expected), (OVERLAP_ERRORS * error) / (1 - expected))
 
-/** The share at which two authors agree by what they know and by their leanings. */
+/** Expected share of agreement between two authors, from their skill and their leanings. */
 const expectedOf = (one: EstimatedEdge, other: EstimatedEdge, byLean: number): number => {
   const bySkill = Math.max(0, one.mean) * Math.max(0, other.mean)
   return bySkill + (1 - bySkill) * byLean
 }
 
 /**
- * Late copies repeat little of what is still ahead, but always: they are found by how steadily they agree, beyond how steadily
- * the other agrees with them. Squared, because that is the part of the calls for who repeats only some.
+ * Finds late copies. They repeat little of what is still open, but they do so always: their agreement is steadier than
+ * the agreement of the original with them. The part is squared, because that is the part of the calls of an author who
+ * repeats only some.
  */
 const followingsOf = (
   known: ReadonlyMap<string, EstimatedEdge>,
@@ -201,7 +210,7 @@ const NOBODY: readonly Following[] = []
 const mostOf = (follows: readonly Following[]): number =>
   follows.reduce((most, { part }) => Math.max(most, part), 0)
 
-/** An original and all who follow it have together no more than the best of them; the original keeps its own. */
+/** Limits an original and all its followers together to the best of them. The original keeps its influence. */
 const withoutFollowed = (contributions: Map<string, Contribution>): Map<string, Contribution> => {
   const reduced: (readonly [string, Contribution])[] = []
   for (const [author, own] of contributions) {
@@ -218,22 +227,24 @@ const withoutFollowed = (contributions: Map<string, Contribution>): Map<string, 
 interface Pair {
   readonly author: string
   readonly share: number
-  /** Above 0 for the one of the two who mostly speaks after the other. */
+  /** Positive for the author of the pair that mostly speaks after the other. */
   readonly behind: number
-  /** What it repeats of what the other had said before it. */
+  /** How far it repeats calls that the other had made before. */
   readonly saidAfter: number
   readonly error: number
-  /** How steadily it agrees with the other's open calls at any delay, and the other with its own. */
+  /**
+   * Steadiness of its agreement with the other's open calls at any delay, and of the other's agreement with its calls.
+   */
   readonly after: number
   readonly before: number
   readonly steadyError: number
-  /** What the leanings of the two explain of the share. */
+  /** Share that the leanings of the two authors explain. */
   readonly byLean: number
 }
 
 /**
- * Both directions of a pair count: who speaks first may change from call to call. By name, because what is added up here
- * must not depend on the order of a map, which is another one after a restart.
+ * Sums both directions of a pair, because the order of speaking may change from call to call. Sorted by name, because a
+ * sum must not depend on the order of a map, which differs after a restart.
  */
 const pairsOf = (all: readonly Repeats[]): ReadonlyMap<string, readonly Pair[]> => {
   const sums = new Map<string, Map<string, PairSums>>()
@@ -287,13 +298,14 @@ const pairsOf = (all: readonly Repeats[]): ReadonlyMap<string, readonly Pair[]> 
 const inOrderOfNames = (pairs: Pair[]): readonly Pair[] =>
   pairs.sort((one, other) => (one.author < other.author ? -1 : 1))
 
-/** A pair while it is added up: its errors are still squared. */
+/** A pair during summation: its errors are still squared. */
 type PairSums = { -readonly [Member in keyof Pair]: Pair[Member] }
 
 /**
- * Who borrows least speaks first. Followers of one's own do not help, and nobody can be made to follow: only what an author
- * says after others counts, by the edge of those it repeats. The edge of a follower is not its own: otherwise a rival who
- * agrees with a copy by chance would seem to borrow, and the original would gain by being copied.
+ * Orders the authors: the one who borrows least comes first. Only calls that an author makes after others count,
+ * weighted by the edge of the authors that it repeats. Followers therefore cannot improve the rank of an author, and no
+ * author can be forced into the role of a follower. The edge of a follower does not count: otherwise a rival who agrees
+ * with a copy by chance would seem to borrow, and the original would gain by being copied.
  */
 const inOrder = (
   known: ReadonlyMap<string, EstimatedEdge>,
@@ -319,7 +331,7 @@ const inOrder = (
     .map(({ author }) => author)
 }
 
-/** A leader belongs to the group that bears its name. */
+/** A leader belongs to the group that has its name. */
 const withLeaders = (contributions: Map<string, Contribution>): Contributions => {
   const leaders = new Set<string>()
   for (const { group } of contributions.values()) if (group !== null) leaders.add(group)

@@ -15,7 +15,7 @@ interface Score {
   readonly score: number
   readonly gated: boolean
   readonly brierScore: number
-  /** 0 to 1: how much activity counts, by the number of resolved calls and by what they added. */
+  /** Weight of activity, 0 to 1, by the number of resolved calls and by their contribution. */
   readonly evidence: number
   readonly factors: Readonly<
     Record<'hit_rate' | 'calibration' | 'volume' | 'consistency' | 'recency', Factor>
@@ -23,18 +23,18 @@ interface Score {
 }
 
 export interface ScoreRules {
-  /** With this many resolved calls activity counts half. */
+  /** Number of resolved calls at which activity counts half. */
   readonly evidence_k: number
 }
 
 const RESOLVED_MIN = 5
 const LOG_101 = naturalLog(101)
 
-/** What the calls of a contributor add, as far as the score needs it. */
+/** Contribution of the calls, reduced to the members that the score needs. */
 export type Added = Pick<Contribution, 'own' | 'edge' | 'newcomer'>
 
 /**
- * Five factors, 0..100, as of a time. Hit rate, calibration and recency use all submitted signals, accepted or not,
+ * Five factors at a given time, 0 to 100. Hit rate, calibration and recency use all submitted signals, accepted or not,
  * so that the brain's selection does not distort them.
  */
 export const scoreAt = (record: TrackRecord, added: Added, asOf: Timestamp, rules: ScoreRules): Score => {
@@ -54,7 +54,7 @@ export const scoreAt = (record: TrackRecord, added: Added, asOf: Timestamp, rule
   }
 }
 
-/** The score alone, for many contributors: what depends only on the time is computed once. */
+/** The score alone, for many contributors. Computes once what depends only on the time. */
 export const pointsAt = (
   asOf: Timestamp,
   rules: ScoreRules,
@@ -91,19 +91,25 @@ const factor = (weight: number, value: number, evidence = 1): Factor => ({
 const isGated = ({ submitted, accepted }: TrackRecord): boolean =>
   submitted >= 10 && accepted / submitted < 0.1
 
-/** Signals that add nothing are no work, however many there are. A newcomer could not show yet what its signals add. */
+/**
+ * Weight of activity. Signals that add nothing count as no work, however many there are. Newcomers are exempt, because
+ * they could not show yet what their signals add.
+ */
 const evidenceOf = (
   { resolved }: TrackRecord,
   { own, newcomer }: Added,
   { evidence_k }: ScoreRules,
 ): number => Math.max(newcomer, clamp01(own / ACTIVE_EDGE)) * ((resolved + 1) / (resolved + 1 + evidence_k))
 
-/** With this contribution activity counts in full. */
+/** Contribution at which activity counts in full. */
 const ACTIVE_EDGE = 0.1
-/** With this contribution the factor is at its best; it is that of an author who is right in about 65 of 100 cases. */
+/** Contribution at which the factor reaches its maximum: that of an author who is right in about 65 of 100 cases. */
 const BEST_EDGE = 0.2
 
-/** What the calls add beyond chance and beyond what others said before; surely worse than chance counts against. */
+/**
+ * Factor for the contribution beyond chance and beyond earlier authors. It is negative for calls that are significantly
+ * worse than chance.
+ */
 const hitValue = ({ resolved }: TrackRecord, { own, edge }: Added): number => {
   if (resolved < RESOLVED_MIN) return 0
   const surelyWorse = clamp01(-(edge.mean + edge.error) / BEST_EDGE)

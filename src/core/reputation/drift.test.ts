@@ -10,7 +10,7 @@ import { contributionsIn } from './evolve.ts'
 const SYMBOLS = Array.from({ length: 50 }, (_, index) => `S${index}`)
 const DAYS = 40
 
-/** What ann weighs after forty calls that a coin decides, on a horizon that nobody else uses. */
+/** Influence of ann after forty random calls, on a horizon that only ann uses. */
 const influenceAfter = (flood: readonly string[]): number => {
   const scenario = configured({ universe: { symbols: ['BTC', ...SYMBOLS] } })
   if (flood.length > 0) scenario.bars(flood.map((symbol) => [symbol, 100]))

@@ -1,10 +1,10 @@
 import { Map as PersistentMap } from 'immutable'
 import type { CallId } from '../shared/brand.ts'
 
-/** FIFO queues by name. Later entries are due later, so that due entries are always in front. */
+/** FIFO queues by name. Later entries are due later, so due entries are always at the front. */
 export interface DueQueues {
   readonly bounds: PersistentMap<string, Bounds>
-  /** By queue and place. Removed entries leave gaps. */
+  /** Call ids by queue and place. Removed entries leave gaps. */
   readonly places: PersistentMap<string, CallId>
 }
 
@@ -29,7 +29,7 @@ export const withLast = ({ bounds, places }: DueQueues, name: string, id: CallId
   }
 }
 
-/** An empty queue is dropped; its places begin at 0 again. */
+/** Drops an empty queue, whose places begin at 0 again. */
 export const withoutPlace = (queues: DueQueues, name: string, place: number): DueQueues => {
   const places = queues.places.delete(placeKey(name, place))
   const { head, tail } = queues.bounds.get(name) ?? EMPTY
@@ -42,7 +42,7 @@ export const withoutPlace = (queues: DueQueues, name: string, place: number): Du
   }
 }
 
-/** Lazily, from the front. */
+/** Iterates lazily from the front. */
 export function* waitingIn({ bounds, places }: DueQueues, name: string): Generator<CallId> {
   const { head, tail } = bounds.get(name) ?? EMPTY
   for (let place = head; place < tail; place += 1) {

@@ -6,12 +6,12 @@ const RULES = { prior: 10, caution: 1 }
 const HALF_LIFE = 100
 
 interface Outcome {
-  /** -0.5 to 0.5. */
+  /** Surplus from -0.5 to 0.5. */
   readonly surplus: number
   readonly day: number
-  /** How many days its call was about; 1 by default. */
+  /** Number of days that its call covers. Default: 1. */
   readonly days?: number
-  /** 1 by default. */
+  /** Default: 1. */
   readonly distance?: number
 }
 
@@ -93,7 +93,7 @@ describe('the edge of an author', () => {
     expect(spanOf({ surplus: 0.5, day: 10 }, week)).toEqual({ day: 10, days: 7, spanSum: 2 })
     expect(spanOf(week, { surplus: 0.5, day: 16 })).toEqual({ day: 10, days: 7, spanSum: 2 })
     expect(spanOf(week, { surplus: 0.5, day: 17 })).toEqual({ day: 17, days: 1, spanSum: 1 })
-    // A clock that was set back begins a new one.
+    // A clock that was set back starts another span.
     expect(spanOf(week, { surplus: 0.5, day: 9 })).toEqual({ day: 9, days: 1, spanSum: 1 })
   })
 

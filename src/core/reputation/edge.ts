@@ -1,26 +1,26 @@
 import { clamp, powerOfTwo } from '../shared/numbers.ts'
 
 /**
- * How much better than chance an author's newest calls were. A call is graded from -1 (fully wrong) to 1 (fully right),
- * less what any call in that direction could expect; each newer outcome discounts the older ones.
+ * How much better than chance the recent calls of an author were. A call is graded from -1 (fully wrong) to 1 (fully
+ * right), minus the expectation of any call in that direction. Each newer outcome discounts the older ones.
  */
 export interface Edge {
-  /** How many outcomes the sums stand for. */
+  /** Number of outcomes that the sums stand for, after discount. */
   readonly weight: number
   readonly sum: number
   readonly squares: number
-  /** Squared sums of whole spans: calls of one day are often right or wrong together, and so are those about the same week. */
+  /** Squared sums of whole spans. Calls of one day, or about the same week, are often right or wrong together. */
   readonly spanSquares: number
-  /** The UTC day with which the newest span begins, and of how many days it is. */
+  /** First UTC day of the current span, and its length in days. */
   readonly day: number
   readonly days: number
   readonly spanSum: number
-  /** The weight and the sum of the newest outcomes alone. */
+  /** Weight and sum of the most recent outcomes only. */
   readonly recentWeight: number
   readonly recentSum: number
-  /** All outcomes ever, without discount. */
+  /** Number of all outcomes, without discount. */
   readonly outcomes: number
-  /** Of their calls from the author's calls before, added up. */
+  /** Sum of the distances of all outcomes; see `GradedOutcome`. */
   readonly distances: number
 }
 
@@ -38,19 +38,22 @@ export const NO_EDGE: Edge = {
   distances: 0,
 }
 
-/** After newer outcomes whose distances add up to this one counts half in what an author has shown lately. */
+/** Sum of distances of newer outcomes after which an outcome counts half in the recent sums. */
 const RECENT_HALF_LIFE = 30
 
 export interface GradedOutcome {
-  /** Grade minus what could be expected. */
+  /** Grade minus its expectation. */
   readonly surplus: number
-  /** Of its call from the author's call before: calls that follow each other closely are forgotten like one, and known like one. */
+  /**
+   * Distance of its call from the previous call of the author, 0 to 1. Calls in close succession discount the others,
+   * and count as experience, like a single call.
+   */
   readonly distance: number
-  /** How many days its call was about, at least 1. */
+  /** Number of days that its call covers, at least 1. */
   readonly days: number
 }
 
-/** After newer outcomes whose distances add up to `halfLife` an outcome counts half. */
+/** Adds an outcome. Once the distances of newer outcomes sum to `halfLife`, an outcome counts half. */
 export const edgeAfter = (
   before: Edge,
   { surplus, distance, days }: GradedOutcome,
@@ -78,25 +81,26 @@ export const edgeAfter = (
 }
 
 export interface EdgeRules {
-  /** So many outcomes at chance are added to those of every author. */
+  /** Number of outcomes at chance that are added to those of every author. */
   readonly prior: number
-  /** Standard errors. */
+  /** Standard errors deducted from the mean. */
   readonly caution: number
 }
 
 export interface EstimatedEdge {
-  /** Mean grade, shrunk to 0 by the prior; no more of an edge than what the newest outcomes leave of it. */
+  /** Mean grade, shrunk towards 0 by the prior. A positive mean is limited to the edge in the most recent outcomes. */
   readonly mean: number
   readonly error: number
-  /** Independent outcomes that the estimate rests on. */
+  /** Number of independent outcomes behind the estimate. */
   readonly evidence: number
-  /** What is left of the mean after `caution` standard errors, at least 0. */
+  /** Mean minus `caution` standard errors, at least 0. */
   readonly sure: number
 }
 
 /**
- * Ten calls that win and lose together say little more than one: only days that differ are evidence. A long memory tells
- * skill from luck but is slow to see that an author has lost its skill, so a positive edge has to show in its newest outcomes too.
+ * Estimates the edge. Ten calls that win and lose together are little more evidence than one: only different days are
+ * independent. A long memory separates skill from luck, but is slow to notice lost skill, so a positive edge must also
+ * show in the most recent outcomes.
  */
 export const estimatedEdge = (edge: Edge, { prior, caution }: EdgeRules): EstimatedEdge => {
   const together = edge.spanSquares + edge.spanSum * edge.spanSum
@@ -119,9 +123,9 @@ interface Prior {
   readonly towards: number
 }
 
-/** The mean of outcomes of that weight, as far as there is evidence for it. */
+/** Mean of the outcomes, shrunk towards a prior value. */
 const shrunk = (sum: number, evidence: number, weight: number, { prior, towards }: Prior): number => {
   const all = evidence + prior
-  // Against a strong drift a grade may exceed 1.
+  // Against a strong drift, a grade may exceed 1.
   return weight === 0 || all === 0 ? towards : (clamp(sum / weight) * evidence + prior * towards) / all
 }

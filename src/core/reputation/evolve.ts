@@ -15,7 +15,7 @@ export interface ReputationState {
   readonly feedback: FeedbackLedger
 }
 
-/** What reputation reads: its own state, prices, who signals, and the trades that calls led to. */
+/** State that reputation reads: its own, prices, authors, and the trades that calls led to. */
 export interface ReputationFacts {
   readonly reputation: ReputationState
   readonly market: Market
@@ -37,7 +37,7 @@ export const evolveReputation = (state: ReputationState, event: KnownEvent): Rep
   feedback: evolveFeedback(state.feedback, event),
 })
 
-/** What each author adds, from all that the log knows of it. */
+/** Contribution of each author, from its whole record. */
 export const contributionsIn = (
   { outcomes: { edges }, overlaps }: ReputationState,
   rules: ContributionRules,
@@ -49,7 +49,9 @@ export const contributionsIn = (
   return contributions
 }
 
-/** It takes long with many pairs: readers must not make the engine compute it again as long as nothing changed. */
+/**
+ * Cached, because it takes long with many pairs: repeated reads must not compute it again while nothing has changed.
+ */
 const computed = new WeakMap<
   Overlaps,
   {

@@ -5,30 +5,30 @@ import { accept, type Decision } from '../shared/decision.ts'
 
 type FeedbackPayload = PayloadOf<'learning.feedback.v1'>
 
-/** The newest feedback with an outcome on one signal. */
+/** The latest feedback with an outcome on one signal. */
 export interface FeedbackEntry {
   readonly signalId: SignalId
   readonly signalType: string
   readonly score: number | null
   readonly outcome: NonNullable<FeedbackPayload['outcome']>
   readonly at: Timestamp
-  /** Callers whose feedback on it counted. */
+  /** Callers whose feedback on the signal was counted. */
   readonly countedBy: readonly string[]
 }
 
-/** By producer, newest last. */
+/** Feedback by producer, latest entries last. */
 export type FeedbackLedger = PersistentMap<string, readonly FeedbackEntry[]>
 
 export const INITIAL_FEEDBACK: FeedbackLedger = PersistentMap()
 
-/** Per producer; older entries are dropped. */
+/** Limit per producer. Older entries are dropped. */
 export const FEEDBACK_KEPT = 1000
 
-/** What the log says of the signal that the feedback is about. */
+/** Facts of the log about the signal of a feedback. */
 export interface FeedbackStatus {
-  /** Its call is void: the market will not decide it. */
+  /** True if the call of the signal is void, so that the market will not decide it. */
   readonly isVoid: boolean
-  /** Feedback of this caller on it counted before. */
+  /** True if feedback of this caller on the signal was counted before. */
   readonly isRepeated: boolean
 }
 
@@ -40,7 +40,7 @@ export const recordFeedback = (
   { feedback_weight: weight }: { readonly feedback_weight: number },
 ): Decision => {
   const { matched, outcome, producer_id: producerId, signal_id: signalId, submitted_by: caller } = feedback
-  // Concurrent feedback: the log read may not have included the first one yet.
+  // For concurrent feedback, the log may have been read before the first one was stored.
   const isKnown = ledger
     .get(producerId)
     ?.some((earlier) => earlier.signalId === signalId && earlier.countedBy.includes(caller))

@@ -4,7 +4,7 @@ import { callId } from '../shared/brand.ts'
 import { bullish, configured, say } from './calls.fixture.ts'
 import { CALLS_MAX, type Call } from './calls.ts'
 
-/** As if so many calls of somebody else were open. */
+/** State with this many open calls of another author. */
 const withOpenCalls = (count: number) => {
   const scenario = configured()
   scenario.bar('BTC', 100)

@@ -5,7 +5,7 @@ import { contributionsOf, type Contributions } from './contribution.ts'
 import { edgeAfter, NO_EDGE, type Edge } from './edge.ts'
 import { NO_OVERLAPS } from './overlaps.ts'
 
-/** One outcome a day, so many of ten fully right. */
+/** Edge with one outcome a day, of which `right` out of ten are fully right. */
 const edgeOf = (right: number): Edge =>
   Array.from({ length: 200 }).reduce<Edge>(
     (before, _, day) =>
@@ -49,7 +49,7 @@ const contributionsWith = (
 
 const influence = (all: Contributions, author: string): number => all.get(author)?.influence ?? Number.NaN
 
-/** 23 hours later: what is repeated has nearly ended. */
+/** Nearness of a call that is repeated 23 hours later and has nearly ended. */
 const LATE = 0.08
 
 describe('who follows another', () => {

@@ -5,7 +5,7 @@ const SEEDS = [11, 12, 13]
 const SKILL = 0.68
 
 describe('an honest author', () => {
-  /** Speaks up mostly when it expects a rise. */
+  /** An author who mostly speaks when it expects a rise. */
   const leaning = (market: Simulation): readonly Call[] => {
     let falls = 0
     return later(market.author(SKILL), 1).filter(({ isUp }) => isUp === true || (falls += 1) % 3 === 0)
@@ -14,8 +14,8 @@ describe('an honest author', () => {
   const LEANING_SEEDS = [11, 12, 13, 14, 15, 16, 17, 18]
 
   /**
-   * What is left of its influence if three names without skill call what it likes just before it. The same calls are made
-   * after it for comparison, so that base rates are the same for both.
+   * Remaining influence of an author when three names without skill call its favorite direction just before it. For
+   * comparison the same calls are made after it, so that base rates are the same for both.
    */
   const keptBehind = (
     callsOf: (market: Simulation) => readonly Call[],
@@ -124,7 +124,7 @@ describe('an honest author', () => {
         }))
         const withGuesses = (hours: number) =>
           market.contributions({
-            // By name it would come after them.
+            // Without that name it would sort after the others.
             zoe: calls,
             ...Object.fromEntries(
               names.map(({ name, place, guesses, hidden }) => [

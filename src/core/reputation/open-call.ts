@@ -24,13 +24,13 @@ interface CallClaim {
   readonly domain: Domain
   readonly direction: CallDirection
   readonly probability: number
-  /** From the payload, not checked yet. */
+  /** Horizon in the payload, unchecked. */
   readonly requestedHorizon: unknown
 }
 
 type CallTerms = Pick<Call, 'id' | 'horizon' | 'dueAt' | 'refPrice' | 'refSigma'>
 
-/** What is known of the price when a call is opened. */
+/** Price facts at the time when a call is opened. */
 interface Reference {
   readonly price: Price | null
   /** Standard deviation of the return of one analysis bar. */
@@ -43,28 +43,30 @@ interface OpeningRules {
 }
 
 /**
- * The newest call of the same author, symbol and direction; null if the signal has to open one. Only a call that just began:
- * mostly the same prices would judge both. What is said again later is judged again. Otherwise of an author who speaks often,
- * changes of mind alone would be judged, and of those half are right whatever the author knows.
+ * The latest call of the same author, symbol and direction; null if the signal has to open one. A signal joins only a
+ * call that was opened shortly before, because mostly the same prices would judge both. A later repetition is a
+ * separate call. Otherwise only changes of mind would be judged for an author who speaks often, and half of those are
+ * right whatever the author knows.
  */
 const joinedCall = (calls: Calls, { author, symbol, direction }: CallClaim, now: Timestamp): Call | null => {
   const id = calls.current.get(callSlot(author, symbol, direction))
   const call = id === undefined ? undefined : calls.open.get(id)
-  // A due call takes no more signals, traded on or not: a new signal is about a later time.
+  // A due call accepts no more signals, traded on or not: a new signal is about a later time.
   if (call === undefined || call.dueAt <= now) return null
   if (msOf(now) - msOf(call.openedAt) >= HORIZON_MS[call.horizon] / PARTS_OF_HORIZON) return null
-  // Nor does one that a wrong clock opened: it would be due long after any horizon.
+  // A call that a wrong clock opened accepts none either: it would be due long after any horizon.
   return isFromFuture(msOf(call.dueAt), msOf(now) + HORIZON_MS[call.horizon]) ? null : call
 }
 
-/** Null if the limit of open calls is reached. */
+/** Returns null if the limit of open calls is reached. */
 const openedCall = (
   calls: Calls,
   claim: CallClaim,
   { id, now, reference, rules }: Opening,
 ): CallTerms | null => {
   const { price, sigma, barSeconds } = reference
-  // Anybody can invent symbols. What is judged by no price must not keep the market from judging others.
+  // Clients can invent symbols. Calls without a price are limited to half, so that they cannot block calls that the
+  // market judges.
   if (calls.open.size >= (price === null ? CALLS_MAX / 2 : CALLS_MAX)) return null
   const horizon = horizonIn(claim.requestedHorizon) ?? rules.horizons[claim.domain]
   return {
@@ -92,7 +94,7 @@ export const directionOfEvidence = (evidence: number, deadZone: number): CallDir
 /** From 0.5 (chance) to 1 (certain). */
 export const probabilityOf = (strength: number): number => r9(0.5 + clamp01(strength) / 2)
 
-/** The calls that the signals of one command make. Of two equal ones the second joins the first. */
+/** The calls that the signals of one command make. The second of two equal signals joins the call of the first. */
 export const callsOfSignals = (facts: ReputationFacts, context: DecisionContext): CallOf => {
   const opened = new Map<string, CallTerms | null>()
   return (signal) => {
@@ -160,11 +162,11 @@ const termsOf = (
   })
 }
 
-/** Signals about the market as a whole make no call. */
+/** Signals about the whole market make no call. */
 const GLOBAL_SYMBOL = canonicalSymbol('GLOBAL')
 const NO_SYMBOL = canonicalSymbol('')
 
-/** Null for a signal that makes no call. */
+/** Returns null for a signal that makes no call. */
 const claimOf = (
   facts: ReputationFacts,
   signal: Omit<NewSignal, 'signalId'>,
@@ -208,7 +210,7 @@ const readingOf = (
   }
 }
 
-/** Few types ask for the last day: it is looked at for them alone. */
+/** Market facts of the last day, computed on access, because only few signal types read them. */
 class DayOf implements MarketFacts {
   readonly mark = null
   readonly #facts: Pick<ReputationFacts, 'market'>

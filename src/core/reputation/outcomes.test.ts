@@ -43,7 +43,7 @@ describe('what is remembered of outcomes', () => {
     expect([...after(spoken, cycle(89)).byAuthor.keys()].toSorted()).toEqual([ann, bob])
     const later = after(spoken, cycle(90))
     expect([...later.byAuthor.keys()]).toEqual([bob])
-    // The edge looks at the newest outcomes, however old.
+    // The edge includes the latest outcomes, however old they are.
     expect([...later.edges.keys()].toSorted()).toEqual([ann, bob])
   })
 

@@ -12,10 +12,10 @@ import { edgeAfter, NO_EDGE, type Edge, type GradedOutcome } from './edge.ts'
 export interface Outcomes {
   readonly daysKept: number
   readonly byAuthor: PersistentMap<string, DayRows>
-  /** After newer outcomes whose distances add up to this one counts half in `edges`. */
+  /** Sum of distances of newer outcomes after which an outcome counts half in `edges`. */
   readonly edgeHalfLife: number
   readonly edges: PersistentMap<string, Edge>
-  /** The UTC day of the last sweep. */
+  /** UTC day of the last sweep. */
   readonly sweptDay: number
 }
 
@@ -27,13 +27,13 @@ export const INITIAL_OUTCOMES: Outcomes = {
   sweptDay: 0,
 }
 
-/** Beyond this, outcomes of new authors are not counted until the daily sweep makes room. */
+/** Limit of authors. Beyond it, outcomes of new authors are not counted until the daily sweep makes room. */
 export const AUTHORS_MAX = 100_000
 
-/** The base rate of feedback is unknown. */
+/** Assumed, because the base rate of feedback is unknown. */
 const FEEDBACK_BASE_RATE = 0.5
 
-/** What outcomes need to know of the calls before the event. */
+/** State of the calls before the event. */
 type CallsBefore = Pick<Calls, 'open' | 'rates'>
 
 export const evolveOutcomes = (outcomes: Outcomes, event: KnownEvent, calls: CallsBefore): Outcomes => {
@@ -41,7 +41,7 @@ export const evolveOutcomes = (outcomes: Outcomes, event: KnownEvent, calls: Cal
     case 'attribution.measured.v1':
       return measured(outcomes, event.payload, event.ts, calls)
     case 'attribution.resolved.v1':
-      // The result of a trade measures no single author: all who supported it share it.
+      // The result of a trade measures no single author: all its supporters share it.
       return event.payload.resolved_by === 'trade'
         ? outcomes
         : measured(outcomes, event.payload, event.ts, calls)
@@ -72,7 +72,7 @@ export const evolveOutcomes = (outcomes: Outcomes, event: KnownEvent, calls: Cal
   }
 }
 
-/** The days of the window that ends with `asOf`, oldest first. */
+/** Days of the window that ends with `asOf`, oldest first. */
 export const daysWithin = (
   { byAuthor }: Outcomes,
   author: string,
@@ -103,7 +103,7 @@ const measured = (
   { open, rates }: CallsBefore,
 ): Outcomes => {
   const { contributor_id, producer_id, hit, base_rate: rate } = measure
-  // A damaged event may lack them.
+  // A damaged event may lack these members.
   if (typeof hit !== 'boolean' || typeof rate !== 'number') return outcomes
   const distance = open.get(measure.call_id)?.distance ?? 1
   const market = { evidence: distance, resolved: 1, hits: hit ? 1 : 0, returns: returnOf(measure) }
@@ -122,9 +122,9 @@ const measured = (
 }
 
 /**
- * From 0 for a price that went the other way to 1 for one that went the called way, by half where it did not move at all.
- * Moves inside the band are not lost as they are in hits and misses, so skill shows sooner. Null for a neutral call: there
- * the hit is all there is.
+ * Grade from 0 (the price moved the other way) to 1 (it moved the called way); 0.5 if it did not move. Unlike hits and
+ * misses, the grade also counts moves inside the band, so skill shows sooner. Null for a neutral call, which has only
+ * its hit.
  */
 const gradeOf = ({
   direction,
@@ -137,26 +137,26 @@ const gradeOf = ({
   return { grade: (1 + side * clamp(moved / band)) / 2, side }
 }
 
-/** What a call in that direction could expect. */
+/** Expected grade of a call in that direction. */
 const expectedOf = (side: 1 | -1, drift: number): number => (1 + side * drift) / 2
 
 /**
- * For karma, in which calls of one day that win together count in full, so the drift has to follow them at once: cases
- * without drift that are assumed before any are known. The edge counts such days for what they are, and has the drift of
- * days, which nobody can set.
+ * Number of cases without drift that are assumed initially, for reputation. There, calls of one day that win together
+ * count in full, so the drift must adapt at once. The edge discounts such days, and uses the drift over days, which no
+ * author can influence.
  */
 const DRIFT_PRIOR = 10
 
 /**
- * Who says that a price will stay knows nothing of where one goes, and whether it is quiet anybody can see: right or wrong,
- * it says nothing for or against the author's word on other calls.
+ * Surplus of a neutral call, right or wrong. A prediction that the price stays shows no knowledge of its direction, and
+ * everyone can see whether a market is quiet, so it is no evidence about the other calls of the author.
  */
 const AS_EXPECTED = 0
 
-/** A damaged event may have another horizon. */
+/** A damaged event may have an unknown horizon. */
 const daysOf = (horizon: unknown): number => Math.max(1, HORIZON_MS[horizonIn(horizon) ?? '24h'] / DAY_MS)
 
-/** `forEdge` is null for feedback: who has friends that praise it must have no more of the vote, and of the money. */
+/** `forEdge` is null for feedback: praise by friends must not raise an author's share of the vote, nor of the money. */
 const counted = (
   outcomes: Outcomes,
   author: string,
@@ -183,7 +183,7 @@ const counted = (
 const mayHold = (authors: PersistentMap<string, unknown>, author: string): boolean =>
   authors.size < AUTHORS_MAX || authors.has(author)
 
-/** Once a day. Drops days that no window reaches, and the edge of inactive authors if the table is full. */
+/** Runs once a day. Drops days that no window reaches, and the edges of inactive authors if the table is full. */
 const swept = (outcomes: Outcomes, today: number): Outcomes => {
   const { daysKept, edgeHalfLife } = outcomes
   if (today === outcomes.sweptDay || Number.isNaN(today)) return outcomes
@@ -225,18 +225,21 @@ const returnOf = ({ direction, return_pct: moved }: Measure): number => {
   return direction === 'bearish' ? -moved : moved
 }
 
-/** The sums of the outcomes of some days. */
+/** Sums of the outcomes of some days. */
 export interface Tally {
-  /** Grades minus what could be expected. */
+  /** Sum of grades minus their expectations. */
   readonly surplus: number
-  /** The surplus if all had been fully right, and the deficit if all had been fully wrong. */
+  /** Surplus if all calls had been fully right, and deficit if all had been fully wrong. */
   readonly gainMax: number
   readonly lossMax: number
-  /** 1 per outcome that the market decided, less for feedback. */
+  /** 1 for each outcome that the market decided, less for feedback. */
   readonly weight: number
-  /** The same, but less for a call that follows closely on its author's call before: it says little that that one does not. */
+  /**
+   * Like `weight`, but lower for a call that closely follows the author's previous call, which makes it weaker
+   * evidence.
+   */
   readonly evidence: number
-  /** Outcomes decided by the market, and the hits among them. */
+  /** Number of outcomes that the market decided, and of the hits among them. */
   readonly resolved: number
   readonly hits: number
   /** Sum of returns in the direction of the calls. */
@@ -250,7 +253,7 @@ export interface Tally {
 type DayRows = readonly number[]
 
 interface DayTally {
-  /** Since 1970. */
+  /** UTC day since 1970. */
   readonly day: number
   readonly tally: Tally
 }

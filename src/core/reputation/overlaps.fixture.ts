@@ -17,7 +17,7 @@ export interface Said {
   readonly symbol?: string
   readonly receivedAt?: string
   readonly refPrice?: null
-  /** When its call is due; by default a day later. */
+  /** Due hour of its call. Default: a day later. */
   readonly dueHour?: number
 }
 

@@ -81,7 +81,7 @@ describe('an author repeats another', () => {
       { who: 'bob', hour: 0, direction: 'neutral' },
       { who: 'bob', hour: 6 },
     )
-    // Of two calls.
+    // The weight consists of two calls.
     expect(shareOf(decoy, 'bob', 'ann')).toBeCloseTo(0.9375 / (1 + 2 ** -0.01), 12)
   })
 
@@ -96,7 +96,7 @@ describe('an author repeats another', () => {
       0.252605276,
       9,
     )
-    // 100 calls are the half-life.
+    // The half-life is 100 calls.
     expect(shareOf(after(...calls(200, (index) => index < 100)), 'bob', 'ann')).toBeCloseTo(1 / 3, 9)
     expect(shareOf(after(...calls(200, (index) => index >= 100)), 'bob', 'ann')).toBeCloseTo(2 / 3, 9)
   })

@@ -18,11 +18,11 @@ import {
 import { authorsIn, pairKey, SEPARATOR } from './author-pair.ts'
 import type { Call } from './calls.ts'
 
-/** Who repeats whom. Bounded in every direction. */
+/** Which authors repeat which others. All tables are bounded. */
 export interface Overlaps {
   readonly stances: PersistentMap<CanonicalSymbol, readonly Stance[]>
   readonly counts: PersistentMap<string, CallCount>
-  /** By the author who spoke later and the one who spoke before. */
+  /** Repetitions by pair: the later author and the earlier one. */
   readonly repetitions: PersistentMap<string, Repetition>
   readonly sweptDay: number
 }
@@ -39,13 +39,15 @@ const STANCES_MAX = 64
 const SYMBOLS_MAX = 2000
 const AUTHORS_MAX = 100_000
 const REPETITIONS_MAX = 100_000
-/** Names without a record fill only half of the table: otherwise a flood of them would hide who repeats whom. */
+/**
+ * Names without a record fill at most half of the table: otherwise a flood of them would displace known repetitions.
+ */
 const UNPROVEN_MAX = REPETITIONS_MAX / 2
-/** If there are more pairs, those with such a name that met so rarely give way. */
+/** Above this number of pairs, pairs with an unproven name are dropped if they met fewer than about `RARE` times. */
 const CROWDED = 0.8 * UNPROVEN_MAX
 const RARE = 3
 
-/** How much is lost if the stance of this author is not remembered; a new name has nothing to lose. */
+/** Loss if the stance of this author is forgotten. A new name has nothing to lose. */
 export type WorthOf = (author: string) => number
 
 export const evolveOverlaps = (overlaps: Overlaps, event: KnownEvent, worthOf: WorthOf): Overlaps => {
@@ -65,7 +67,7 @@ const recorded = (
   worthOf: WorthOf,
 ): Overlaps => {
   const { symbol, direction, call_id: callId } = made
-  // A signal without a call, or a damaged event.
+  // Skips signals without a call, and damaged events.
   if (symbol === null || direction === null || typeof callId !== 'string') return overlaps
   if (typeof made.due_at !== 'string' || !isJudged(made.ref_price)) return overlaps
   const [atMs, dueMs] = [msOf(made.received_at), msOf(made.due_at)]
@@ -75,13 +77,13 @@ const recorded = (
 }
 
 /**
- * A call without a price is judged by nothing. If it counted here, a copy could hide among calls on invented symbols, which
- * cost its author nothing.
+ * Calls without a price are never judged. If they counted here, a copy could hide among calls on invented symbols,
+ * which cost its author nothing.
  */
 const isJudged = (refPrice: Call['refPrice'] | number | undefined): boolean =>
   refPrice !== null && refPrice !== undefined
 
-/** After a signal that joins a call of its author. */
+/** State after a signal that joins a call of its author. */
 export const afterJoined = (
   overlaps: Overlaps,
   { contributorId, producerId, symbol, direction, dueAt, refPrice }: Call,
@@ -93,7 +95,7 @@ export const afterJoined = (
   return withStance(overlaps, symbol, { author, direction, atMs, openMs: msOf(dueAt) - atMs }, worthOf)
 }
 
-/** A call, before it is known which of its author's it is. */
+/** A call before its ordinal among the author's calls is known. */
 type Said = Pick<Stance, 'author' | 'direction' | 'atMs' | 'openMs'>
 
 const withStance = (before: Overlaps, symbol: CanonicalSymbol, said: Said, worthOf: WorthOf): Overlaps => {
@@ -101,7 +103,7 @@ const withStance = (before: Overlaps, symbol: CanonicalSymbol, said: Said, worth
   const known = before.stances.get(symbol) ?? []
   const own = known.find((other) => other.author === author)
   const untilMs = atMs + said.openMs
-  // Who says the same again repeats nobody but itself.
+  // A repeated signal of the same author only extends its stance. It is not compared with other authors.
   if (own !== undefined && own.direction === direction && isOpenAt(own, atMs))
     return untilMs > own.untilMs ? heldUntil(before, symbol, own, untilMs) : before
   if (known.length === 0 && before.stances.size >= SYMBOLS_MAX) return before
@@ -112,8 +114,8 @@ const withStance = (before: Overlaps, symbol: CanonicalSymbol, said: Said, worth
       : before
   const count = countedCall(overlaps.counts.get(author), direction)
   if (count.calls === 1 && overlaps.counts.size >= AUTHORS_MAX) return overlaps
-  // What others said before an author's own last call was no news when it spoke again, unless it follows them only now: a
-  // call in between must not hide a copy.
+  // Calls of other authors before the author's previous call were not new when it spoke again in the same direction, so
+  // they are not compared again. After a change of direction they are: a call in between must not hide a copy.
   const newsFromMs = own?.direction === direction ? own.atMs : 0
   const stance = { ...said, untilMs, nth: count.calls, newsFromMs }
   const others = known.filter((other) => other !== own && (isOpenAt(other, atMs) || atMs < other.untilMs))
@@ -140,10 +142,10 @@ const heldUntil = (overlaps: Overlaps, symbol: CanonicalSymbol, own: Stance, unt
 })
 
 /**
- * After an author contradicts its call, if that is still open. Of those who often change their minds each change ends an
- * agreement or begins one: counted alike, a copy that is sometimes first and sometimes second would seem to disagree as
- * often as to agree. So what was counted for the whole time of a call now counts for the part of it that has passed.
- * `open` is in the order in which they spoke.
+ * Reduces the sums when an author contradicts its open call. If authors often change their minds, each change ends an
+ * agreement or begins one. Counted fully, a copy that is sometimes first and sometimes second would seem to disagree as
+ * often as to agree. Therefore the part of a call that was still ahead is deducted. `open` is in the order of the
+ * calls.
  */
 const withdrawn = (overlaps: Overlaps, own: Stance, open: readonly Stance[], nowMs: number): Overlaps => {
   const place = open.indexOf(own)
@@ -162,7 +164,7 @@ const withdrawn = (overlaps: Overlaps, own: Stance, open: readonly Stance[], now
   }
 }
 
-/** Those of whom a call in the direction that they named last is not over. */
+/** Authors whose latest call on the symbol is still open, repetitions included. */
 export const authorsWithOpenCall = (
   { stances }: Overlaps,
   symbol: CanonicalSymbol,
@@ -170,7 +172,7 @@ export const authorsWithOpenCall = (
 ): readonly string[] =>
   (stances.get(symbol) ?? []).filter(({ untilMs }) => nowMs < untilMs).map(({ author }) => author)
 
-/** A flood of new names must not make the engine forget whom they repeat. */
+/** Drops the least valuable stance beyond the limit, so that a flood of new names cannot displace proven authors. */
 const remembered = (stances: readonly Stance[], worthOf: WorthOf): readonly Stance[] => {
   if (stances.length <= STANCES_MAX) return stances
   let least = 0
@@ -180,7 +182,7 @@ const remembered = (stances: readonly Stance[], worthOf: WorthOf): readonly Stan
   return stances.toSpliced(least, 1)
 }
 
-/** Once a day: drops ended stances, pairs that did not meet for long, and rare ones if there are too many. */
+/** Runs once a day. Drops ended stances, pairs that have not met for long, and rare pairs if there are too many. */
 const swept = (overlaps: Overlaps, now: Timestamp, worthOf: WorthOf): Overlaps => {
   const [today, nowMs] = [dayNumber(now), msOf(now)]
   if (today === overlaps.sweptDay || Number.isNaN(today)) return overlaps
@@ -192,7 +194,7 @@ const swept = (overlaps: Overlaps, now: Timestamp, worthOf: WorthOf): Overlaps =
   return { stances, counts: keptCounts(overlaps.counts, stances, repetitions), repetitions, sweptDay: today }
 }
 
-/** If the table is full, those give way who repeat nobody and have no open call. */
+/** If the table is full, drops authors who repeat no other author and have no open call. */
 const keptCounts = (
   counts: Overlaps['counts'],
   stances: Overlaps['stances'],
@@ -205,31 +207,34 @@ const keptCounts = (
   return counts.filter((_count, author) => needed.has(author))
 }
 
-/** Both have been right more than wrong. */
+/** True if both authors have a positive record. */
 const areProven = (one: string, other: string, worthOf: WorthOf): boolean =>
   worthOf(one) > 0 && worthOf(other) > 0
 
-/** How far one author's calls repeat those of another, as a share of all its calls. */
+/** How far the calls of one author repeat those of another, as a share of all its calls. */
 export interface Repeats {
   readonly later: string
   readonly earlier: string
   /** From -1 to 1; 0 for authors who agree as often as not. */
   readonly share: number
-  /** The same by what the other had said when this one spoke: nobody is behind by what somebody else does later. */
+  /**
+   * Like `share`, but counts agreement as it was when this author spoke. Later changes of mind by the other author do
+   * not reduce it.
+   */
   readonly shareAtOnce: number
-  /** What chance adds to the share, one standard deviation, squared. */
+  /** Variance of the share by chance. */
   readonly variance: number
-  /** The same agreement whatever the delay: 1 if all its calls repeat an open one of the other. */
+  /** Agreement independent of the delay: 1 if every call repeats an open call of the other author. */
   readonly steady: number
-  /** What chance adds to that, squared. */
+  /** Variance of `steady` by chance. */
   readonly steadyVariance: number
-  /** The share at which two authors agree who call one direction as often as these two, whatever the other says. */
+  /** Expected agreement of two independent authors with the same leanings. */
   readonly byLean: number
 }
 
 export const repeatsOf = ({ counts, repetitions }: Overlaps): readonly Repeats[] => {
   const all: Repeats[] = []
-  // Each author stands in many pairs.
+  // Cached, because each author belongs to many pairs.
   const known = new Map<string, CallCount | undefined>()
   const countOf = (author: string): CallCount | undefined => {
     const count = known.get(author) ?? counts.get(author)

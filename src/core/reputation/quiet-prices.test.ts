@@ -24,7 +24,7 @@ it('whoever says of a quiet price that it will stay has no more of the vote for 
   expect(contributionsIn(reputation, rules.influence).get(ann)).toMatchObject({
     edge: { mean: 0 },
     influence: 0,
-    // It has been judged, so it is no newcomer any more.
+    // The author has outcomes, so it no longer counts fully as a newcomer.
     newcomer: rules.influence.newcomer_calls / (rules.influence.newcomer_calls + DAYS),
   })
   expect(reputationAt(reputation.outcomes, ann, scenario.now, rules)).toBeGreaterThan(60)

@@ -21,7 +21,7 @@ export const settleBar = (
   rules: Configuration['settlement'],
 ): Decision => accept(...settledByBar(calls, bar, now, { ...rules, exitPriceOf: exitPrices(market, bar) }))
 
-/** Bars that still have due calls, because one batch settles a limited number. */
+/** Bars that still have due calls, because one batch settles a limited number of calls. */
 export const barsLeftOver = ({
   reputation: { calls },
   market,
@@ -60,7 +60,7 @@ export const settlePosition = (
   )
 }
 
-/** Null while a position of the call is open. */
+/** Returns null while a position of the call is open. */
 const resultOf = (positions: Positions, call: Call, closedId: PositionId): TradeResult | null => {
   const bound = call.positionIds.flatMap((id) => positions.get(id) ?? [])
   const closed = bound.filter((position): position is ClosedPosition => !isOpen(position))
@@ -83,20 +83,22 @@ interface SettlementRules {
   readonly prior: number
 }
 
-/** Per batch, so that other commands do not wait; the rest follows in batches of its own. */
+/** Limit per batch, so that other commands do not wait. The rest follows in further batches. */
 export const SETTLED_AT_ONCE_MAX = 1000
 
 export interface DecidingBar {
   readonly symbol: CanonicalSymbol
   readonly close: Price
   readonly closeTs: Timestamp
-  /** The base rates before the bar, if an earlier batch settled some of its calls: all use the same ones. */
+  /**
+   * Base rates before the bar, if an earlier batch settled some of its calls: all calls of a bar use the same rates.
+   */
   readonly rates?: BaseRates
 }
 
 /**
- * The median of the closes in the last part of a horizon: whoever moves the price for a short time, only to be judged by
- * it, has moved nothing.
+ * The median of the closes in the last part of a horizon. A short manipulation of the price around the due time has no
+ * effect on it.
  */
 const exitPrices = (
   market: ReputationFacts['market'],
@@ -108,18 +110,19 @@ const exitPrices = (
   const medianFor = (horizon: Horizon): Price => {
     const beginMs = endMs - HORIZON_MS[horizon] / PARTS_OF_HORIZON
     const sorted = [close]
-    // From the newest back: most of them closed long before.
+    // Starts with the newest bar, since most bars closed long before.
     for (let index = bars.length - 1; index >= 0; index -= 1) {
       const bar = bars[index] as AnalysisBar
       if (bar.openMs + lengthMs <= beginMs) break
       if (bar.openMs + lengthMs < endMs) sorted.push(bar.close)
     }
     sorted.sort((one, other) => (one < other ? -1 : 1))
-    // Of an even number the one nearer to the deciding close, so that every judged price was a real one.
+    // For an even number of closes, the middle one nearer to the deciding close, so that every judged price was a real
+    // one.
     const [lower, upper] = [sorted[(sorted.length - 1) >> 1] ?? close, sorted[sorted.length >> 1] ?? close]
     return close >= upper ? upper : lower
   }
-  // Many calls of one horizon may be due with one bar.
+  // Cached, since many calls of one horizon may be due with one bar.
   const medians = new Map<Horizon, Price>()
   return (horizon) => {
     const median = medians.get(horizon) ?? medianFor(horizon)
@@ -152,13 +155,13 @@ const settledByBar = (
 }
 
 /**
- * It would be due long after its horizon. It is void at once: all calls behind it in its queues would wait for it, and its
- * price is not the one of the time that it names.
+ * True for a call from a wrong clock, which would be due long after its horizon. It is void at once: all calls behind
+ * it in its queues would wait for it, and its price is not that of the stated time.
  */
 const isOpenedByWrongClock = ({ dueAt, horizon }: Call, nowMs: number): boolean =>
   isFromFuture(msOf(dueAt), nowMs + HORIZON_MS[horizon])
 
-/** Whether a settled bar has left due calls. */
+/** Whether due calls remain after settling a bar. */
 const isAnyLeft = (calls: Calls, { symbol, closeTs }: Pick<DecidingBar, 'symbol' | 'closeTs'>): boolean =>
   HORIZONS.some(
     (horizon) =>
@@ -201,7 +204,7 @@ const overdueAt = (
 interface TradeResult {
   readonly positionId: PositionId
   readonly exitPrice: Price
-  /** Net profit over entry notional. */
+  /** Net profit divided by the entry notional. */
   readonly netReturn: number
   readonly isProfit: boolean
 }
@@ -230,7 +233,7 @@ const settledByTrade = (
     void_reason: null,
   })
 
-/** What the price did by the due time of a call. */
+/** Price move of a call by its due time. */
 type PriceMove = Pick<
   PayloadOf<'attribution.measured.v1'>,
   'exit_price' | 'return_pct' | 'band_pct' | 'hit' | 'base_rate' | 'void_reason'
@@ -264,7 +267,7 @@ const unknownMove = (reason: 'no_price' | 'no_bar'): PriceMove => ({
   void_reason: reason,
 })
 
-/** The price move resolves a call that was not traded on; for a traded call it is only recorded. */
+/** The price move settles a call that was not traded on. For a traded call it is only recorded. */
 const settledByMove = (call: Call, move: PriceMove): NewEvent =>
   isBound(call)
     ? measuredEvent(call, move)
@@ -291,7 +294,7 @@ type Resolution = PriceMove & Pick<PayloadOf<'attribution.resolved.v1'>, 'resolv
 const resolvedEvent = (call: Call, resolution: Resolution): NewEvent => ({
   type: 'attribution.resolved.v1',
   source: 'learning',
-  // Written out: a copy with more members takes several times as long.
+  // Spelled out, because spreading an object takes several times as long.
   payload: {
     resolved_by: resolution.resolved_by,
     position_id: resolution.position_id,
@@ -315,7 +318,7 @@ const resolvedEvent = (call: Call, resolution: Resolution): NewEvent => ({
   },
 })
 
-/** From the front of a queue while they are due: later entries are due later, but for those up to `lastDueAt`. */
+/** Due calls from the front of a queue. Later entries are due later, except for those up to `lastDueAt`. */
 const dueIn = (
   calls: Calls,
   queue: string,
@@ -333,5 +336,8 @@ const dueIn = (
   return due
 }
 
-/** A producer that reads bars speaks as of their close, but up to a minute later: others may have spoken in between. */
+/**
+ * A producer that reads bars submits up to a minute after their close, as of the close. Other authors may have called
+ * in between.
+ */
 const outOfOrderAfter = (closeTs: Timestamp): Timestamp => timestampAt(msOf(closeTs) + LATE_MS_MAX)

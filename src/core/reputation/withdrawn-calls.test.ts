@@ -4,7 +4,7 @@ import { HOUR_MS } from './calls.fixture.ts'
 import { after, key, shareOf, START_MS, type Said } from './overlaps.fixture.ts'
 import { authorsWithOpenCall } from './overlaps.ts'
 
-/** 0 to 1, the same for the same seed. */
+/** Pseudo-random numbers from 0 to 1, determined by the seed. */
 const drawsFrom = (seed: number) => {
   let state = seed
   return (): number => {
@@ -21,9 +21,9 @@ describe('a call that its author contradicts while it is open', () => {
       { who: 'bob', hour: 0 },
       { who: 'ann', hour: 6, direction: 'bearish' },
     )
-    // A quarter of its time.
+    // The call stood for a quarter of its time.
     expect(shareOf(overlaps, 'bob', 'ann')).toBe(0.25)
-    // One call for a quarter, and one that disagrees.
+    // One call for a quarter of its time, and one that disagrees.
     expect(shareOf(overlaps, 'ann', 'bob')).toBeCloseTo(-0.9375 / (0.25 * kept + 1), 12)
   })
 
@@ -70,14 +70,14 @@ describe('a call that its author contradicts while it is open', () => {
       { who: 'ann', hour: 0 },
       { who: 'ann', hour: 20 },
       { who: 'bob', hour: 30 },
-      // It says no more than the one before, and is due earlier.
+      // Repeats the call before, with an earlier due time.
       { who: 'ann', hour: 21, dueHour: 25 },
     )
     const openAt = (hours: number) =>
       authorsWithOpenCall(repeated, canonicalSymbol('BTC'), START_MS + hours * HOUR_MS)
     expect(openAt(43)).toEqual([key('ann'), key('bob')])
     expect(openAt(44)).toEqual([key('bob')])
-    // What it said first is over: nobody repeats it.
+    // Bob called after the end of the first call of ann, so nothing is repeated.
     expect(shareOf(repeated, 'bob', 'ann')).toBeUndefined()
   })
 
@@ -89,7 +89,7 @@ describe('a call that its author contradicts while it is open', () => {
       { who: 'ann', hour: 40, direction: 'bearish' },
     )
     const kept = 2 ** -0.01
-    // Of two calls, only the first was compared with hers.
+    // The weight consists of two calls. Only the first one was compared with ann's.
     expect(shareOf(again, 'bob', 'ann')).toBeCloseTo((kept * (1 - (6 / 72) ** 2)) / (1 + kept), 12)
   })
 
@@ -99,7 +99,10 @@ describe('a call that its author contradicts while it is open', () => {
     direction: isUp ? 'bullish' : 'bearish',
   })
 
-  /** How far two repeat each other who speak every six hours, either of them first; without noise each says what it likes. */
+  /**
+   * How far two authors repeat each other who speak every six hours, either of them first. Without noise both call at
+   * random.
+   */
   const repeatedBy = (seed: number, noise: number | null): number => {
     const draw = drawsFrom(seed)
     const words = Array.from({ length: 600 }, (_, index): readonly Said[] => {
@@ -120,7 +123,7 @@ describe('a call that its author contradicts while it is open', () => {
     [1, 2, 3, 4, 5, 6].reduce((sum, seed) => sum + repeatedBy(seed, noise) / 6, 0)
 
   it('hides no copy that is first as often as second, nor one with noise, and harms nobody who speaks for himself', () => {
-    // A little is lost while only one of them has changed its mind.
+    // Some agreement is lost while only one of the two has changed its mind.
     expect(meanOf(0)).toBeGreaterThan(0.8)
     expect(meanOf(0.1)).toBeGreaterThan(0.6)
     expect(meanOf(null)).toBeLessThan(0.1)

@@ -7,7 +7,7 @@ export type PastPoint =
   | { readonly kind: 'seq'; readonly seq: number }
   | { readonly kind: 'time'; readonly time: Timestamp }
 
-/** Null for what is neither the number of an event nor a date and time. */
+/** Returns null unless the text is the number of an event or a date and time. */
 export const parsePastPoint = (text: string): PastPoint | null => {
   if (/^[0-9]{1,15}$/.test(text)) return { kind: 'seq', seq: Number(text) }
   const time = parseTimestamp(text)
@@ -29,7 +29,7 @@ export const pastPoint = () =>
       return z.NEVER
     })
 
-/** Of what time an answer is. */
+/** Point in the log that an answer describes. */
 export const asOfView = z.object({
   seq: z.int().meta({ description: 'the last event that counts' }),
   time: z.string().meta({ description: 'the time asked for, or that of the event' }),

@@ -2,7 +2,10 @@ import { z } from 'zod'
 
 declare const BRAND: unique symbol
 
-/** A type of its own in the shape of another: a price is not a quantity, an order's id is not a position's. */
+/**
+ * A distinct type with the shape of another: a price is not a quantity, and the id of an order is not that of a
+ * position.
+ */
 export type Brand<Shape, Name extends string> = Shape & { readonly [BRAND]: Name }
 
 export type OrderId = Brand<string, 'OrderId'>
@@ -13,13 +16,13 @@ export type CallId = Brand<string, 'CallId'>
 export type ContributorId = Brand<string, 'ContributorId'>
 /** The name under which a contributor or a process signs and submits. */
 export type NodeId = Brand<string, 'NodeId'>
-/** Of a trace session. */
+/** Id of a trace session. */
 export type SessionId = Brand<string, 'SessionId'>
-/** Of an accrued share of profit; on the wire it is the id of a karma intent. */
+/** Id of an accrued share of profit. The wire calls it the id of a karma intent. */
 export type AccrualId = Brand<string, 'AccrualId'>
 export type ReceiptId = Brand<string, 'ReceiptId'>
 
-/** In the form in which symbols are compared; made by `canonicalSymbol` only. */
+/** A symbol in its canonical form, in which symbols are compared. Only `canonicalSymbol` creates it. */
 export type CanonicalSymbol = Brand<string, 'CanonicalSymbol'>
 
 /** ISO 8601 in UTC with milliseconds: the order of the texts is the order of time. */
@@ -37,8 +40,8 @@ export const accrualId = (id: string): AccrualId => id as AccrualId
 export const receiptId = (id: string): ReceiptId => id as ReceiptId
 export const timestampOf = (text: string): Timestamp => text as Timestamp
 
-/** Earlier than every timestamp: of a log without events. */
+/** Earlier than every timestamp. Stands for the time of a log without events. */
 export const BEFORE_ALL = timestampOf('')
 
-/** A text in a payload: whoever writes it gives a text, whoever reads it from the log gets the brand. */
+/** A text in a payload: writers pass a plain text, and readers of the log receive the brand. */
 export const branded = <Of extends Brand<string, string>>() => z.string() as unknown as z.ZodType<Of, string>

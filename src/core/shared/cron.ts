@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A schedule of five fields, in UTC: which minutes, hours, days and months it names. */
+/** A schedule of five fields in UTC: the minutes, hours, days and months at which it runs. */
 export interface Cron {
   readonly minutes: ReadonlySet<number>
   readonly hours: ReadonlySet<number>
@@ -8,7 +8,7 @@ export interface Cron {
   readonly months: ReadonlySet<number>
   /** 0 is Sunday. */
   readonly daysOfWeek: ReadonlySet<number>
-  /** With both fields of days named, a day that either names is meant. */
+  /** True if both fields of days are restricted. A day then matches if either field contains it. */
   readonly eitherDay: boolean
 }
 
@@ -35,7 +35,7 @@ export const parseCron = (text: string): Cron | null => {
   return runningDays(cron).next().done === true ? null : cron
 }
 
-/** The smallest gap between two runs of a schedule; null if it is none. */
+/** Smallest interval between two runs of a schedule; null for an invalid schedule. */
 export const intervalMsOf = (schedule: string): number | null => {
   const cron = parsedOnce(schedule)
   if (cron === null) return null
@@ -46,7 +46,7 @@ export const intervalMsOf = (schedule: string): number | null => {
   return gapMs
 }
 
-/** The schedule of bars that are so long: a part of a day. Those below a minute count as a minute. */
+/** Schedule of bars of this length, which must divide a day. Lengths below a minute count as a minute. */
 export const cronOf = (seconds: number): string => {
   const minutes = Math.max(1, Math.round(seconds / 60))
   if (minutes < 60) return minutes === 1 ? '* * * * *' : `*/${minutes} * * * *`
@@ -57,13 +57,13 @@ export const cronOf = (seconds: number): string => {
 
 const gapsMs = new WeakMap<Cron, number>()
 
-/** Whether a schedule names a minute behind `afterMs` and up to `upToMs`. Long silence counts as one day. */
+/** Whether a schedule runs after `afterMs` and up to `upToMs`. Longer ranges are limited to one day. */
 export const firesBetween = (schedule: string, afterMs: number, upToMs: number): boolean => {
   const cron = parsedOnce(schedule)
   if (cron === null) return false
   const first = Math.max(afterMs, upToMs - DAY_MINUTES * MINUTE_MS)
   for (let minute = Math.floor(first / MINUTE_MS) + 1; minute * MINUTE_MS <= upToMs; minute += 1) {
-    // Most are ruled out without a date.
+    // Most minutes are excluded without computing a date.
     if (!cron.minutes.has(minute % HOUR_MINUTES)) continue
     if (isEveryHour(cron) || isNamedTime(cron, new Date(minute * MINUTE_MS))) return true
   }
@@ -73,13 +73,13 @@ export const firesBetween = (schedule: string, afterMs: number, upToMs: number):
 const isEveryHour = ({ hours, months, daysOfMonth, daysOfWeek }: Cron): boolean =>
   hours.size === 24 && months.size === 12 && daysOfMonth.size === 31 && daysOfWeek.size === 7
 
-/** Hour and day of a minute that is named. */
+/** Whether hour and day of a minute match. */
 const isNamedTime = (cron: Cron, at: Date): boolean =>
   cron.hours.has(at.getUTCHours()) &&
   cron.months.has(at.getUTCMonth() + 1) &&
   isNamed(cron, at.getUTCDate(), at.getUTCDay())
 
-/** Schedules are asked every minute and there are few of them. */
+/** Cached, because schedules are checked every minute and there are few of them. */
 const PARSED_MAX = 1000
 const parsed = new Map<string, Cron | null>()
 
@@ -99,7 +99,7 @@ const smallestGapMs = (cron: Cron): number => {
     .sort(ascending)
   const inDay = smallestStep(minutes)
   const overnight = (minutes[0] ?? 0) - (minutes.at(-1) ?? 0)
-  // The calendar only matters if two runs may be nearer over night than within a day.
+  // The calendar matters only if two runs may be closer over midnight than within a day.
   const gap =
     inDay <= DAY_MINUTES + overnight
       ? inDay
@@ -202,13 +202,13 @@ const smallestDayStep = (cron: Cron): number => {
 const namesEveryDate = ({ months, daysOfMonth }: Cron): boolean =>
   months.size === 12 && daysOfMonth.size === 31
 
-/** Dates and weekdays repeat after this many years. */
+/** Years after which dates and weekdays repeat. */
 const CYCLE_YEARS = 28
 const MONTH_LENGTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const
 /** The cycle begins on 1 January 2000, a Saturday in a leap year. */
 const FIRST_WEEKDAY = 6
 
-/** The days on which it runs, counted from the begin of the cycle, a little further than once through it. */
+/** Days on which the schedule runs, counted from the start of the cycle, slightly beyond its end. */
 function* runningDays(cron: Cron): Generator<number> {
   let day = 0
   for (let year = 0; year < 2 * CYCLE_YEARS; year += 1) {

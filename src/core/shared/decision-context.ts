@@ -10,7 +10,7 @@ export interface SignedClaim {
   readonly publicKeyHex: string
 }
 
-/** What a decision may know beyond the log: time, chance, and the operator's settings at that time. */
+/** Inputs of a decision beyond the log: time, ids, and the operator's settings at that time. */
 export interface DecisionContext {
   readonly now: Timestamp
   /** Later than now where the log already holds a later time, since `recorded_at` never decreases; else not given. */
@@ -19,7 +19,9 @@ export interface DecisionContext {
   /** Ties the events of one request together. */
   readonly traceId: string | null
   readonly configuration: Configuration
-  /** Of settings that were read from the log, which holds a part of them: the hash of the whole. */
+  /**
+   * Hash of the whole configuration. Given only if `configuration` was read from the log, which records a part of it.
+   */
   readonly configHash?: string | undefined
   /** The release that decides. */
   readonly version: string
@@ -33,8 +35,8 @@ export interface DecisionContext {
   /** Milliseconds since the decision began: for the record only, never for a choice. */
   readonly elapsedMs: () => number
   /**
-   * Prices that come with the command, by canonical symbol; null for what cannot be traded at this moment. What is not
-   * in it, or where there is none, stands at the newest price of the log.
+   * Prices that come with the command, by canonical symbol. Null marks a symbol that cannot be traded at this moment. A
+   * symbol without an entry is valued at the latest price of the log; without this map, all symbols are.
    */
   readonly prices?: ReadonlyMap<CanonicalSymbol, Quote | null> | undefined
 }

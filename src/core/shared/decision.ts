@@ -2,7 +2,7 @@ import type { NewEvent } from '../events/catalogue.ts'
 import { echoed } from './echo.ts'
 import type { JsonObject } from './json.ts'
 
-/** A "no" is a value: a stable code for machines, a line for people, and what the answer should repeat. */
+/** A refusal is a value: a stable code for machines, a line for people, and data that the answer repeats. */
 export interface Refusal {
   readonly code: RefusalCode
   readonly detail: string
@@ -17,7 +17,7 @@ export const accept = (...events: readonly NewEvent[]): Decision => ({ status: '
 
 export const refuse = (code: RefusalCode, detail: string, extras: JsonObject = {}): Decision => ({
   status: 'refused',
-  // Details repeat ids that a client sent; our own words are shorter than the cut.
+  // Details may repeat ids that a client sent. Text of the engine is shorter than the limit.
   refusal: { code, detail: echoed(detail), extras },
 })
 

@@ -1,12 +1,12 @@
 import type { Horizon } from './time.ts'
 
 interface DomainDefaults {
-  /** In the preset `balanced`; the six add up to 1. */
+  /** Weight in the preset `balanced`. The six weights add up to 1. */
   readonly weight: number
   readonly about: string
-  /** How long a signal keeps full quality. */
+  /** Seconds for which a signal keeps full quality. */
   readonly freshSeconds: number
-  /** After how long a call is judged, unless the signal names a horizon. */
+  /** Horizon of a call, unless the signal names one. */
   readonly horizon: Horizon
 }
 
@@ -42,7 +42,7 @@ export const DOMAINS = Object.keys(DOMAIN_DEFAULTS) as readonly Domain[]
 
 export type ByDomain<Value> = Readonly<Record<Domain, Value>>
 
-/** How much each domain counts. */
+/** Weight of each domain. */
 export type DomainWeights = ByDomain<number>
 
 export const byDomain = <Value>(valueOf: (domain: Domain) => Value): ByDomain<Value> => ({

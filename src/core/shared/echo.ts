@@ -1,11 +1,11 @@
 import type { Json, JsonObject } from './json.ts'
 
-/** Characters of what a client sent that an error may repeat. */
+/** Limit of characters from a client that an error repeats. */
 export const ECHO_LENGTH_MAX = 200
 
 /**
- * Text from outside as errors show it: one line, without control characters, cut. It ends up in logs, terminals and
- * prompts of models, where line breaks and escapes would read as something of ours.
+ * Text from outside in the form in which errors show it: one line, without control characters, cut. It reaches logs,
+ * terminals and prompts of models, where line breaks and escapes could pass for text of the engine.
  */
 export const echoed = (text: string): string => {
   const line = oneLine(text.slice(0, 2 * ECHO_LENGTH_MAX))
@@ -13,7 +13,7 @@ export const echoed = (text: string): string => {
   return `${oneLine(line.slice(0, ECHO_LENGTH_MAX - 1))}…`
 }
 
-/** Every text inside it. */
+/** Applies `echoed` to every text inside the value. */
 export const echoedJson = (value: Json): Json => {
   if (typeof value === 'string') return echoed(value)
   if (typeof value !== 'object' || value === null) return value
@@ -24,7 +24,7 @@ export const echoedJson = (value: Json): Json => {
 export const echoedObject = (object: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(object).map(([name, member]) => [echoed(name), echoedJson(member)]))
 
-/** Without line breaks, control and format characters, and halves of characters. */
+/** Replaces line breaks, control and format characters, and lone surrogates. */
 export const oneLine = (text: string): string => text.replace(UNPRINTABLE, ' ')
 
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu

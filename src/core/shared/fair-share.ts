@@ -1,19 +1,22 @@
-/** Places that callers share: runs in a queue, streams. An owner is the text that `ownerOf` in `surfaces/caller.ts` makes. */
+/**
+ * Places that callers share, such as runs in a queue or streams. An owner is a text that `ownerOf` in
+ * `surfaces/caller.ts` returns.
+ */
 
 export const KEY_OWNER_PREFIX = 'key:'
 
-/** Owner of what was made with the API token, or before owners were noted. */
+/** Owner of resources created with the API token, or before owners were recorded. */
 export const TOKEN_OWNER = 'token'
 
 export interface Holder {
   readonly owner: string
-  /** Has no share of its own: all places are open to it. */
+  /** True for operators, who may use all places. */
   readonly isOperator: boolean
 }
 
 /**
- * The bound that keeps a holder from another place; null while it may have one. A holder of an access key may have a
- * quarter of the places, and all of them together half: the rest is for the tokens and for operators.
+ * The bound that keeps a holder from another place; null if it may have one. Each access key may have a quarter of the
+ * places, and all access keys together half. The rest is for tokens and operators.
  */
 export const boundReached = (
   placesMax: number,
@@ -28,7 +31,7 @@ export const boundReached = (
   return owners.filter(isKey).length >= keysMax ? keysMax : null
 }
 
-/** Whether what somebody made may be changed by this holder. */
+/** Whether this holder may change a resource of that owner. */
 export const isOwnOrAny = ({ owner, isOperator }: Holder, made: string): boolean =>
   isOperator || owner === made
 

@@ -12,7 +12,7 @@ export interface Fault {
 export const FAULTS_MAX = 1000
 
 interface FaultContext {
-  /** What the schema was given. It distinguishes a missing member from one of the wrong kind. */
+  /** Input of the schema. It distinguishes a missing member from one of the wrong kind. */
   readonly input?: unknown
   /** The words after "is not a known key", for instance which key was meant. */
   readonly hintFor?: (path: readonly string[]) => string
@@ -42,7 +42,9 @@ export const faultOf = (type: FaultType, msg: string): { error: string; params: 
   params: { type },
 })
 
-/** `limit must be at most 500`: one line for people. The first word of `loc` says where, not what. */
+/**
+ * One line for people, such as `limit must be at most 500`. The first word of `loc` names the place, so it is left out.
+ */
 export const sentenceOf = ({ loc, msg }: Fault): string => [loc.slice(1).join('.'), msg].join(' ').trim()
 
 type Issue = z.core.$ZodIssue

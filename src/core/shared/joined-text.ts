@@ -8,7 +8,7 @@ export const joinedBy = (separator: string): ((one: string, other: string) => st
   return (one, other) => {
     const known = texts.get(one)?.get(other)
     if (known !== undefined) return known
-    // What strangers send may be anything.
+    // Clients choose the texts, so their number must be bounded.
     if (count >= TEXTS_MAX) {
       texts.clear()
       count = 0

@@ -17,7 +17,7 @@ export const OBJECT_DEPTH_MAX = 32
 export interface ObjectLimits {
   /** UTF-8 bytes of the canonical text. */
   readonly bytesMax: number
-  /** Known members are checked, others kept. What comes out is what came in, not a copy that was cleaned. */
+  /** Members that are checked. Others are kept, and the value is returned unchanged. */
   readonly members?: z.ZodObject
 }
 
@@ -26,7 +26,7 @@ export const storableObject = ({ bytesMax, members }: ObjectLimits) =>
   jsonObject.superRefine((value, context) => {
     const fault = faultOfStorable(value, bytesMax)
     if (fault !== null) {
-      // `continue: false`: rules of the objects around it would look at every element of what is too large.
+      // `continue: false` stops rules of the enclosing objects, which would read every element of an oversized value.
       context.addIssue({ code: 'custom', message: fault.msg, params: { type: fault.type }, continue: false })
       return
     }
@@ -65,15 +65,15 @@ const NOT_CANONICAL: Readonly<Record<CanonicalFault, StorableFault>> = {
 }
 
 /**
- * Bytes that the canonical text has at least, counted no further than the limit: the size is checked before the text
- * is made. Or that objects and lists are nested too deep.
+ * Minimum number of bytes of the canonical text, counted no further than the limit, so that the size is checked before
+ * the text is built. Also detects objects and lists that are nested too deep.
  */
 const measure = (value: Json, depthLeft: number, bytesMax: number): number | 'too_deep' => {
   if (typeof value === 'string') return value.length + 2
   if (typeof value !== 'object' || value === null) return 1
   if (depthLeft === 0) return 'too_deep'
   let bytes = 2
-  // Without a list of entries: it would hold every member, also those beyond the limit.
+  // Members are not listed first: the list would also hold every member beyond the limit.
   const names = Array.isArray(value) ? null : Object.keys(value)
   const members = value as JsonObject & ArrayLike<Json>
   const length = names?.length ?? members.length
@@ -81,7 +81,7 @@ const measure = (value: Json, depthLeft: number, bytesMax: number): number | 'to
     const name = names?.[index]
     const inner = measure(members[name ?? index] ?? null, depthLeft - 1, bytesMax - bytes)
     if (inner === 'too_deep') return inner
-    // The comma; and in an object the name, its quotes and the colon.
+    // Counts the comma, and in an object the name, its quotes and the colon.
     bytes += inner + 1 + (name === undefined ? 0 : name.length + 3)
     // The first member has no comma.
     if (bytes - 1 > bytesMax) return bytes
@@ -89,10 +89,13 @@ const measure = (value: Json, depthLeft: number, bytesMax: number): number | 'to
   return bytes - (bytes > 2 ? 1 : 0)
 }
 
-/** Values in one text from outside. The fullest request or poll answer that anybody needs has far fewer. */
+/** Limit of values in one text from outside. Real requests and poll answers have far fewer. */
 export const JSON_VALUES_MAX = 100_000
 
-/** Whether a JSON text has too many values, without parsing it: small values cost far more memory and time than text. */
+/**
+ * Whether a JSON text has too many values. Does not parse it, because small values cost far more memory and time than
+ * their text.
+ */
 export const hasTooManyValues = (text: string): boolean => {
   if (text.length <= JSON_VALUES_MAX) return false
   let values = 1
@@ -110,7 +113,7 @@ const BACKSLASH = 0x5c
 const OPEN_ARRAY = 0x5b
 const OPEN_OBJECT = 0x7b
 
-/** The index behind the closing quote, or behind the text if there is none. */
+/** Index after the closing quote, or after the text if there is none. */
 export const endOfString = (text: string, start: number): number => {
   for (let index = start + 1; index < text.length; index += 1) {
     const unit = text.charCodeAt(index)

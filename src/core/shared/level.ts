@@ -2,11 +2,11 @@ import { z } from 'zod'
 
 export const KILL_SWITCH = {
   normal: 0,
-  /** Warnings only. */
+  /** Only raises warnings. */
   caution: 1,
-  /** Exits only. */
+  /** Blocks entries. Exits are still made. */
   crisis: 2,
-  /** Nothing without an operator. */
+  /** Blocks everything that no operator orders. */
   lockdown: 3,
 } as const
 
@@ -19,5 +19,5 @@ export const LEVEL_STATES = ['normal', 'caution', 'crisis', 'lockdown'] as const
 
 export const blocksEntries = (level: KillSwitchLevel): boolean => level >= KILL_SWITCH.crisis
 
-/** Except those that an operator orders. */
+/** Whether the level blocks exits, except those that an operator orders. */
 export const blocksExits = (level: KillSwitchLevel): boolean => level === KILL_SWITCH.lockdown

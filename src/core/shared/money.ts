@@ -6,7 +6,7 @@ export type Usd = Brand<bigint, 'Usd'>
 export type Price = Brand<bigint, 'Price'>
 /** Whole hundred-millionths of a unit. */
 export type Quantity = Brand<bigint, 'Quantity'>
-/** Price times quantity, unrounded: what was paid for a quantity, so that its average price is exact. */
+/** Price times quantity, unrounded: the amount paid for a quantity, from which its exact average price follows. */
 export type CostBasis = Brand<bigint, 'CostBasis'>
 
 type Amount = Usd | Price | Quantity | CostBasis
@@ -61,7 +61,7 @@ export const priceNumberOrNull = (price: Price | null): number | null =>
 /** +1 for a long, -1 for a short. */
 export const signOf = (direction: Direction): 1n | -1n => (direction === 'long' ? 1n : -1n)
 
-/** What a long gains when the amount is positive, or a short when it is negative. */
+/** The amount for a long, the negated amount for a short. */
 export const signed = <Of extends Usd | Price | Quantity>(direction: Direction, amount: Of): Of =>
   (direction === 'long' ? amount : -(amount as bigint)) as Of
 
@@ -71,7 +71,7 @@ export const costOf = (price: Price, quantity: Quantity): CostBasis => (price * 
 export const notionalOf = (price: Price, quantity: Quantity): Usd =>
   fitted(dividedHalfEven(price * quantity, PRODUCT_PER_USD)) as Usd
 
-/** As much as the notional buys, rounded down. */
+/** Quantity that the notional buys, rounded down. */
 export const quantityFor = (notional: Usd, price: Price): Quantity => {
   const quantity = (notional * PRODUCT_PER_USD) / price
   const step = stepOf(quantity)
@@ -84,7 +84,7 @@ export const feeOf = (notional: Usd, basisPoints: number): Usd => {
   return ((notional * scaledBasisPoints(basisPoints) + scale - 1n) / scale) as Usd
 }
 
-/** What a buyer pays above, and a seller gets below the price. */
+/** Price after slippage: higher for a buyer, lower for a seller. */
 export const slippedPrice = (price: Price, side: 'buy' | 'sell', basisPoints: number): Price => {
   const scale = BASIS_POINT_UNITS
   const slip = scaledBasisPoints(basisPoints)
@@ -113,24 +113,24 @@ export const sharedOut = (amount: Usd, shares: readonly number[]): readonly Usd[
 export const nearestShareOf = (amount: Usd, share: number): Usd =>
   dividedHalfEven(amount * BigInt(Math.round(share * RATIO_SCALE)), RATIO_UNITS) as Usd
 
-/** What a position binds, rounded up. */
+/** Margin that a position of this notional requires, rounded up. */
 export const marginOf = (notional: Usd, leverage: number): Usd => {
   const scaled = BigInt(Math.max(1, Math.round(leverage * USD_SCALE)))
   return ((notional * BigInt(USD_SCALE) + scaled - 1n) / scaled) as Usd
 }
 
-/** What a year's rate in percent comes to on an amount in one of `periods` parts of the year, half-even. */
+/** Share of an amount that a yearly rate in percent gives for one of `periods` parts of the year, rounded half-even. */
 export const periodShareOf = (amount: Usd, percentPerYear: number, periods: bigint): Usd =>
   dividedHalfEven(
     amount * scaledFrom(percentPerYear, UNIT_SCALE, 8),
     100n * periods * BigInt(UNIT_SCALE),
   ) as Usd
 
-/** The return from one price to another. A price of nothing, which no bar has, returns nothing. */
+/** The return from one price to another; 0 from a price of zero, which no bar has. */
 export const returnOf = (from: Price, to: Price): number =>
   from === 0n ? 0 : priceNumber(to) / priceNumber(from) - 1
 
-/** For limits and for showing, never to be added up as money. */
+/** For limits and for display. Never add these ratios up as money. */
 export const ratioOf = (part: bigint, whole: bigint): number =>
   whole === 0n ? 0 : Number(part) / Number(whole)
 
@@ -145,7 +145,7 @@ const scaledFrom = (value: number, scale: number, decimals: number): bigint => {
 }
 
 const numberFrom = (units: bigint, scale: number, decimals: number): number => {
-  // Compared as a number: up to far beyond the limit none is rounded, and it takes a third of the time.
+  // Compared as a number, which takes a third of the time. The conversion is exact up to far beyond the limit.
   const number = Number(units)
   const isExact = number < EXACT_NUMBER_MAX && number > -EXACT_NUMBER_MAX
   return isExact ? number / scale : Number(`${fitted(units)}e-${decimals}`)

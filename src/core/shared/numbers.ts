@@ -1,6 +1,6 @@
 import { assert } from './assert.ts'
 
-/** From here on a double is coarser than 1e-9, and the multiplication below could overflow. */
+/** From this size on a double is coarser than 1e-9, and the multiplication below could overflow. */
 const COARSE = 2 ** 23
 
 const BILLION = 1e9
@@ -20,16 +20,17 @@ export const clamp = (value: number): number => Math.max(-1, Math.min(1, value))
 export const clamp01 = (value: number): number => Math.max(0, Math.min(1, value))
 
 /**
- * Of the functions of `Math` that are no plain arithmetic only `sqrt` is the same everywhere. The last digit of the others
- * is left to those who build Node, and may differ between x64 and arm64. What is folded into memory must not: a log is
- * read on other machines than those that wrote it. So it is computed here, with operations that all processors round alike.
+ * `powerOfTwo` and `naturalLog` replace functions of `Math`. Apart from plain arithmetic only `Math.sqrt` gives the
+ * same result everywhere: the last digit of the other functions depends on the build of Node and may differ between x64
+ * and arm64. The fold needs identical results, because a log is also read on other machines than those that wrote it.
+ * These functions use only operations that all processors round alike.
  */
 
 /** 2 to this power. */
 export const powerOfTwo = (exponent: number): number => {
   if (exponent === 0) return 1
   if (exponent < -EXPONENT_MAX) return 0
-  // The text only where it is needed: this runs for every pair of authors.
+  // The message is built only on failure: this runs for every pair of authors.
   if (!(exponent <= EXPONENT_MAX)) assert(false, `2 to the power of ${exponent} must be a number`)
   const whole = Math.round(exponent)
   const rest = (exponent - whole) * Math.LN2
@@ -42,7 +43,7 @@ export const powerOfTwo = (exponent: number): number => {
 }
 
 export const naturalLog = (value: number): number => {
-  // The text only where it is needed, as above.
+  // The message is built only on failure, as above.
   if (!(value > 0 && value < Infinity)) assert(false, `${value} must have a logarithm`)
   let doublings = 0
   let rest = value
@@ -55,8 +56,8 @@ export const naturalLog = (value: number): number => {
   return 2 * part * sum + doublings * Math.LN2
 }
 
-/** Beyond it lies infinity; what is as far on the other side is so small that it counts as zero. */
+/** Larger exponents would give infinity. Exponents below the negative give zero. */
 const EXPONENT_MAX = 1023
-/** What comes after them is smaller than the last digit. */
+/** Terms of the series. The terms after them are smaller than the last digit of a double. */
 const POWER_TERMS = 16
 const LOG_TERMS = 12

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { naturalLog, powerOfTwo } from './numbers.ts'
 
-/** The last digit may differ from the one of `Math`, and the one before it a little. */
+/** Tolerance: the last digit may differ from that of `Math`, and the one before it slightly. */
 const DIGITS = 1e-15
 
 describe('a power of two', () => {

@@ -1,6 +1,6 @@
 import type { Price } from './money.ts'
 
-/** A price that decisions may be made on, and when it held. */
+/** A price on which decisions may be based, and its time. */
 export interface Quote {
   readonly price: Price
   readonly atMs: number

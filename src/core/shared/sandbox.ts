@@ -1,4 +1,4 @@
-/** Behind the name of a venue: its practice account, which has keys, a confirmation and a ledger of its own. */
+/** Suffix of a venue name that selects its practice account, which has separate keys, confirmation and ledger. */
 export const SANDBOX = '-sandbox'
 
 /** The exchange behind the name of a venue. */

@@ -1,4 +1,4 @@
-/** Names of strategies and of the user's own producers: also names of files, on every system. */
+/** Names of strategies and of the user's producers. They are also file names, valid on every system. */
 export const STRATEGY_NAME = /^[a-z][a-z0-9_-]{0,63}$/
 
 export const STRATEGY_NAME_RULE =

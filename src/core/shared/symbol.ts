@@ -7,9 +7,9 @@ const QUOTE_SUFFIXES = ['USDT', 'USDC', 'USD', 'PERP'] as const
 const BASE_LENGTH_MIN = 2
 
 /**
- * The form in which symbols are compared: `btc/usdt`, `BTC-PERP` and `BTCUSD` are all `BTC`.
- * Empty for text that names nothing. One suffix is dropped, not all: compare original spellings by this form
- * and store the original, since the form of a form may be shorter still.
+ * The form in which symbols are compared: `btc/usdt`, `BTC-PERP` and `BTCUSD` are all `BTC`. Empty for text that names
+ * no symbol. Only one suffix is dropped, so the form of a form may be shorter still: store original spellings, and
+ * compare them by this form.
  */
 export const canonicalSymbol = (symbol: string): CanonicalSymbol => {
   const known = seen.get(symbol)
@@ -21,7 +21,7 @@ export const canonicalSymbol = (symbol: string): CanonicalSymbol => {
   return canonical
 }
 
-/** Decisions ask many times for few symbols. What strangers send may be anything, so there is a limit. */
+/** Cached, because decisions use few symbols many times. The cache is limited, because clients can send any text. */
 const seen = new Map<string, CanonicalSymbol>()
 const SEEN_MAX = 10_000
 const SEEN_LENGTH_MAX = 64

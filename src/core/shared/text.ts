@@ -4,7 +4,7 @@ import { faultOf } from './faults.ts'
 /** Text that may stand in a hashed field of an event: 1..256 characters, no `|`, no control character. */
 export const plainText = (lengthMax = 256) => barless(lengthMax).min(1)
 
-/** The same, trimmed, and it may be blank: then it is empty. */
+/** Like `plainText`, but trimmed first, and the empty text is allowed. */
 export const trimmedText = (lengthMax = 256) => z.string().trim().pipe(barless(lengthMax))
 
 const isWellFormed = (text: string): boolean => text.isWellFormed()
@@ -19,8 +19,9 @@ const barless = (lengthMax: number) =>
     .refine(isWellFormed, UNICODE_INVALID)
 
 /**
- * A name that people see: without blanks around it, and without characters that nobody sees or that change the direction
- * of the text, so that two names do not look the same. Only what is entered is held to it: stored names stay readable.
+ * A name that is shown to people. It has no blanks around it, no invisible characters, and none that change the
+ * direction of the text, so that different names do not look the same. Only new names are checked: stored names stay
+ * readable.
  */
 export const displayName = (lengthMax: number) =>
   z.string().min(1).max(lengthMax).refine(isWellFormed, UNICODE_INVALID).superRefine(nameFaults)
@@ -55,7 +56,7 @@ const BLANK_AROUND: NameFault = {
 const codePointOf = (character: string): string =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 
-/** The name as it looks. */
+/** The name without invisible characters. */
 export const withoutHidden = (name: string): string => name.replaceAll(ALL_HIDDEN, '')
 
 /** Control and format characters, line separators, what fonts ignore, and the empty pattern of Braille. */
@@ -85,7 +86,7 @@ const LIST_FAULTS_MAX = 10
 
 const NOT_TEXT = { message: 'must be a string', params: { type: 'string_type' } }
 
-/** What is not plain cannot be the id of anything stored, and is not looked for. */
+/** Whether the text can be the id of a stored thing. Other texts need no lookup. */
 export const isPlainText = (text: string): boolean => PLAIN_TEXT.safeParse(text).success
 
 // oxlint-disable-next-line no-control-regex -- control characters are exactly what may not be there
@@ -93,7 +94,7 @@ const PLAIN = /^[^|\u0000-\u001f\u007f]*$/
 
 const PLAIN_TEXT = plainText()
 
-/** An absolute address of the web without a user in it: a password there would be stored for ever. */
+/** An absolute http or https address without a user part: a password in it would be stored for ever. */
 export const httpUrl = () =>
   z
     .string()
@@ -103,6 +104,6 @@ export const httpUrl = () =>
 
 const isHttpUrl = (text: string): boolean => FORM.test(text) && URL.canParse(text)
 
-/** The parser alone would forgive blanks, control characters, backslashes and a missing slash. */
+/** The URL parser alone would accept blanks, control characters, backslashes and a missing slash. */
 // oxlint-disable-next-line no-control-regex -- control characters are exactly what may not be there
 const FORM = /^https?:\/\/[^\s\u0000-\u001f\u007f\\/?#@]+(?:[/?#][^\s\u0000-\u001f\u007f\\]*)?$/i

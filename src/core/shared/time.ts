@@ -6,7 +6,10 @@ export const dayOf = (ts: Timestamp): string => ts.slice(0, 10)
 
 export const DAY_MS = 86_400_000
 
-/** A moment in milliseconds since 1970, in the form we write. Whoever decides asks many times for the same one. */
+/**
+ * Milliseconds since 1970 as a timestamp. The last result is cached, because a decision converts the same time
+ * repeatedly.
+ */
 export const timestampAt = (ms: number): Timestamp => {
   if (ms !== written.ms) written = { ms, text: timestampOf(textAt(ms)) }
   return written.text
@@ -31,14 +34,14 @@ const dayTextAt = (midnightMs: number): string => {
 }
 
 const MINUTE_MS = 60_000
-/** Of `2026-02-20T`. */
+/** Length of `2026-02-20T`. */
 const DAY_LENGTH = 11
 const DAYS_MAX = 100
 const dayTexts = new Map<number, string>()
 /** The rest of the text, for each minute of a day. */
 const minutes: string[] = []
 
-/** And back: when a timestamp was, in milliseconds since 1970. */
+/** The inverse of `timestampAt`: a timestamp in milliseconds since 1970. */
 export const msOf = (ts: Timestamp): number => {
   if (ts === written.text) return Math.trunc(written.ms)
   if (ts !== read.text) read = { ms: parsedMs(ts), text: ts }
@@ -54,7 +57,7 @@ const parsedMs = (ts: Timestamp): number => {
   return ms
 }
 
-/** Times of few decisions: whoever makes one asks for the same ones again and again. */
+/** Cached parsed times. A decision converts the same few timestamps again and again. */
 const TIMES_MAX = 1000
 const times = new Map<Timestamp, number>()
 
@@ -65,8 +68,8 @@ let read = written
 export const dayNumber = (ts: Timestamp): number => Math.floor(msOf(ts) / DAY_MS)
 
 /**
- * A moment in any of the forms we read, in the one form we write; null for what is no moment.
- * A day alone is its midnight, no zone is UTC, digits behind the millisecond are cut.
+ * A time in any accepted form, converted to the form we write; null if the text is no time. A date alone means its
+ * midnight, a missing zone means UTC, digits beyond the millisecond are cut.
  */
 export const parseTimestamp = (text: string): Timestamp | null => {
   const [, day, hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] = FORM.exec(text) ?? []
@@ -77,7 +80,7 @@ export const parseTimestamp = (text: string): Timestamp | null => {
   return ms >= FIRST_MS && ms <= LAST_MS ? timestampAt(ms) : null
 }
 
-/** Whether it stands in the one form we write already. */
+/** Whether the text already is in the form we write. */
 export const isTimestamp = (text: string): text is Timestamp => {
   const ms = Date.parse(text)
   return ms >= FIRST_MS && ms <= LAST_MS && new Date(ms).toISOString() === text
@@ -100,13 +103,13 @@ export const timestamp = () =>
     })
     .meta({ type: 'string', format: 'date-time', examples: ['2026-02-20T00:29:58.000Z'] })
 
-/** Clocks differ a little; what is further ahead than that has not happened. */
+/** Whether a time is further ahead of now than clocks may differ, so that it cannot have happened yet. */
 export const isTooFarAhead = (ts: Timestamp, now: Timestamp, skewSecondsMax: number): boolean =>
   ts !== now && Date.parse(ts) > msOf(now) + skewSecondsMax * 1000
 
 /**
- * Whether a time that the log holds cannot be true: clocks differ a little, but what is further ahead of now was written
- * by a clock that was wrong. Nothing may wait for such a time, or count as newest because of it.
+ * Whether a time from the log cannot be true. Clocks differ a little, but a time further ahead of now was written by a
+ * wrong clock. The engine never waits for such a time or counts it as the latest.
  */
 export const isFromFuture = (atMs: number, nowMs: number): boolean => atMs - nowMs > AHEAD_MS_MAX
 

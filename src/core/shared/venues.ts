@@ -1,11 +1,12 @@
 import { isSandbox, SANDBOX } from './sandbox.ts'
 
 /**
- * What live trading needs to know of a venue. Only venues in this list get real orders: each was read in its
- * documentation, and the broker runs its whole contract suite against a server that speaks the venue's protocol.
+ * Facts about a venue that live trading needs. Only venues in this list get real orders: each fact was read in the
+ * venue's documentation, and the broker runs its whole contract suite against a server that speaks the venue's
+ * protocol.
  */
 export interface SupportedVenue {
-  /** As the ccxt library names it, and as `execution.venue` has it. */
+  /** Name of the venue in the ccxt library and in `execution.venue`. */
   readonly id: VenueId
   readonly name: string
   /** How long after its end an order can still be found by the id that we gave it. */
@@ -14,10 +15,13 @@ export interface SupportedVenue {
   readonly clientOrderIdLengthMax: number
   /** Reduce-only stop orders rest at the venue, and close a position without us. */
   readonly restsStops: boolean
-  /** `refused`: the account can be switched to it, and then no order is sent. `none`: the venue does not have it. */
+  /**
+   * `refused`: the account can be switched to hedge mode, in which no order is sent. `none`: the venue has no such
+   * mode.
+   */
   readonly hedgeMode: 'refused' | 'none'
   readonly marginModes: readonly MarginMode[]
-  /** What the venue counts quantities in; its own steps and minimum sizes hold for both. */
+  /** Unit in which the venue counts quantities. With either unit, the venue's steps and minimum sizes apply. */
   readonly quantityUnit: 'coins' | 'contracts'
   /** The host of `<venue>-sandbox`. */
   readonly testNetwork: string
@@ -33,7 +37,7 @@ export const VENUE_IDS = ['binanceusdm', 'bybit', 'okx', 'krakenfutures'] as con
 
 export type VenueId = (typeof VENUE_IDS)[number]
 
-/** Isolated: a position can lose its own margin and no more. Cross: every position stands behind every other. */
+/** Isolated: a position can lose only its own margin. Cross: all positions share the margin of the account. */
 export const MARGIN_MODES = ['isolated', 'cross'] as const
 
 export type MarginMode = (typeof MARGIN_MODES)[number]
@@ -60,7 +64,7 @@ export const SUPPORTED_VENUES: Readonly<Record<VenueId, SupportedVenue>> = {
     clientOrderIdLengthMax: 36,
     restsStops: true,
     hedgeMode: 'refused',
-    // Of the whole account, not of one market.
+    // The margin mode applies to the whole account, not to one market.
     marginModes: ['isolated', 'cross'],
     quantityUnit: 'coins',
     testNetwork: 'api-testnet.bybit.com',
@@ -77,7 +81,7 @@ export const SUPPORTED_VENUES: Readonly<Record<VenueId, SupportedVenue>> = {
     hedgeMode: 'refused',
     marginModes: ['isolated', 'cross'],
     quantityUnit: 'contracts',
-    // The same host, with the header x-simulated-trading and keys of its own.
+    // The test network has the same host. Requests need the header x-simulated-trading and separate keys.
     testNetwork: 'www.okx.com',
     acceptanceWindowMs: 5000,
     needsPassphrase: true,
@@ -90,7 +94,7 @@ export const SUPPORTED_VENUES: Readonly<Record<VenueId, SupportedVenue>> = {
     clientOrderIdLengthMax: 100,
     restsStops: true,
     hedgeMode: 'none',
-    // A leverage that is set makes the market isolated; cross has none that could be compared.
+    // Setting a leverage makes the market isolated. Cross markets have no leverage to compare.
     marginModes: ['isolated'],
     quantityUnit: 'coins',
     testNetwork: 'demo-futures.kraken.com',
@@ -111,7 +115,10 @@ export const supportedVenue = (name: string): SupportedVenue | null => {
 export const unsupportedVenue = (name: string): string =>
   `execution.venue: ${name || '(empty)'} is not supported for live trading; supported are ${VENUE_IDS.join(', ')}, each also with ${SANDBOX} behind its name. Paper trading works with the prices of every venue`
 
-/** How long a venue accepts an order after it was sent. Without a supported venue that of the slowest. */
+/**
+ * How long a venue accepts an order after it was sent. For an unsupported venue, the window of the slowest supported
+ * one.
+ */
 export const acceptanceWindowMs = (name: string): number =>
   supportedVenue(name)?.acceptanceWindowMs ??
   Math.max(...VENUE_IDS.map((id) => SUPPORTED_VENUES[id].acceptanceWindowMs))

@@ -75,8 +75,8 @@ export const weightedTypeOf = (type: string): ScoredType | undefined => {
 }
 
 /**
- * The domain whose authors may emit a type. Prices are technical; a type that the engine does not know belongs to the
- * domain in its second segment, which may be written as a known type (`signal.ta.mine.v1` is technical).
+ * Domain whose authors may emit a type. Prices are technical. An unknown type belongs to the domain in its second
+ * segment, which may also be the name of a known type (`signal.ta.mine.v1` is technical).
  */
 export const domainOfType = (type: string): string => {
   const known = BY_TYPE.get(type)
@@ -119,7 +119,7 @@ export const evidenceIn = (
   settings: PartSettings,
 ): number | null => meanOf(partsOf(payload, settings[name as keyof PartSettings], market))
 
-/** All parts count alike; missing ones do not count. */
+/** Mean of all parts with equal weight. Missing parts are left out. */
 const meanOf = (parts: Evidence): number | null => {
   let sum = 0
   let count = 0

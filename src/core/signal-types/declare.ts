@@ -4,7 +4,7 @@ import { group, number } from '../config/sections/kinds.ts'
 import type { Domain } from '../shared/domains.ts'
 import type { JsonObject } from '../shared/json.ts'
 
-/** What is known of a symbol's market when a signal is read; null where it is not known. */
+/** Market figures of a symbol at the time when a signal is read; null where unknown. */
 export interface MarketFacts {
   readonly volume24hUsd: number | null
   readonly return24hPct: number | null
@@ -19,9 +19,9 @@ export type Evidence = Readonly<Record<string, number | null>>
 /** A producer that ships with the engine. Whether it has data depends on the feed. */
 interface BuiltinProducer {
   readonly name: string
-  /** Five-field cron; null for one that has nothing to poll. */
+  /** Five-field cron expression; null for a producer that polls nothing. */
   readonly schedule: string | null
-  /** For the producer of a type that has no domain itself. */
+  /** Domain of the producer, if its signal type has none. */
   readonly domain?: Domain
 }
 
@@ -44,7 +44,7 @@ export interface WeightedType<
   Settings extends z.ZodType | null = z.ZodType | null,
 > extends Declared<Name> {
   readonly domain: Domain
-  /** The schema of `brain.parts.<name>` with its defaults; null for a type that has nothing to set. */
+  /** Schema of `brain.parts.<name>` with its defaults; null for a type without settings. */
   readonly settings: Settings
   readonly partsOf: (payload: JsonObject, settings: SettingsOf<Settings>, market: MarketFacts) => Evidence
 }
@@ -116,7 +116,7 @@ export const flowIn = (
   const flowUsd = numberIn(payload, member)
   const volumeUsd = positiveIn(payload, 'volume_24h_usd') ?? market.volume24hUsd
   if (flowUsd === null || volumeUsd === null) return null
-  // Of the product: a share of the smallest volume there is comes to nothing.
+  // Checked on the product: a share of the smallest possible volume rounds to zero.
   const unitUsd = shareOfVolume * volumeUsd
   return unitUsd > 0 ? flowUsd / unitUsd : null
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { unweightedType } from './declare.ts'
 
-/** A price that moved unusually far: for people and notifiers. */
+/** An unusually large price move, for people and notifiers. */
 export const priceAlert = unweightedType({
   name: 'price_alert',
   producer: { name: 'price-alerts', schedule: '* * * * *', domain: 'technical' },

@@ -3,7 +3,7 @@ import { share } from '../config/sections/kinds.ts'
 import { clamp } from '../shared/numbers.ts'
 import { DIRECTIONS, numberIn, scale, settingsOf, symbol, weightedType } from './declare.ts'
 
-/** What social media say of a symbol. */
+/** Activity in social media about a symbol. */
 export const social = weightedType({
   name: 'social',
   domain: 'social',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { DIRECTIONS, numberIn, symbol, weightedType } from './declare.ts'
 
-/** The call of a strategy, recorded with each trade that it proposes: it is judged as any other author is. */
+/** Call of a strategy, recorded with each trade that it proposes. It is judged like the call of any other author. */
 export const strategy = weightedType({
   name: 'strategy',
   domain: 'technical',

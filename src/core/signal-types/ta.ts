@@ -54,7 +54,7 @@ export const ta = weightedType({
     trend: trendIn(payload, settings),
     bollinger: bollingerIn(payload, settings),
     averages: averagesIn(payload, settings),
-    // A far resistance and a near support leave room above.
+    // A distant resistance and a near support leave room for higher prices.
     levels: balance(numberIn(payload, 'resistance_distance'), numberIn(payload, 'support_distance')),
   }),
 })

@@ -11,7 +11,7 @@ import {
   weightedType,
 } from './declare.ts'
 
-/** What large holders do. */
+/** Activity of large holders. */
 export const whale = weightedType({
   name: 'whale',
   domain: 'onchain',

@@ -194,7 +194,7 @@ describe('the track record of a contributor', () => {
     const left = (type: string): NewEvent => ({ type, source: 'x', payload: {} }) as unknown as NewEvent
     const damaged = ['attribution.recorded.v1', 'brain.conviction.v1'].map(left)
     expect(recordAfter(attributed('s1', 'c1'), ...damaged)).toMatchObject({ submitted: 1, accepted: 0 })
-    // Replay ignores such an event.
+    // A replay ignores such an event.
     expect(() => recordAfter(left('contributor.removed.v1'))).toThrow(ContradictionError)
   })
 

@@ -24,7 +24,7 @@ export interface Contributor {
   readonly nodeId: NodeId
   readonly name: string
   readonly role: string
-  /** Once set, only its holder can submit as this contributor. */
+  /** Once set, only the holder of this key can submit as the contributor. */
   readonly publicKey: string | null
   readonly registeredAt: Timestamp
   readonly metadata: JsonObject
@@ -32,7 +32,7 @@ export interface Contributor {
   readonly record: TrackRecord
 }
 
-/** Signals of contributors that no cycle has used yet, by id: each counts as accepted once. */
+/** Signals of contributors that no cycle has used yet, by id. Each signal counts as accepted once. */
 type Unused = PersistentMap<
   SignalId,
   { readonly contributorId: ContributorId; readonly receivedAt: Timestamp }
@@ -40,11 +40,14 @@ type Unused = PersistentMap<
 
 const INITIAL_UNUSED: Unused = PersistentMap()
 
-/** Removed contributors stay, for their history. Only an active one is found by its node id. */
+/** Registered contributors. Removed ones stay for their history, but only active ones are found by node id. */
 export interface Contributors {
   readonly byId: PersistentMap<ContributorId, Contributor>
   readonly idOfNode: PersistentMap<NodeId, ContributorId>
-  /** The newest key registered under a node id. It outlives a removal, so that nobody else takes the name over. */
+  /**
+   * The latest key registered under a node id. It stays after a removal, so that no other contributor can take the name
+   * over.
+   */
   readonly keyOfNode: PersistentMap<NodeId, string>
   /** Signals that no brain cycle has used yet. */
   readonly unused: Unused
@@ -57,10 +60,10 @@ export const INITIAL_CONTRIBUTORS: Contributors = {
   unused: INITIAL_UNUSED,
 }
 
-/** Beyond this, new signals are not tracked until a cycle sweeps. */
+/** Limit of tracked signals. Beyond it, new signals are not tracked until a cycle sweeps. */
 export const UNUSED_MAX = 200_000
 
-/** The brain uses nothing that is older than four days. */
+/** The brain uses no signal older than four days. */
 const WAIT_MS_MAX = 4 * DAY_MS
 
 export const remembered = (
@@ -87,7 +90,7 @@ export const swept = (unused: Unused, now: Timestamp): Unused => {
   if (unused.size === 0) return unused
   const oldest = timestampAt(Date.parse(now) - WAIT_MS_MAX)
   const old: SignalId[] = []
-  // Most cycles find none: searching first avoids a copy of the map.
+  // Most cycles find no old signal: searching first avoids a copy of the map.
   for (const [id, { receivedAt }] of unused) if (receivedAt < oldest) old.push(id)
   return old.length === 0 ? unused : unused.deleteAll(old)
 }
@@ -118,14 +121,15 @@ export const registerContributor = (
   const { nodeId, publicKey } = registration
   if (contributors.idOfNode.has(nodeId)) return duplicate(nodeId)
   const before = contributors.keyOfNode.get(nodeId)
-  // An operator may replace a lost key, but nobody registers the name without one again.
+  // Registering a name with a key again needs the same key, or an operator with a new one. A registration without a key
+  // is refused.
   const keepsKey = before === undefined || before === publicKey || (isOperator && publicKey !== undefined)
   return keepsKey
     ? accept(registrationOf(registration, newId(), source))
     : keyProtected(nodeId, 'it is registered with the same public_key, or by an operator with a new one')
 }
 
-/** Who asks. With a key in play it must be an operator: the operator token, or the command line. */
+/** Origin of a request. Changes of a key need an operator: the operator token, or the command line. */
 interface KeyAuthority {
   readonly source: string
   readonly isOperator: boolean
@@ -139,7 +143,7 @@ export const duplicate = (nodeId: NodeId): Decision =>
 const keyProtected = (nodeId: NodeId, needed: string): Decision =>
   refuse('contributor.key_protected', `${nodeId} has a public key: ${needed}`, { node_id: nodeId })
 
-/** A tombstone: the history stays, and the node may register again as a new contributor. */
+/** Marks a contributor as removed. Its history stays, and the node may register again as a new contributor. */
 export const removeContributor = (
   contributors: Contributors,
   id: ContributorId,
@@ -153,7 +157,7 @@ export const removeContributor = (
   return accept(removal(id, contributor.nodeId, source))
 }
 
-/** The node that this process writes as. */
+/** The node as which this process writes. */
 export interface WritingNode {
   readonly nodeId: NodeId
   readonly publicKey: string
@@ -175,7 +179,7 @@ export const welcomeNode = (contributors: Contributors, node: WritingNode, newId
 const LOCAL_OPERATOR = 'local-operator'
 const OPERATOR = 'operator'
 
-/** Metadata alone is not enough: other contributors may set it. */
+/** Metadata alone does not identify such a node, because other contributors may set it too. */
 const isEphemeralNode = ({ name, role, metadata }: Contributor): boolean =>
   name === LOCAL_OPERATOR && role === OPERATOR && metadata['ephemeral'] === true
 
@@ -195,7 +199,7 @@ export const evolveContributors = (contributors: Contributors, event: KnownEvent
     }
     case 'attribution.recorded.v1': {
       const { contributor_id: id, signal_id: signalId, score } = event.payload
-      // Null for producers, absent from a damaged event.
+      // `id` is null for producers, and absent from a damaged event.
       if (typeof id !== 'string') return contributors
       const at = event.recordedAt
       return {

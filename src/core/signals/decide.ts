@@ -26,7 +26,7 @@ import {
 } from './signals.ts'
 import { appendTrace, closeSession, openSession } from './traces.ts'
 
-/** How a command came in: it becomes the source of the events it writes. */
+/** Origin of a command, which becomes the source of its events. */
 type Surface = 'api' | 'cli' | 'system'
 
 export type SignalsCommand =
@@ -37,14 +37,14 @@ export type SignalsCommand =
       readonly kind: 'register-contributor'
       readonly registration: Registration
       readonly surface: Surface
-      /** May replace a public key. */
+      /** True if the caller may replace a public key. */
       readonly isOperator?: boolean
     }
   | {
       readonly kind: 'remove-contributor'
       readonly id: ContributorId
       readonly surface: Surface
-      /** May remove a contributor with a public key. */
+      /** True if the caller may remove a contributor with a public key. */
       readonly isOperator?: boolean
     }
   | {
@@ -69,7 +69,10 @@ export type SignalsCommand =
     }
   | { readonly kind: 'close-session'; readonly sessionId: SessionId; readonly by: Holder }
 
-/** `callOf` names the call that a signal opens or joins; calls belong to reputation. */
+/**
+ * `callOf` is passed in, because calls belong to the context reputation. It returns the call that a signal opens or
+ * joins.
+ */
 export const decideSignals = (
   { signals }: { readonly signals: SignalsState },
   command: SignalsCommand,
@@ -138,13 +141,16 @@ const contributorOf = ({ contributors }: SignalsState, id: NodeId): SignalContri
 const isProducer = ({ producers }: SignalsState, name: string): boolean =>
   looksBuiltin(name) || producers.registered.has(name)
 
-/** Producers, and contributors with a key: a signal of somebody else must not carry their name as its source. */
+/**
+ * Whether the source is the name of another author: a producer, or a contributor with a key. No other author may use
+ * such a name as its source.
+ */
 const isNameOfAnother = (signals: SignalsState, source: string, own: NodeId): boolean =>
   looksBuiltin(source) ||
   (source !== own &&
     (signals.producers.registered.has(source) || signals.contributors.keyOfNode.has(nodeId(source))))
 
-/** A registered producer wins over a contributor of the same name. */
+/** Finds the author of an emission. A registered producer takes precedence over a contributor of the same name. */
 const emitterOf = (signals: SignalsState, id: string): Emitter => {
   const builtin = builtinOf(id)
   if (builtin !== undefined) return { kind: 'built-in', domain: builtin.domain }

@@ -1,7 +1,7 @@
 /**
- * A key that counts only within the name it belongs to. A name with a colon has its length before it and follows an empty
- * one, which nobody has: otherwise `a` with `b:c` and `a:b` with `c` would share a key. All other names have the keys that
- * they always had, so that nothing stored under them is stored again.
+ * A key that is unique within the scope of a name. Otherwise `a` with `b:c` and `a:b` with `c` would share a key: a
+ * name with a colon is therefore preceded by its length and an empty name, which no author has. All other names keep
+ * the keys of earlier versions, so that signals stored under them are not stored again.
  */
 export const scopedKey = (scope: string, name: string, key: string): string =>
   name.includes(':') ? `${scope}::${name.length}:${name}:${key}` : `${scope}:${name}:${key}`
@@ -12,7 +12,7 @@ export const formerKey = (key: string): string | null => {
   return found === null ? null : `${found[1]}:${key.slice(found[0].length)}`
 }
 
-/** Under which a signal may be stored already. */
+/** Keys under which a signal may be stored already. */
 export const keysToFind = (key: string | null): readonly string[] => {
   if (key === null) return []
   const former = formerKey(key)

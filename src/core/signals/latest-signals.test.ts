@@ -68,10 +68,10 @@ it('keeps so many of one author, who may invent symbols, and still those of othe
   const latest = after(...flood)
   expect(latest.signals.size).toBe(SIGNALS_OF_AUTHOR_MAX)
   expect(evolveLatestSignals(latest, saidBy('ann', 1)).signals.size).toBe(SIGNALS_OF_AUTHOR_MAX + 1)
-  // What it said before it still says anew.
+  // A symbol that is known already is still updated.
   const again = { ...saidBy('flood', 1), id: 'newer' }
   expect([...evolveLatestSignals(latest, again).signals.values()].map(({ id }) => id)).toContain('newer')
-  // And it may say something else once that is old.
+  // New symbols are accepted again once the old signals have expired.
   const later = evolveLatestSignals(latest, cycle('2026-02-08T00:00:00.000Z'))
   expect(later.signals.size).toBe(0)
   expect(later.ofAuthor.size).toBe(0)

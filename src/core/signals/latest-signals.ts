@@ -8,24 +8,24 @@ import { joinedBy } from '../shared/joined-text.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import { DAY_MS, isFromFuture, msOf } from '../shared/time.ts'
 
-/** The newest signal of one type, by one author on one symbol. */
+/** The latest signal of one type, by one author on one symbol. */
 export interface LatestSignal {
   readonly id: SignalId
   readonly type: string
   readonly symbol: CanonicalSymbol
   readonly authorId: string
   readonly contributorId: ContributorId | null
-  /** The earlier of its own time and the time of receipt. */
+  /** The earlier of the signal's time and its time of receipt. */
   readonly effectiveTimeMs: number
   readonly payload: JsonObject
 }
 
-/** The newest signal per type, symbol and author: what the brain reads, however long the history. */
+/** The latest signal per type, symbol and author, which the brain reads. Its size does not depend on the history. */
 export interface LatestSignals {
   readonly signals: PersistentMap<string, LatestSignal>
-  /** How many of them are of each author. */
+  /** Number of these signals by author. */
   readonly ofAuthor: PersistentMap<string, number>
-  /** No signal is older than this: cycles sweep only when it is too old. */
+  /** Lower bound of the times of all signals. Cycles sweep only if it is too old. */
   readonly oldestMs: number
   /** A curator signal whose attribution is the next event. */
   readonly unattributed: StoredSignal | null
@@ -41,9 +41,9 @@ export const NO_LATEST_SIGNALS: LatestSignals = {
 /** No signal has quality for longer than four days. */
 const AGE_MS_MAX = 4 * DAY_MS
 
-/** Beyond this, signals of new authors and symbols are ignored until a cycle sweeps. */
+/** Limit of signals. Beyond it, signals of new authors and symbols are ignored until a cycle sweeps. */
 const SIGNALS_MAX = 200_000
-/** The same for one author: who invents symbols must not silence others. */
+/** Limit per author, so that an author who invents symbols cannot displace others. */
 export const SIGNALS_OF_AUTHOR_MAX = SIGNALS_MAX / 10
 
 export const evolveLatestSignals = (latest: LatestSignals, event: KnownEvent): LatestSignals => {
@@ -76,7 +76,8 @@ const withSignal = (
   const own = before === undefined ? (latest.ofAuthor.get(authorId) ?? 0) : 0
   if (before === undefined && (latest.signals.size >= SIGNALS_MAX || own >= SIGNALS_OF_AUTHOR_MAX))
     return latest
-  // An older signal that arrives late does not replace a newer one. One from the future is no newer: a clock was ahead.
+  // An older signal that arrives late does not replace a newer one. A stored signal from the future is replaced: a
+  // wrong clock wrote it.
   const isNewer = before !== undefined && before.effectiveTimeMs > effectiveTimeMs
   if (isNewer && !isFromFuture(before.effectiveTimeMs, msOf(recordedAt))) return latest
   const { id, type, payload } = signal

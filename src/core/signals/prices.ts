@@ -12,11 +12,11 @@ interface PriceFacts {
   readonly signals: SignalsState
 }
 
-/** The price that a decision may be made on; null if there is no recent one. */
+/** The price on which a decision may be made; null if there is no recent one. */
 export const markNow = (facts: PriceFacts, symbol: CanonicalSymbol, context: DecisionContext): Quote | null =>
   markReader(facts, context)(symbol)
 
-/** The same for many symbols: who is trusted is worked out once. */
+/** Like `markNow`, for many symbols: the trusted sources are computed once. */
 export const markReader = (
   facts: PriceFacts,
   { now, prices, configuration }: Pick<DecisionContext, 'now' | 'prices' | 'configuration'>,
@@ -28,7 +28,7 @@ export const markReader = (
   }
 }
 
-/** Beside the feed, trusted sources may report prices; without a feed, every registered producer may. */
+/** Price sources beside the feed: the trusted ones; without a feed, every registered producer. */
 export const priceTrustOf = (
   { market: { quotes }, signals: { producers } }: PriceFacts,
   { market }: Configuration,

@@ -166,7 +166,7 @@ describe('errors now and then', () => {
     source: 'system',
     payload: { name: 'swings', domain: 'technical', endpoint, schedule: '*/5 * * * *' },
   })
-  /** Every second run failed, the last one so many minutes ago. */
+  /** Runs of which every second failed, the last one this many minutes ago. */
   const everySecond = (errors: number, minutesAgo = 10): readonly NewEvent[] =>
     Array.from({ length: errors }, (_, index) => index)
       .toReversed()

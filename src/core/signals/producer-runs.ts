@@ -30,11 +30,11 @@ export interface Row {
 
 export interface ProducerReport {
   readonly name: string
-  /** Of the registration that was asked. Undefined where the process itself runs the producer. */
+  /** Time of the registration that the run belongs to. Undefined if the process itself runs the producer. */
   readonly registeredAt?: Timestamp | undefined
   readonly end: RunEnd
   readonly rows: readonly Row[]
-  /** Rows that were rejected, by index in the answer. */
+  /** Rejected rows, by index in the answer. */
   readonly rejected: readonly PayloadOf<'producer.run.v1'>['rejected'][number][]
   readonly error: string | null
   readonly durationMs: number
@@ -42,7 +42,7 @@ export interface ProducerReport {
 
 const REJECTED_SHOWN = 20
 
-/** Why a row is rejected, or null. */
+/** Returns why a row is rejected, or null. */
 export const rowFaultOf = (
   { type, payload, ts }: Row,
   {
@@ -60,7 +60,7 @@ export const rowFaultOf = (
   return issue === undefined ? null : `${['payload', ...issue.path].join('.')}: ${issue.message}`
 }
 
-/** Recorded after the signals of the run. */
+/** Event about the run, recorded after its signals. */
 const runEvent = (
   producers: Producers,
   report: ProducerReport,
@@ -129,7 +129,7 @@ export const runProducer = (
   const { name } = report
   if (emitter.kind !== 'producer' && emitter.kind !== 'built-in')
     return refuse('producer.not_found', `no producer is named ${name}`, { name })
-  // It was registered anew while the endpoint that it had before was asked: that one speaks for it no more.
+  // The producer was registered again during the run, so the answer of the earlier endpoint is ignored.
   const isReplaced =
     report.registeredAt !== undefined && producers.registered.get(name)?.registeredAt !== report.registeredAt
   if (isReplaced) return refuse('producer.not_found', `${name} was registered anew meanwhile`, { name })
@@ -161,8 +161,8 @@ export const runProducer = (
 }
 
 /**
- * The time of so many runs. Code of the user that hangs now and then costs whoever waits for it seconds each time, also if
- * it answers in between. A service that is polled costs nobody anything.
+ * Time window in which errors count, as long as 20 runs; null for polled services. A user's own code that hangs now and
+ * then delays its callers by seconds each time, even if other runs succeed. A polled service delays no caller.
  */
 const windowMsOf = ({ registered }: Producers, name: string): number | null => {
   const producer = registered.get(name)
@@ -173,7 +173,7 @@ const windowMsOf = ({ registered }: Producers, name: string): number | null => {
 const RUNS_IN_WINDOW = 20
 const HOUR_MS = 3_600_000
 
-/** Code of the user that is set aside needs its author: a strategy no longer looks after its positions. */
+/** Quarantined code of the user needs its author: a strategy no longer manages its positions. */
 const quarantineAlert = (
   { registered }: Producers,
   { name, health, prev_health: before, error, quarantined_until: until }: PayloadOf<'producer.run.v1'>,
@@ -197,8 +197,8 @@ const quarantineAlert = (
 }
 
 /**
- * A built-in producer, or one of the user, speaks at the close of the bars that it has read, which arrive a little later:
- * its calls then run as long as those of a backtest, and are settled by the same bars.
+ * Time of a signal. Built-in producers and those of the user submit at the close of the bars that they have read, which
+ * arrive a little later. Their calls then last as long as those of a backtest, and the same bars settle them.
  */
 const spokenAt = ({ registered }: Producers, name: string, { ts }: Row, now: Timestamp): Timestamp => {
   if (ts === now) return now
@@ -207,7 +207,7 @@ const spokenAt = ({ registered }: Producers, name: string, { ts }: Row, now: Tim
   return readsBars && lateMs > 0 && lateMs < LATE_MS_MAX ? ts : now
 }
 
-/** Later it speaks as of now. */
+/** Rows that arrive later than this after their time are dated at the current time. */
 export const LATE_MS_MAX = 60_000
 
 const signalEvents = (

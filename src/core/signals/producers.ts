@@ -20,7 +20,7 @@ export interface Producer {
 
 export type Health = PayloadOf<'producer.run.v1'>['health']
 
-/** How a producer's runs went. */
+/** Results of a producer's runs. */
 export interface RunRecord {
   readonly health: Health
   readonly lastRunAt: Timestamp
@@ -28,7 +28,7 @@ export interface RunRecord {
   readonly lastError: string | null
   readonly consecutiveFailures: number
   readonly errorsInARow: number
-  /** When the last ones were, oldest first. */
+  /** Times of the last errors, oldest first. */
   readonly recentErrors: readonly Timestamp[]
   readonly eventsProduced: number
   readonly averageDurationMs: number
@@ -44,15 +44,18 @@ export const INITIAL_PRODUCERS: Producers = { registered: PersistentMap(), runs:
 
 export const isBuiltin = (name: string): boolean => Object.hasOwn(BUILTIN_PRODUCERS, name)
 
-/** Also by a name that a reader takes for it: other case, blanks around it, full-width letters, invisible characters. */
+/**
+ * Whether people may mistake the name for a built-in one: with other case, blanks around it, full-width letters or
+ * invisible characters.
+ */
 export const looksBuiltin = (name: string): boolean =>
   isBuiltin(withoutHidden(name).normalize('NFKC').trim().toLowerCase())
 
-/** Undefined for a name that is not built in, also for one that every object inherits. */
+/** Undefined for a name that is not built in, including members that every object inherits. */
 export const builtinOf = (name: string): (typeof BUILTIN_PRODUCERS)[string] | undefined =>
   isBuiltin(name) ? BUILTIN_PRODUCERS[name] : undefined
 
-/** The name may not be that of another author. */
+/** Registers a producer. Its name must not be that of another author. */
 export const registerProducer = (
   { producers, contributors }: { readonly producers: Producers; readonly contributors: Contributors },
   record: PayloadOf<'producer.registered.v1'>,
@@ -67,7 +70,7 @@ export const registerProducer = (
   return accept({ type: 'producer.registered.v1', source, payload: record })
 }
 
-/** Its signals stay; polling ends. */
+/** Ends polling of a producer. Its signals stay. */
 export const removeProducer = (producers: Producers, name: string, source: string): Decision => {
   if (!producers.registered.has(name))
     return refuse('producer.not_found', `no producer is registered as ${name}`, { name })
@@ -104,7 +107,7 @@ const afterRun = (
   { ts, payload }: Extract<KnownEvent, { type: 'producer.run.v1' }>,
 ): RunRecord => ({
   health: payload.health,
-  // Health turns stale without a run.
+  // Health becomes stale without a run.
   lastRunAt: payload.health === 'stale' ? (before?.lastRunAt ?? ts) : ts,
   lastSuccessAt: payload.health === 'ok' ? ts : (before?.lastSuccessAt ?? null),
   lastError: payload.error,
@@ -130,14 +133,14 @@ const isError = (health: Health): boolean => health === 'error' || health === 'q
 
 const RECENT_ERRORS_MAX = 20
 
-/** The endpoint of a strategy or producer that is a file of the user: it runs in the leading process and is not polled. */
+/** Endpoint of a strategy or producer in a user's file. It runs in the leading process and is not polled. */
 export const ownEndpoint = (kind: 'strategy' | 'producer', name: string): string => `${kind}:${name}`
 
 export const isOwnCode = (endpoint: string): boolean => /^(strategy|producer):/.test(endpoint)
 
 const DEFAULT_SCHEDULE = '*/15 * * * *'
 
-/** The body of a registration. The endpoint is not contacted yet. */
+/** Body of a registration. The endpoint is not contacted yet. */
 export const producerRegistration = z.object({
   name: z
     .string()
@@ -158,15 +161,18 @@ export const producerRegistration = z.object({
   schedule: cronText().default(DEFAULT_SCHEDULE),
 })
 
-/** How a run ended. `usable`: it returned signals, new or already known. */
+/** Result of a run. `usable`: it returned signals, new or already known. */
 export type RunEnd = 'usable' | 'unusable' | 'error'
 
 export interface HealthRules {
   readonly now: Timestamp
-  /** After this many errors in a row the producer is quarantined. */
+  /** Number of consecutive errors after which the producer is quarantined. */
   readonly quarantineAfter: number
   readonly quarantineSeconds: number
-  /** As many within this time do the same, whatever was between them; null where only a row counts. */
+  /**
+   * Time within which this many errors also lead to quarantine, even with successful runs between them. Null if only
+   * consecutive errors count.
+   */
   readonly windowMs: number | null
 }
 
@@ -176,7 +182,7 @@ interface HealthAfterRun {
   readonly quarantined_until: Timestamp | null
 }
 
-/** Degraded runs count as failures; they neither add to nor end a series of errors. */
+/** Health after a run. Degraded runs count as failures, but neither add to nor end a series of errors. */
 export const healthAfter = (
   before: RunRecord | undefined,
   end: RunEnd,
@@ -213,7 +219,7 @@ export const mayRun = (record: RunRecord | undefined, now: Timestamp): boolean =
   record.quarantinedUntil <= now ||
   isFromFuture(Date.parse(record.lastRunAt), Date.parse(now))
 
-/** Whether several expected runs are missing. */
+/** Whether the producer missed several expected runs. */
 export const isOverdue = (
   record: RunRecord,
   intervalMs: number,

@@ -24,7 +24,7 @@ export interface Submission {
   readonly source: string | null
   readonly payload: JsonObject
   readonly dedupeKey: string | null
-  /** Over `submissionText`, 128 hex digits. */
+  /** Signature over `submissionText`, 128 hex digits. */
   readonly signature?: string | undefined
 }
 
@@ -34,7 +34,7 @@ export interface Emission {
   readonly payload: JsonObject
   readonly ts: Timestamp | null
   readonly dedupeKey: string | null
-  /** Of a contributor that emits, over the `submissionText` of the same submission. */
+  /** Signature of a contributor over the `submissionText` of the same submission. */
   readonly signature?: string | undefined
 }
 
@@ -42,22 +42,22 @@ export interface Emission {
 export interface SignalContributor {
   readonly contributorId: ContributorId
   readonly nodeId: NodeId
-  /** Null for one that does not sign. */
+  /** Null for a contributor that does not sign. */
   readonly publicKey: string | null
 }
 
-/** A signal about to be stored. */
+/** A signal that is about to be stored. */
 export interface NewSignal {
   readonly signalId: SignalId
   readonly type: string
   readonly payload: JsonObject
   readonly contributorId: ContributorId | null
   readonly producerId: string
-  /** From when on a call of it runs. */
+  /** Time from which its call runs. */
   readonly at: Timestamp
 }
 
-/** The call that a signal makes; without one all but the direction is null. */
+/** The call that a signal makes. Without a call, all members except the direction are null. */
 export type CallMade = Pick<
   Required<PayloadOf<'attribution.recorded.v1'>>,
   'direction' | 'probability' | 'call_id' | 'horizon' | 'due_at' | 'ref_price' | 'ref_sigma'
@@ -69,7 +69,7 @@ type SignalContext = Pick<DecisionContext, 'now' | 'newId' | 'configuration' | '
   readonly callOf: CallOf
 }
 
-/** The signal of a contributor, and the attribution to them. */
+/** Stores the signal of a contributor and its attribution. */
 export const submitSignal = (
   submission: Submission,
   contributor: SignalContributor | null,
@@ -90,7 +90,10 @@ export const submitSignal = (
   return signalOfContributor(submission, { ...contributor, source }, submissionKey, context)
 }
 
-/** A submission and an emission of a contributor with a key are one and the same: the key of a replay is too. */
+/**
+ * A submission and an emission of a contributor with a key are the same request, so they also share the idempotency
+ * key.
+ */
 const signalOfContributor = (
   { ts, payload, dedupeKey, signature }: Pick<Submission, 'ts' | 'payload' | 'dedupeKey' | 'signature'>,
   { contributorId, nodeId, publicKey, source }: SignalContributor & { readonly source: string },
@@ -120,14 +123,14 @@ const sourceOf = (source: string | null): string | null => {
   return trimmed === '' ? null : trimmed
 }
 
-/** Who emits. */
+/** Author of an emission. */
 export type Emitter =
   | { readonly kind: 'built-in'; readonly domain: string }
   | { readonly kind: 'producer'; readonly domain: string }
   | { readonly kind: 'contributor'; readonly contributor: SignalContributor }
   | { readonly kind: 'unknown' }
 
-/** A signal from outside the process, where nobody speaks for a built-in producer. */
+/** Accepts a signal from outside the process, which cannot submit as a built-in producer. */
 export const emitSignal = (emission: Emission, emitter: Emitter, context: SignalContext): Decision => {
   const { producerId, type, dedupeKey } = emission
   const emissionKey = (_: unknown, key: string): string => scopedKey('emit', producerId, key)
@@ -159,14 +162,16 @@ export const emitSignal = (emission: Emission, emitter: Emitter, context: Signal
   }
 }
 
-/** Curator signals come from contributors; producers measure, each in its own domain. */
+/**
+ * Whether a producer may emit this type. Curator signals come from contributors. Producers measure, each in its domain.
+ */
 export const mayEmit = (domain: string, type: string): boolean =>
   type !== CURATOR_TYPE && domainOfType(type) === domain
 
 const notAllowed = (producerId: string, type: string): Decision =>
   refuse('signal.type_not_allowed', `${producerId} may not emit ${type}`, { signal_type: type })
 
-/** Only weighted types are attributed: other types make no calls. */
+/** Stores the signal of a producer. Only weighted types are attributed, because other types make no calls. */
 export const signalOfProducer = (
   { producerId, type, payload, ts, dedupeKey }: Omit<Emission, 'signature'>,
   context: SignalContext,
@@ -202,7 +207,7 @@ const attributed = (
   })
 }
 
-/** Whose signal it is, and the call that it makes. */
+/** Author of a signal, and the call that it makes. */
 export const attributionOf = (
   { signalId: signal_id, payload, contributorId, producerId, at }: NewSignal,
   call: CallMade,
@@ -210,7 +215,7 @@ export const attributionOf = (
 ): PayloadOf<'attribution.recorded.v1'> => {
   const { symbol } = payload
   const signature = contributor?.signature
-  // Members in canonical order serialise several times faster.
+  // Members in canonical order are serialised several times faster.
   return {
     call_id: call.call_id,
     contributor_id: contributorId,
@@ -251,7 +256,7 @@ export const contributorOfKey = (dedupeKey: string | null): ContributorId | null
 
 type Direction = (typeof DIRECTIONS)[number]
 
-/** The strength a signal states for itself: the first of these members that is a number. */
+/** Strength that a signal states: the first of these members that is a number. */
 export const scoreOf = (payload: JsonObject): number | null => {
   for (const member of ['conviction', 'score', 'consensus_score', 'magnitude']) {
     const value = payload[member]
@@ -260,6 +265,6 @@ export const scoreOf = (payload: JsonObject): number | null => {
   return null
 }
 
-/** The direction a signal states. What its numbers imply is evidence. */
+/** Direction that a signal states. A direction that follows from its numbers is evidence instead. */
 export const directionOf = (payload: JsonObject): Direction | null =>
   DIRECTIONS.find((direction) => direction === payload['direction']) ?? null

@@ -6,7 +6,7 @@ import type { DecisionContext } from '../shared/decision-context.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { isTooFarAhead } from '../shared/time.ts'
 
-/** An Ed25519 public key from outside: 64 hex digits, in lower case from here on. */
+/** An Ed25519 public key from outside: 64 hex digits, converted to lower case. */
 export const publicKeyText = () =>
   z
     .string()
@@ -14,7 +14,7 @@ export const publicKeyText = () =>
     .regex(/^[0-9a-fA-F]{64}$/, { error: 'must be an Ed25519 public key: 64 hex digits' })
     .toLowerCase()
 
-/** An Ed25519 signature from outside: 128 hex digits, in lower case from here on. */
+/** An Ed25519 signature from outside: 128 hex digits, converted to lower case. */
 export const signatureText = () =>
   z
     .string()
@@ -22,23 +22,23 @@ export const signatureText = () =>
     .regex(/^[0-9a-fA-F]{128}$/, { error: 'must be an Ed25519 signature: 128 hex digits' })
     .toLowerCase()
 
-/** What the signature of a submission covers: everything that the stored signal says, and who says it. */
+/** Fields that the signature of a submission covers: the content of the stored signal, and its author. */
 export interface SignedFields {
-  /** New with every registration, so a text is valid in one log and for one registration only. */
+  /** Differs for every registration, so a signed text is valid in one log and for one registration only. */
   readonly contributorId: ContributorId
   readonly nodeId: NodeId
   readonly eventType: string
   readonly ts: Timestamp
-  /** As it is stored: the node id if the submission names none. */
+  /** Source in its stored form: the node id if the submission names none. */
   readonly source: string
   readonly dedupeKey: string
   readonly payload: JsonObject
 }
 
-/** Keeps a signature made for anything else from passing as one of a submission. */
+/** Separates signatures of submissions from signatures for any other purpose. */
 const PREFIX = 'signal-engine/submission/v1'
 
-/** The text that a contributor signs. docs/signing.md describes it for those who write their own client. */
+/** The text that a contributor signs. docs/signing.md describes it for authors of other clients. */
 export const submissionText = (fields: SignedFields): string =>
   `${PREFIX}\n${canonicalJson({
     contributor_id: fields.contributorId,
@@ -50,7 +50,7 @@ export const submissionText = (fields: SignedFields): string =>
     ts: fields.ts,
   })}`
 
-/** A submission before it is known whether it has all that a signature needs. */
+/** A submission before the engine has checked that all fields for a signature are present. */
 export type ClaimedFields = Omit<SignedFields, 'ts' | 'dedupeKey'> & {
   readonly ts: Timestamp | null
   readonly dedupeKey: string | null
@@ -58,7 +58,10 @@ export type ClaimedFields = Omit<SignedFields, 'ts' | 'dedupeKey'> & {
 
 type Rules = Pick<DecisionContext, 'now' | 'configuration' | 'isSigned'>
 
-/** Why a submission may not speak for its contributor; null if it may. A key, once registered, is always required. */
+/**
+ * Returns why a submission may not be attributed to its contributor, or null. Once a key is registered, it is always
+ * required.
+ */
 export const signatureRefusal = (
   claimed: ClaimedFields,
   publicKey: string | null,

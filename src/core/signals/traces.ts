@@ -14,13 +14,13 @@ export interface TraceSession {
   readonly createdAt: Timestamp
   readonly lastAccessedAt: Timestamp
   readonly closedAt: Timestamp | null
-  /** Its own id first: requests that carry it belong to the session. */
+  /** Trace ids of the session, its own id first. Requests with one of them belong to the session. */
   readonly traceIds: readonly string[]
 }
 
 export interface Traces {
   readonly sessions: PersistentMap<SessionId, TraceSession>
-  /** Which open sessions a trace id belongs to, so that its events count as access. */
+  /** Open sessions by trace id, so that events with the id count as access. */
   readonly sessionsOfTrace: PersistentMap<string, readonly SessionId[]>
 }
 
@@ -28,7 +28,7 @@ export const INITIAL_TRACES: Traces = { sessions: PersistentMap(), sessionsOfTra
 
 export const TRACE_IDS_MAX = 1000
 
-/** One event is access to so many sessions; to older ones that share its trace id it is not. */
+/** Limit of sessions that one event counts as access to. Older sessions with the same trace id are ignored. */
 export const SESSIONS_PER_TRACE_MAX = 10
 
 type SessionStatus = 'open' | 'closed' | 'expired'
@@ -77,7 +77,7 @@ export const appendTrace = (
   })
 }
 
-/** Closing twice is closing once. */
+/** Closes a session. Closing it again changes nothing. */
 export const closeSession = ({ sessions }: Traces, sessionId: SessionId, by: Holder): Decision => {
   const session = sessions.get(sessionId)
   if (session === undefined) return notFound(sessionId)

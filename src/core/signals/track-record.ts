@@ -3,13 +3,13 @@ import type { PayloadOf } from '../events/catalogue.ts'
 import { NO_USD, plus, type Usd } from '../shared/money.ts'
 import { DAY_MS, dayOf } from '../shared/time.ts'
 
-/** The results of a contributor's signals, as counters: a score costs the same however long the history. */
+/** The results of a contributor's signals, as counters, so that the cost of a score does not depend on the history. */
 export interface TrackRecord {
   readonly submitted: number
   readonly accepted: number
   readonly resolved: number
   readonly profitable: number
-  /** Weighted by how far the price moved. */
+  /** Sum of hits, weighted by the size of the price move. */
   readonly hitWeightSum: number
   readonly weightSum: number
   readonly brierSum: number
@@ -50,7 +50,7 @@ export const countSubmitted = (
   lastActiveAt: at,
 })
 
-/** The score of a payload may be any number, and memory that holds an infinite one cannot be written down. */
+/** Bounds a sum. The score of a payload may be any number, but a snapshot cannot store an infinite one. */
 const finite = (sum: number): number => Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, sum))
 
 export const countAccepted = (record: TrackRecord, at: Timestamp): TrackRecord => ({
@@ -59,7 +59,7 @@ export const countAccepted = (record: TrackRecord, at: Timestamp): TrackRecord =
   ...streakAfter(record, dayOf(at)),
 })
 
-/** Once per call, whichever of its signals was used. */
+/** Counts a call once, whichever of its signals was used. */
 export const countResolved = (record: TrackRecord, verdict: Verdict): TrackRecord => {
   const hit = verdict.hit === true ? 1 : 0
   const weight = weightOf(verdict)
@@ -84,7 +84,7 @@ type Verdict = Pick<
   'hit' | 'probability' | 'direction' | 'return_pct' | 'band_pct'
 >
 
-/** A larger move counts more, within limits; neutral calls count 1. */
+/** Larger moves count more, within limits. Neutral calls count 1. */
 const weightOf = ({ direction, return_pct: moved, band_pct: band }: Verdict): number => {
   if (direction === 'neutral' || moved === null || band === null || band === 0) return 1
   return Math.min(2, Math.max(0.5, Math.abs(moved) / (2 * band)))

@@ -4,7 +4,7 @@ import { isSignal, type KnownEvent } from '../events/catalogue.ts'
 import { CURATOR_TYPE } from '../signal-types/curator.ts'
 import { dayNumber } from '../shared/time.ts'
 
-/** How often an author signals, as counters by day: the size does not grow with history. */
+/** How often an author signals, as counters by day. The size does not grow with history. */
 export interface Trail {
   readonly signals: number
   readonly contributorIds: readonly ContributorId[]
@@ -15,11 +15,11 @@ export interface Trail {
    * Plain numbers, because there are thousands of authors.
    */
   readonly days: readonly number[]
-  /** Types of signals, for sources that are no contributors. */
+  /** Types of signals, for sources other than contributors. */
   readonly types: readonly string[]
 }
 
-/** Separate, because a contributor and a producer may have the same name. */
+/** Trails by kind of author, because a contributor and a producer may have the same name. */
 export interface Trails {
   /** Attributed signals, by the contributor's node id. */
   readonly byNode: PersistentMap<NodeId, Trail>
@@ -33,19 +33,19 @@ export const DAYS_KEPT = 91
 export const CONTRIBUTORS_KEPT = 100
 export const TYPES_KEPT = 20
 
-/** A contributor's own signals, also after it was removed; else those of the source of that name. */
+/** Trail of a contributor, even after its removal; otherwise that of the source with this name. */
 export const trailOf = ({ byNode, bySource }: Trails, name: string): Trail | null =>
   byNode.get(nodeId(name)) ?? bySource.get(name) ?? null
 
 export const evolveTrails = (trails: Trails, event: KnownEvent): Trails => {
   if (event.type === 'attribution.recorded.v1') {
     const { node_id: node, contributor_id: contributorId } = event.payload
-    // Null for producers, absent from a damaged event.
+    // `node` is null for producers, and absent from a damaged event.
     if (typeof node !== 'string') return trails
     const trail = extended(trails.byNode.get(node), event.recordedAt, { contributorId })
     return { byNode: trails.byNode.set(node, trail), bySource: trails.bySource }
   }
-  // A curator signal is counted with its attribution, whatever its source member says.
+  // A curator signal is counted with its attribution, regardless of its source member.
   if (!isSignal(event) || event.type === CURATOR_TYPE || event.source === null) return trails
   const { type, source, recordedAt } = event
   const trail = extended(trails.bySource.get(source), recordedAt, { type })
@@ -70,7 +70,7 @@ export interface SignalsSeen {
   readonly count: number
 }
 
-/** After many signals of sources that are no contributors: the same as the fold of each, for less. */
+/** Trails after many signals of other sources than contributors: the same as folding each, at lower cost. */
 export const afterSeen = (trails: Trails, all: readonly SignalsSeen[]): Trails => {
   if (all.length === 0) return trails
   const bySource = trails.bySource.withMutations((known) => {
@@ -104,7 +104,7 @@ const including = <Item extends string>(
 ): readonly Item[] =>
   item === null || item === undefined || known.includes(item) ? known : [...known, item].slice(-countMax)
 
-/** Times of receipt never decrease: the newest day is the last. */
+/** Times of receipt never decrease, so the newest day is the last. */
 const countedOn = (days: readonly number[], today: number): readonly number[] => {
   let first = 0
   while (first < days.length && (days[first] ?? 0) <= today - DAYS_KEPT) first += 2

@@ -2,15 +2,15 @@ import type { FeedBar } from '../market/bar.ts'
 import { timeframeText } from '../market/history/series.ts'
 import { StrategyError, type Bar } from './strategy.ts'
 
-/** A bar of the feed, as strategies take it. */
+/** A bar of the feed in the form that strategies read. */
 export interface SeriesBar extends Bar {
   readonly symbol: string
   readonly seconds: number
-  /** Of the past: it is not traded on. */
+  /** True for a bar from the history that a feed loads at its start. Strategies do not trade on it. */
   readonly isPast: boolean
 }
 
-/** `msOf`: whoever reads many bars knows a faster way. */
+/** `msOf` converts times. Callers that read many bars pass a faster one. */
 export const seriesBar = (bar: FeedBar, msOf: (ts: string) => number = Date.parse): SeriesBar => ({
   symbol: bar.symbol,
   seconds: bar.resolution_s,
@@ -24,7 +24,7 @@ export const seriesBar = (bar: FeedBar, msOf: (ts: string) => number = Date.pars
   volume: bar.volume,
 })
 
-/** Bars of one length of one symbol, built from bars of the feed. Only closed ones are to be had. */
+/** Bars of one length of one symbol, built from bars of the feed. Contains closed bars only. */
 export class BarSeries {
   readonly seconds: number
   readonly #kept: number
@@ -36,9 +36,9 @@ export class BarSeries {
     this.#kept = kept
   }
 
-  /** The bars that this one closes: one that it completes, and before it one that was left incomplete by a gap. */
+  /** Returns the bars that this one closes: the bar that it completes, and before it one that a gap left incomplete. */
   add(bar: SeriesBar): readonly Bar[] {
-    // The past that a feed brings at its start may be of longer bars than those that follow.
+    // History that a feed loads at its start may have longer bars than the live ones.
     if (bar.seconds > this.seconds && bar.isPast) return NONE
     if (bar.seconds > this.seconds)
       throw new StrategyError(
@@ -53,11 +53,11 @@ export class BarSeries {
     this.#forming = forming
     if (bar.closeMs < openMs + lengthMs) return cut
     const closed = this.#close(forming)
-    // An array that grows takes room for many more.
+    // A literal has no spare capacity, unlike an array that grows.
     return isCut ? [...cut, closed] : [closed]
   }
 
-  /** A copy: what its caller does to it changes nothing here. */
+  /** Returns a copy, so that callers cannot change the series. */
   until(ms: number, count = this.#kept): readonly Bar[] {
     let end = this.#bars.length
     while (end > 0 && (this.#bars[end - 1]?.closeMs ?? 0) > ms) end -= 1
@@ -68,7 +68,7 @@ export class BarSeries {
   #close(bar: Bar): Bar {
     const closed = Object.freeze(bar)
     this.#bars.push(closed)
-    // Only now and then, so that most bars copy nothing.
+    // Trimmed only now and then, so that most bars copy nothing.
     if (this.#bars.length >= 2 * this.#kept) this.#bars = this.#bars.slice(-this.#kept)
     this.#forming = null
     return closed

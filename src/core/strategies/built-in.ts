@@ -58,10 +58,13 @@ const alwaysLong = defineStrategy({
   create: () => ({ onBar: () => ({ side: 'long' }) }),
 })
 
-/** The name of buying the market once, with the whole account. */
+/** Name of the benchmark that buys the market once, with the whole account. */
 export const HOLD = 'hold'
 
-/** A backtest computes it beside the engine, whose limits no such position would pass: nothing is decided here. */
+/**
+ * Placeholder that decides nothing. A backtest computes it separately, because such a position would exceed the limits
+ * of the engine.
+ */
 const hold = defineStrategy({
   name: HOLD,
   description: 'buys the market once with the whole account, in backtests only',
@@ -70,7 +73,7 @@ const hold = defineStrategy({
   create: () => ({ onBar: () => null }),
 })
 
-/** Alphabetical. The brain is no strategy of this form: it decides on signals, not on bars. */
+/** Sorted alphabetically. The brain is not included, because it decides on signals instead of bars. */
 export const BUILT_IN_STRATEGIES: readonly StrategyDefinition[] = [alwaysLong, hold, maCrossover, momentum]
 
 /** The name of the brain, where a strategy is chosen by name. */
@@ -79,7 +82,7 @@ export const BRAIN = 'brain'
 export const builtInStrategy = (name: string): StrategyDefinition | undefined =>
   BUILT_IN_STRATEGIES.find((definition) => definition.name === name)
 
-/** Why no file of a user may have this name: it would never run. Null for any other. */
+/** Reason why a user's file must not have this name, under which it would never run; null for any other name. */
 export const reservedNameFault = (name: string): string | null =>
   name === BRAIN || builtInStrategy(name) !== undefined ? `${name} is the name of a built-in strategy` : null
 

@@ -22,7 +22,7 @@ export const descriptionOf = ({
   timeframes: [...timeframes],
 })
 
-/** All of them, with defaults. Throws for what the strategy does not take. */
+/** All parameters, with defaults. Throws if the strategy rejects them. */
 export const checkedParameters = (
   { name, parameters }: StrategyDefinition,
   given: ParameterValues,
@@ -32,7 +32,7 @@ export const checkedParameters = (
   return parsed.values
 }
 
-/** A strategy that runs in this thread: one of ours, or one in a thread of its own. */
+/** Runs a strategy in the current thread. Used for built-in strategies, and inside the separate thread of any other. */
 export const openDirectly = (
   definition: StrategyDefinition,
   given: ParameterValues,
@@ -57,7 +57,7 @@ export const openDirectly = (
   }
 }
 
-/** A bar of the past is not traded on, so nothing is looked up for it. */
+/** Account facts for past bars. They are not traded on, so nothing is looked up. */
 export const NO_FACTS = (): AccountFacts => NOTHING_KNOWN
 
 const NOTHING_KNOWN: AccountFacts = Object.freeze({

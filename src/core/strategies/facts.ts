@@ -7,7 +7,7 @@ import { isOpenedBy, shownQuantity, type OpenPosition } from '../trading/positio
 import type { AccountFacts } from './run-strategy.ts'
 import type { PositionView } from './strategy.ts'
 
-/** What a strategy of this name may know of the account. Copies: nothing in it leads back to the state. */
+/** Account data for the strategy of this name. All values are copies, which lead to no object of the state. */
 export const accountFacts = (trading: TradingState, now: Timestamp, name: string): AccountFacts => {
   const { equity, exposure, dayLoss, drawdown } = accountStatusOf(trading, now)
   return {

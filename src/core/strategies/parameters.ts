@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { nearest } from '../shared/nearest.ts'
 import type { ParameterValue, ParameterValues } from './strategy.ts'
 
-/** A parameter as people see it. */
+/** A parameter as it is shown to people. */
 export interface ParameterDescription {
   readonly name: string
   readonly type: 'number' | 'integer' | 'boolean' | 'string'
@@ -13,7 +13,7 @@ export interface ParameterDescription {
   readonly description: string
 }
 
-/** Read from the JSON Schema of the parameters, so that any version of zod and any language can state them. */
+/** Read from the JSON Schema of the parameters, which every version of zod and every language can state. */
 export const describeParameters = (schema: z.ZodObject): readonly ParameterDescription[] => {
   const known =
     described.get(schema) ?? parametersIn(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }))
@@ -21,7 +21,10 @@ export const describeParameters = (schema: z.ZodObject): readonly ParameterDescr
   return known
 }
 
-/** A sweep checks thousands of parameter sets by one schema, and its JSON Schema takes longer than a check. */
+/**
+ * Cached, because a sweep checks thousands of parameter sets by one schema, and building its JSON Schema takes longer
+ * than a check.
+ */
 const described = new WeakMap<z.ZodObject, readonly ParameterDescription[]>()
 
 const parametersIn = (schema: unknown): readonly ParameterDescription[] =>
@@ -55,7 +58,7 @@ const declared = z.strictObject({
   description: z.string().optional(),
 })
 
-/** Parameters as a strategy that is no TypeScript declares them. */
+/** Parameters as a strategy in another language than TypeScript declares them. */
 export const declaredParameters = z.record(z.string().regex(/^[A-Za-z_]\w{0,63}$/), declared)
 
 export const schemaOf = (parameters: z.infer<typeof declaredParameters>): z.ZodObject =>
@@ -84,7 +87,7 @@ export type ParsedParameters =
   | { readonly status: 'valid'; readonly values: ParameterValues }
   | { readonly status: 'invalid'; readonly problems: readonly string[] }
 
-/** The given values, as text from a command line or as they are, with defaults for the others. */
+/** The given values, either text from a command line or typed, with defaults for missing ones. */
 export const parseParameters = (schema: z.ZodObject, given: ParameterValues): ParsedParameters => {
   const known = describeParameters(schema)
   const problems = unknownNames(known, given)
@@ -101,7 +104,7 @@ export const parseParameters = (schema: z.ZodObject, given: ParameterValues): Pa
   }
 }
 
-/** Of each set of parameters, what is wrong with it; null if nothing is. */
+/** Fault of each parameter set, or null for a valid one. */
 export const faultsOfSets = (
   schema: z.ZodObject,
   sets: readonly ParameterValues[],
@@ -111,7 +114,7 @@ export const faultsOfSets = (
     return parsed.status === 'valid' ? null : parsed.problems.join('; ')
   })
 
-/** What is wrong with the defaults; null if they are valid. A schema takes its own defaults unchecked. */
+/** Fault of the defaults, or null if they are valid. A schema does not check its own defaults. */
 export const defaultsFault = (schema: z.ZodObject): string | null => {
   const given = schema.safeParse({})
   const parsed = given.success ? schema.safeParse(given.data) : given
@@ -133,7 +136,7 @@ const unknownNames = (known: readonly ParameterDescription[], given: ParameterVa
     })
 }
 
-/** Text that is meant as a number or a flag becomes one; what is not stays text, for the schema to refuse. */
+/** Converts text for a number or a flag. Text that does not convert stays as it is, and the schema rejects it. */
 const typedValues = (known: readonly ParameterDescription[], given: ParameterValues): ParameterValues =>
   Object.fromEntries(
     Object.entries(given).map(([name, value]) => {
@@ -165,7 +168,7 @@ export const parameterText = ({ name, default: fallback, ...rest }: ParameterDes
 const isValue = (value: unknown): value is ParameterValue =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
 
-/** Whole numbers are bounded by what a number can hold: that is no range. */
+/** Zod bounds whole numbers by the largest safe integer, which is not a range that an author chose. */
 const bound = (value: unknown): number | null =>
   typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER ? value : null
 

@@ -21,7 +21,7 @@ export interface PriceHistory {
 const newestOf = ({ symbol, view }: PriceHistory, count: number): readonly Bar[] =>
   view.bars({ symbol, count })
 
-/** As the brain needs it for a position of medium size. */
+/** Conviction with which the brain opens a position of medium size. */
 const DEFAULT_CONVICTION = 75
 
 /** Stops, targets and sizes of all kinds, as shares of the price and of equity. */
@@ -29,7 +29,7 @@ export const proposalOf = (wanted: TargetPosition, history: PriceHistory): Strat
   const { side, conviction = DEFAULT_CONVICTION, stop, target, size, reason } = wanted
   const proposal: StrategyProposal = { symbol: history.symbol, side, conviction }
   if (side === 'flat') return reason === undefined ? proposal : { ...proposal, reason }
-  // Most answers are of this kind, and every bar has one.
+  // Fast path: most answers have none of these members, and every bar has an answer.
   if (stop === undefined && target === undefined && size === undefined && reason === undefined)
     return proposal
   const stopPct = stop === undefined || stop === null ? stop : stopShare(stop, side, history)
@@ -70,7 +70,7 @@ const stopShare = (stop: StopRule, side: 'long' | 'short', history: PriceHistory
 const targetShare = (target: TargetRule, side: 'long' | 'short', history: PriceHistory): number =>
   distance(target, history, side === 'long' ? 'above' : 'below', 'target')
 
-/** From the last close, as a share of it. */
+/** Distance of the level from the last close, as a share of it. */
 const distance = (
   rule: StopRule | TargetRule,
   history: PriceHistory,

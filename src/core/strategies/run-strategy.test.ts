@@ -33,7 +33,7 @@ const answering = (
     ...rest,
   })
 
-/** All that a strategy proposes on these bars, decided after each of them. */
+/** All proposals of a strategy on these bars, decided after each of them. */
 const proposed = (
   definition: StrategyDefinition,
   bars: readonly FeedBar[],
@@ -222,7 +222,7 @@ describe('a strategy that does what it must not', () => {
         coarse,
       ),
     ).toThrow('needs bars of 1m, but those of BTC are of')
-    // A feed may bring a past of longer bars: it is of no use, and no error.
+    // History with longer bars is ignored without an error.
     const past = coarse.map((bar) => ({ ...bar, backfill: true }))
     expect(
       proposed(

@@ -17,7 +17,7 @@ import {
   type TargetPosition,
 } from './strategy.ts'
 
-/** What a strategy may know of the account. */
+/** Account data that a strategy can read. */
 export interface AccountFacts {
   readonly positions: readonly PositionView[]
   readonly account: AccountView
@@ -26,27 +26,32 @@ export interface AccountFacts {
 export interface StrategyRunOptions {
   /** The length of the bars of a strategy that names no timeframe. */
   readonly analysisSeconds: () => number
-  /** In a backtest all bars are of the past: whether one is traded on is decided by when it asks. */
+  /**
+   * Backtests set this: all their bars are historical, and the time at which the strategy runs decides what is traded.
+   */
   readonly tradesPast?: boolean
 }
 
-/** More answers to one bar are a flood. */
+/** More answers to one bar are an error. */
 const ANSWERS_MAX = 100
 const HISTORY_BARS_MIN = 500
 const HISTORY_BARS_MAX = 20_000
 
-/** A strategy with its parameters: it takes bars, and gives the trades that the strategy wants. Free of side effects. */
+/**
+ * A strategy with its parameters. It reads bars and returns the trades that the strategy proposes, without side
+ * effects.
+ */
 export class StrategyRun {
   readonly #definition: StrategyDefinition
   readonly #parameters: ParameterValues
   readonly #options: StrategyRunOptions
   readonly #warmUpBars: number
   readonly #symbols = new Map<string, SymbolRun>()
-  /** By the spellings of the feed, so that most bars need no other look. */
+  /** Runs by the feed's spelling of the symbol, so that most bars need only this lookup. */
   readonly #spelled = new Map<string, SymbolRun>()
-  /** Symbols with a closed bar that was not decided on, in the order of their bars. */
+  /** Symbols with a closed bar that is not decided yet, in the order of their bars. */
   #due: readonly PendingBar[] = NONE_DUE
-  /** Decided with the first bar: an analysis bar is never shorter than the bars that there are. */
+  /** Set with the first bar: an analysis bar is never shorter than the bars of the feed. */
   #decidedSeconds: readonly number[] | null = null
 
   constructor(definition: StrategyDefinition, parameters: ParameterValues, options: StrategyRunOptions) {
@@ -61,7 +66,7 @@ export class StrategyRun {
     }
   }
 
-  /** So many bars of the past it wants to see before it trades, and their length. */
+  /** Number and length of the bars that the strategy needs before it trades. */
   get warmUp(): { readonly bars: number; readonly seconds: number } {
     return { bars: this.#warmUpBars, seconds: this.#decidedSeconds?.[0] ?? this.#secondsFor(0)[0] ?? 0 }
   }
@@ -73,10 +78,10 @@ export class StrategyRun {
   add(bar: SeriesBar, facts: () => AccountFacts): void {
     this.#decidedSeconds ??= this.#secondsFor(bar.seconds)
     const of = this.#spelled.get(bar.symbol) ?? this.#symbolRun(bar.symbol, this.#decidedSeconds)
-    // Bars that were seen before come again after a restart of their feed.
+    // A feed repeats bars after a restart.
     if (bar.openMs < of.seenUntilMs) return
     of.seenUntilMs = bar.closeMs
-    // Longer ones first: the bar that is decided on sees those that close with it.
+    // Longer timeframes are updated first: `onBar` sees the longer bars that close together with its own.
     for (const series of of.others) series.add(bar)
     for (const closed of of.first.add(bar)) {
       // Only the newest bar of a symbol is traded on.
@@ -87,7 +92,7 @@ export class StrategyRun {
       }
       of.barsSeen += 1
       of.pending = { of, bar: closed, isPast: this.#isPast(bar) || of.barsSeen < this.#warmUpBars }
-      // Mostly it is the only one.
+      // There is usually only one.
       this.#due = this.#due.length === 0 ? [of.pending] : [...this.#due, of.pending]
     }
   }
@@ -96,7 +101,7 @@ export class StrategyRun {
     return isPast && this.#options.tradesPast !== true
   }
 
-  /** What the strategy wants after the bars that closed since the last call. */
+  /** Proposals after the bars that closed since the last call. */
   decide(facts: () => AccountFacts): readonly StrategyProposal[] {
     const due = this.#due
     if (due.length === 0) return NOTHING
@@ -112,7 +117,7 @@ export class StrategyRun {
     return this.proposalsFor(view, pending.of.instance.onBar(view))
   }
 
-  /** The trades that an answer to this view asks for. Throws for an answer that is wrong. */
+  /** Trades that an answer to this view proposes. Throws for an invalid answer. */
   proposalsFor(view: StrategyView, answer: unknown): readonly StrategyProposal[] {
     if (answer === null || answer === undefined || view.isWarmUp) return NOTHING
     if (!Array.isArray(answer)) return [this.#proposal(checked(answer), view)]
@@ -203,7 +208,7 @@ interface PendingBar {
 
 type LookUpBars = (pending: PendingBar, query: BarQuery) => readonly Bar[]
 
-/** Other bars and the account are looked up only if the strategy asks. */
+/** Other bars and the account are looked up only when the strategy reads them. */
 class View implements StrategyView {
   readonly symbol: string
   readonly bar: Bar
@@ -255,7 +260,10 @@ const checked = (wanted: unknown): TargetPosition => {
   throw new StrategyError(`its answer is wrong: ${where}${issue?.message ?? 'invalid'}`)
 }
 
-/** Most answers name a side and nothing else, and looking for more costs ten times as much. Null for all others. */
+/**
+ * The side of an answer that has no other member, else null. Most answers are of this form, and reading all members
+ * costs ten times as much.
+ */
 const sideAlone = (wanted: unknown): TargetPosition['side'] | null => {
   if (typeof wanted !== 'object' || wanted === null || !Object.hasOwn(wanted, 'side')) return null
   const { side } = wanted as { readonly side: unknown }

@@ -4,7 +4,7 @@ import { z } from 'zod'
 export type ParameterValue = string | number | boolean
 export type ParameterValues = Readonly<Record<string, ParameterValue>>
 
-/** A closed bar. It is frozen: what a strategy is given, it cannot change for others. */
+/** A closed bar. It is frozen, so that a strategy cannot change it for others. */
 export interface Bar {
   readonly openMs: number
   readonly closeMs: number
@@ -19,7 +19,7 @@ export interface Bar {
 export interface PositionView {
   readonly symbol: string
   readonly side: 'long' | 'short'
-  /** Whether this strategy opened it: only its own positions are closed by what it answers. */
+  /** Whether this strategy opened it. Its answers close only its own positions. */
   readonly own: boolean
   readonly entryPrice: number
   readonly price: number
@@ -34,7 +34,7 @@ export interface PositionView {
 export interface AccountView {
   readonly equityUsd: number
   readonly exposureUsd: number
-  /** Since 00:00 UTC and since the peak, as shares of equity then. */
+  /** Losses since 00:00 UTC and since the peak, as shares of equity at that time. */
   readonly dayLoss: number
   readonly drawdown: number
   readonly killSwitchLevel: number
@@ -42,25 +42,25 @@ export interface AccountView {
 
 export interface BarQuery {
   readonly symbol?: string
-  /** One of the strategy's timeframes; the first without it. */
+  /** One of the strategy's timeframes. Default: the first. */
   readonly timeframe?: string
-  /** The newest so many; all that are kept without it. */
+  /** Number of newest bars. Default: all that are kept. */
   readonly count?: number
 }
 
-/** What a strategy sees when a bar of a symbol has closed. Nothing in it is newer than that bar. */
+/** Data that a strategy receives when a bar of a symbol has closed. Nothing in it is newer than that bar. */
 export interface StrategyView {
   readonly symbol: string
   readonly bar: Bar
-  /** The close of the bar. */
+  /** Closing time of the bar. */
   readonly timeMs: number
-  /** Bars of the past, for indicators: what is answered to them is not traded. */
+  /** True for bars of the warm-up, which fill indicators. Answers to them are not traded. */
   readonly isWarmUp: boolean
   /** Closed bars, oldest first, of this symbol or another one. */
   readonly bars: (query?: BarQuery) => readonly Bar[]
   /** The strategy's own position in this symbol; null without one. */
   readonly position: PositionView | null
-  /** All of the account. */
+  /** All open positions of the account. */
   readonly positions: readonly PositionView[]
   readonly account: AccountView
 }
@@ -90,23 +90,28 @@ const sizeSchema = z.union([
   z.strictObject({ kelly: z.literal(true) }),
 ])
 
-/** What a strategy wants to hold from now on. Limits of the account and the kill switch decide what comes of it. */
+/**
+ * Position that a strategy wants to hold from now on. Limits of the account and the kill switch may reduce or prevent
+ * it.
+ */
 export const targetPositionSchema = z.strictObject({
-  /** The symbol of the bar without it. */
+  /** Default: the symbol of the bar. */
   symbol: z.string().min(1).max(32).optional(),
-  /** `flat` closes the position that this strategy opened, and no other. */
+  /** `flat` closes only positions that this strategy opened. */
   side: z.enum(['long', 'short', 'flat']),
-  /** 0 to 100, 75 without it: decides the size where `size` does not, and is the strength of the call. */
+  /** 0 to 100, default 75. Decides the size unless `size` does, and is the strength of the call. */
   conviction: z.number().min(0).max(100).optional(),
   /**
-   * A share of equity (0.1 is 10 %), a yearly volatility to aim at, or as the brain does it: by conviction, bounded by the
-   * Kelly stake with its floor.
+   * A share of equity (0.1 is 10 %) or a yearly volatility to aim at. Default: the size that the brain chooses by
+   * conviction, bounded by the Kelly stake with its floor.
    */
   size: sizeSchema.optional(),
-  /** Null for none; the stop of the settings without it. */
+  /** Null for no stop. Default: the stop of the settings. */
   stop: stopSchema.nullable().optional(),
   target: targetSchema.nullable().optional(),
-  /** Half a character, as a cut through an emoji leaves it, cannot be stored: a backtest must not take it either. */
+  /**
+   * A lone surrogate, as a cut through an emoji leaves it, cannot be stored. Backtests reject it for the same reason.
+   */
   reason: z
     .string()
     .max(500)
@@ -119,18 +124,18 @@ export type StopRule = z.infer<typeof stopSchema>
 export type TargetRule = z.infer<typeof targetSchema>
 export type SizeRule = z.infer<typeof sizeSchema>
 
-/** Null or nothing: everything stays as it is. */
+/** Null or undefined leave everything as it is. */
 export type StrategyAnswer = TargetPosition | readonly TargetPosition[] | null | undefined
 
-/** One per symbol, so that its indicators are of one symbol. */
+/** One instance per symbol, so that its indicators contain one symbol only. */
 export interface StrategyInstance {
-  /** Called with every closed bar, those of the warm-up included. It must not wait for anything. */
+  /** Called with every closed bar, those of the warm-up included. Must return synchronously. */
   onBar(view: StrategyView): StrategyAnswer
 }
 
 export interface StrategyHelpers {
   readonly symbol: string
-  /** The first of the timeframes, in seconds. */
+  /** Length of the first timeframe in seconds. */
   readonly seconds: number
 }
 
@@ -142,14 +147,14 @@ export interface StrategyDefinition<Schema extends z.ZodObject = z.ZodObject> {
   readonly description?: string
   /** Ranges and defaults; every parameter needs a default. */
   readonly parameters: Schema
-  /** The first one decides when `onBar` is called: `1m`, `15m`, `1h` … Without any: the analysis bar, `ta.bar_seconds`. */
+  /** `onBar` is called for bars of the first one: `1m`, `15m`, `1h` … Default: the analysis bar, `ta.bar_seconds`. */
   readonly timeframes?: readonly string[]
-  /** So many bars of the first timeframe pass before an answer counts. */
+  /** Number of bars of the first timeframe that pass before an answer counts. */
   readonly warmUpBars: number | WarmUpOf<Schema>
   create(parameters: z.infer<Schema>, helpers: StrategyHelpers): StrategyInstance
 }
 
-/** Only for its types: the object itself is returned. */
+/** Returns the definition unchanged. It exists for its types. */
 export const defineStrategy = <Schema extends z.ZodObject>(
   definition: StrategyDefinition<Schema>,
 ): StrategyDefinition<Schema> => definition
@@ -159,12 +164,12 @@ export interface StrategyProposal {
   readonly symbol: string
   readonly side: 'long' | 'short' | 'flat'
   readonly conviction: number
-  /** Undefined: by conviction, and bounded by the Kelly stake. */
+  /** Undefined: size by conviction, bounded by the Kelly stake. */
   readonly sizePct?: number
-  /** Undefined: of the settings. Null: none. */
+  /** Undefined: stop and target of the settings. Null: none. */
   readonly stopPct?: number | null
   readonly targetPct?: number | null
-  /** Prices of a stop and a target that were asked for as prices. They count instead of the shares, which describe them. */
+  /** Stop and target that were given as prices. They take precedence over the shares, which describe them. */
   readonly stopPrice?: number
   readonly targetPrice?: number
   /** The stop follows the best price since the entry at this distance. */
@@ -172,7 +177,7 @@ export interface StrategyProposal {
   readonly reason?: string
 }
 
-/** What a strategy did that it must not do. The message says what, for its author. */
+/** Thrown for a mistake of a strategy. The message explains it to the author of the strategy. */
 export class StrategyError extends Error {
   override readonly name = 'StrategyError'
 }

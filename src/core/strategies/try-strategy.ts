@@ -9,9 +9,9 @@ import type {
   StrategyProposal,
 } from './strategy.ts'
 
-/** What a test says of the world; everything else is quiet. */
+/** Input of a trial. Everything that is not given stays constant. */
 export interface Trial {
-  /** One bar each, the first timeframe long. */
+  /** Closing prices, one bar each. The bars have the length of the first timeframe. */
   readonly closes: readonly number[]
   readonly parameters?: ParameterValues
   readonly symbol?: string
@@ -19,7 +19,7 @@ export interface Trial {
   readonly account?: Partial<AccountView>
 }
 
-/** For tests of strategies: what it proposes after each of these bars. */
+/** For tests of strategies: the proposals after each of these bars. */
 export const tryStrategy = (
   definition: StrategyDefinition,
   { closes, parameters = {}, symbol = 'BTC', positions = [], account = {} }: Trial,

@@ -28,25 +28,25 @@ export interface VenueLiquidation {
 
 export interface AccountSweep {
   readonly venue: string
-  /** Without unrealized profit; absent where the venue does not say. */
+  /** Balance without unrealized profit; absent if the venue does not report it. */
   readonly balance?: Usd | undefined
   readonly positions: readonly VenueHolding[]
   readonly liquidations: readonly VenueLiquidation[]
-  /** Symbols in which nothing of ours was under way while the venue was asked. */
+  /** Symbols without pending orders of ours during the request to the venue. */
   readonly quietSymbols: readonly CanonicalSymbol[]
 }
 
-/** Symbols in which the venue and we do not agree, as keys that stay the same while the difference does. */
+/** Symbols in which venue and log differ, as keys that stay equal while the difference does. */
 export const differingSymbols = (facts: TradingFacts, sweep: AccountSweep): readonly string[] =>
   differencesOf(facts, sweep).map(({ symbol, ours, theirs }) => `${symbol}|${ours}|${theirs}`)
 
-/** Whether the venue holds less than the log in a symbol: it may have closed a position by force. */
+/** Whether the venue holds less than the log in a symbol, so that it may have closed a position by force. */
 export const holdsLess = (facts: TradingFacts, sweep: AccountSweep): boolean =>
   differencesOf(facts, sweep).some((difference) => isLess(difference))
 
 /** Quantity in a symbol that a comparison recorded as missing at the venue. */
 export interface MissingPart {
-  /** Signed: longs above zero. */
+  /** Signed: positive for longs. */
   readonly quantity: Quantity
   readonly mark: Price
 }
@@ -66,14 +66,14 @@ export const missingParts = (facts: TradingFacts, sweep: AccountSweep): readonly
 
 export interface Difference {
   readonly symbol: CanonicalSymbol
-  /** Signed: longs above zero. */
+  /** Signed: positive for longs. */
   readonly ours: Quantity
   readonly theirs: Quantity
   readonly held: readonly OpenPosition[]
   readonly reported: readonly VenueHolding[]
 }
 
-/** Symbols in which the venue and the log hold something else. */
+/** Differences between the holdings at the venue and in the log, by symbol. */
 export const differencesOf = (facts: TradingFacts, sweep: AccountSweep): readonly Difference[] => {
   const held = openPositionsOf(facts.trading).filter(({ terms }) => terms.platform === sweep.venue)
   const busy = new Set(
@@ -97,12 +97,15 @@ export const differencesOf = (facts: TradingFacts, sweep: AccountSweep): readonl
     .filter(({ symbol, ours, theirs }) => ours !== theirs || isOutdated(facts, symbol, theirs))
 }
 
-/** Whether it was missing, and something else is now: an operator releases what the venue holds no more by then. */
+/**
+ * Whether the quantity at the venue has changed since it was recorded as missing. An operator releases what the venue
+ * no longer holds at that time.
+ */
 const isOutdated = ({ trading }: TradingFacts, symbol: CanonicalSymbol, theirs: Quantity): boolean => {
   const known = trading.venue.missing.find((one) => one.symbol === symbol)
   return known !== undefined && known.held !== theirs
 }
 
-/** Whether the venue holds less of what the log holds. */
+/** Whether the venue holds less than the log. */
 export const isLess = ({ ours, theirs }: Difference): boolean =>
   ours > 0n ? theirs < ours : theirs > ours && ours < 0n

@@ -42,7 +42,10 @@ import { reduceOnlyEvent } from './venue.ts'
 import type { TradingFacts } from './evolve.ts'
 import { omsEvent } from './oms-event.ts'
 
-/** Holds what the venue says against what we know. Symbols with orders under way wait for the next time. */
+/**
+ * Compares the positions at the venue with those of the log. Symbols with pending orders are skipped until the next
+ * sweep.
+ */
 export const compareAccount = (
   facts: TradingFacts,
   sweep: AccountSweep,
@@ -56,7 +59,9 @@ export const compareAccount = (
   return accept(...events, reduceOnlyEvent(true, 'the venue holds other positions than we do', null))
 }
 
-/** An operator has looked at it: what the venue does not hold is released, and entries go out again. */
+/**
+ * An operator has checked the account: positions that the venue does not hold are released, and entries are sent again.
+ */
 export const resumeLive = (
   facts: TradingFacts,
   {
@@ -72,7 +77,10 @@ export const resumeLive = (
   return accept(...released, { ...reduceOnlyEvent(false, reason, operator), source: surface })
 }
 
-/** What the venue still holds stays as it is, with its stop. What has no stop is released first, then the newest. */
+/**
+ * Releases the positions that the venue does not hold. Adopted positions, which have no stop, are released first, then
+ * the newest. The rest keeps its stop.
+ */
 const releaseEvents = (
   { trading }: TradingFacts,
   symbol: CanonicalSymbol,
@@ -135,12 +143,12 @@ const eventsOf = (
   if (liquidated.length > 0) return liquidated
   const { theirs, symbol } = difference
   if (!isLess(difference)) return adoption(facts, difference, sweep, context)
-  // Said once, until an operator has looked at it, or it is another quantity.
+  // Recorded once, until an operator resumes or the quantity changes.
   const isSaid = facts.trading.venue.missing.some((one) => one.symbol === symbol && one.held === theirs)
   return isSaid ? [] : missingEvents(difference, sweep)
 }
 
-/** All that is left of a position, ended by the venue after it was opened, in as many trades as it took. */
+/** Liquidations by the venue: trades after the opening of a position that together close all that was left of it. */
 const liquidatedBy = ({ held, symbol }: Difference, sweep: AccountSweep): readonly NewEvent[] => {
   let trades: readonly VenueLiquidation[] = sweep.liquidations
     .filter((trade) => canonicalSymbol(trade.symbol) === symbol)
@@ -153,7 +161,9 @@ const liquidatedBy = ({ held, symbol }: Difference, sweep: AccountSweep): readon
   })
 }
 
-/** The trades that ended a position, and what of all trades is left for others; null if they did not end it. */
+/**
+ * Trades that closed a position, and the remaining trades for other positions; null if they did not close all of it.
+ */
 const takenFrom = (
   trades: readonly VenueLiquidation[],
   position: OpenPosition,
@@ -173,7 +183,7 @@ const takenFrom = (
   return wanted === 0n ? { parts, left } : null
 }
 
-/** With its share of the fee. */
+/** Part of a trade, with its share of the fee. */
 const partOf = (trade: VenueLiquidation, quantity: Quantity): VenueLiquidation =>
   quantity === trade.quantity
     ? trade
@@ -235,7 +245,7 @@ const adoption = (
       size_notional: notional,
       leverage: like.leverage,
       mark_price: priceNumber(mark),
-      // Without a stop all of it may be lost, valued at the higher of the two prices.
+      // Without a stop the whole value may be lost, taken at the higher of the two prices.
       loss_at_stop_usd: Math.max(notional, usdNumber(notionalOf(mark, quantity))),
     }),
     executionAlert({

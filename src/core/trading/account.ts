@@ -9,14 +9,14 @@ import type { Ledger } from './ledger.ts'
 import type { Orders } from './orders.ts'
 import type { Book } from './book.ts'
 
-/** What the account is read from; trading's state has all of it. */
+/** State from which the account is computed; part of the state of trading. */
 interface Account {
   readonly ledger: Ledger
   readonly book: Book
   readonly risk: Risk
 }
 
-/** Cash, and what open positions would bring at their marks. */
+/** Cash, plus the unrealized result of open positions at their marks. */
 export const equityOf = ({ ledger, book }: Pick<Account, 'ledger' | 'book'>): Usd =>
   plus(ledger.cash, book.unrealized)
 
@@ -25,7 +25,7 @@ export interface AccountStatus {
   readonly equity: Usd
   readonly peak: Usd
   readonly dayStart: Usd
-  /** Since 00:00 UTC and since the peak, as parts of equity then. */
+  /** Losses since 00:00 UTC and since the peak, as parts of equity at that time. */
   readonly dayLoss: number
   readonly drawdown: number
   readonly lossAtStop: Usd
@@ -34,7 +34,7 @@ export interface AccountStatus {
   readonly margin: Usd
 }
 
-/** As of now: equity may have a new peak, and the day may have changed since the last event. */
+/** Account at the time `now`: equity may have a new peak, and the day may have changed since the last event. */
 export const accountStatusOf = (state: Account, now: Timestamp): AccountStatus => {
   const { ledger, book, risk } = state
   const equity = equityOf(state)
@@ -74,18 +74,18 @@ export const riskFactsOf = (
   }
 }
 
-/** With nothing left, any risk is all of it. */
+/** Without equity, any risk counts as the whole of it. */
 const heatOf = (lossAtStop: Usd, equity: Usd): number => {
   if (lossAtStop === 0n) return 0
   return equity > 0n ? r9(ratioOf(lossAtStop, equity)) : 1
 }
 
-/** What equity was: its highest, where the day began, and its way. */
+/** History of equity: its peak, its value at the start of the day, and its curve. */
 export interface Risk {
   readonly peak: Usd
   readonly dayStart: { readonly day: string; readonly equity: Usd }
   readonly curve: EquityCurve
-  /** Receive time of the event folded last. */
+  /** Receive time of the last folded event. */
   readonly at: Timestamp
 }
 
@@ -103,8 +103,8 @@ export interface EquityBefore {
 }
 
 /**
- * Inside a batch equity passes through values that never were: a bar of one symbol before that of another.
- * So it is looked at when the next batch comes, as the last one left it.
+ * Inside a batch equity passes through invalid intermediate values, for instance after the bar of one symbol and before
+ * that of another. Equity is therefore sampled when the next batch starts, with the value that the last batch left.
  */
 export const evolveRisk = (risk: Risk, event: KnownEvent, before: EquityBefore): Risk => {
   const after = lookedAt(risk, event, before)
@@ -114,13 +114,13 @@ export const evolveRisk = (risk: Risk, event: KnownEvent, before: EquityBefore):
   return { ...after, peak: rebased(peak), dayStart: { ...dayStart, equity: rebased(dayStart.equity) } }
 }
 
-/** What equity was, with the capital of now: how far it has fallen since stays the same share. */
+/** An earlier equity, converted to the current capital, so that losses since then remain the same share. */
 const rebasedBy = (was: Usd, before: Usd, moved: Usd): Usd => {
   const after = plus(before, moved)
   return before > 0n && after > 0n ? (((was * after) / before) as Usd) : after
 }
 
-/** Risk at a time at which nothing but prices changed equity. */
+/** Risk after a time in which only prices changed equity. */
 export const lookedAt = (
   risk: Risk,
   { recordedAt }: Pick<KnownEvent, 'recordedAt'>,

@@ -11,9 +11,9 @@ import {
   type Positions,
 } from './positions.ts'
 
-/** Open positions by symbol and in sum, so that a price costs no more than the positions of its symbol. */
+/** Open positions by symbol, and their sums, so that a price update costs only the positions of its symbol. */
 export interface Book {
-  /** Oldest first. */
+  /** Ids of open positions by symbol, oldest first. */
   readonly bySymbol: PersistentMap<CanonicalSymbol, readonly PositionId[]>
   readonly count: number
   readonly unrealized: Usd
@@ -22,7 +22,7 @@ export interface Book {
   readonly margin: Usd
 }
 
-/** Positions, and the book that is kept of the open ones. */
+/** Positions, and the book of the open ones. */
 export interface Portfolio {
   readonly positions: Positions
   readonly book: Book
@@ -43,7 +43,7 @@ export const INITIAL_PORTFOLIO: Portfolio = {
 export const positionsOf = (portfolio: Portfolio, symbol: CanonicalSymbol): readonly OpenPosition[] =>
   (portfolio.book.bySymbol.get(symbol) ?? []).map((id) => openPosition(portfolio, id))
 
-/** In the order of their ids, since a persistent map has none. */
+/** Open positions in the order of their ids, since a persistent map has no order. */
 export const openPositionsOf = (portfolio: Portfolio): readonly OpenPosition[] => {
   const ids: PositionId[] = []
   portfolio.book.bySymbol.forEach((some) => {
@@ -58,7 +58,7 @@ const openPosition = ({ positions }: Portfolio, id: PositionId): OpenPosition =>
   return position
 }
 
-/** The portfolio with one position as it is now. */
+/** The portfolio with one position replaced. */
 export const withPosition = ({ positions, book }: Portfolio, after: Position): Portfolio => {
   const before = positions.get(after.id)
   const wasOpen = before !== undefined && isOpen(before)
@@ -72,7 +72,9 @@ export const withPosition = ({ positions, book }: Portfolio, after: Position): P
   }
 }
 
-/** The same for several open positions of which only the mark changed: a bar is frequent. */
+/**
+ * Like `withPosition`, for several open positions of which only the mark changed. Faster, because bars are frequent.
+ */
 export const withMarks = (
   { positions, book }: Portfolio,
   before: readonly OpenPosition[],
@@ -108,7 +110,7 @@ const indexed = (book: Book, { id, terms }: Position, joins: boolean): Book => {
 
 const CLOSED_KEPT = 1000
 
-/** Only now and then, so that it costs little. The newest stay. */
+/** Drops old closed positions. Runs only now and then, so that it costs little. The newest stay. */
 const trimmed = (positions: Positions, openCount: number): Positions => {
   if (positions.size - openCount < 2 * CLOSED_KEPT) return positions
   const closedOnes = [...positions.values()].filter(

@@ -7,7 +7,7 @@ import type { AccountSweep, VenueHolding } from './account-differences.ts'
 import { enterLive, fillOf, liveScenario, onlyOrder, report, reportOf, VENUE } from './live.fixture.ts'
 import { payloadOf, typesOf, type TradingScenario } from './trading.fixture.ts'
 
-/** What the entry of `enterLive` holds. */
+/** Quantity that the entry of `enterLive` holds. */
 const HELD = 4.975
 
 const holding = (changes: Partial<VenueHolding> = {}): VenueHolding => ({
@@ -19,7 +19,7 @@ const holding = (changes: Partial<VenueHolding> = {}): VenueHolding => ({
   ...changes,
 })
 
-/** The venue has so many USD, beside what its positions gain. */
+/** Records a balance at the venue, without the unrealized result of its positions. */
 const balanceOf = (
   scenario: TradingScenario,
   usd: number,
@@ -40,7 +40,7 @@ const balanceOf = (
 
 const statusOf = (scenario: TradingScenario) => accountStatusOf(scenario.state.trading, scenario.now)
 
-/** An account that has lost a tenth since its peak, today, and holds nothing. */
+/** An account without positions that has lost a tenth since its peak, today. */
 const afterLoss = (): TradingScenario => {
   const scenario = liveScenario({
     kill_switch: { l1_daily_loss_pct: 0.15, l2_loss_streak: 0 },
@@ -49,7 +49,7 @@ const afterLoss = (): TradingScenario => {
   enterLive(scenario)
   scenario.do({ kind: 'close-all', by: { operator: 'op', surface: 'cli' } })
   const exit = onlyOrder(scenario)
-  // It was bought for 497.5 USD and a fee of 0.01: with the price and the fee of the exit, a thousand are lost.
+  // The entry cost 497.5 USD and a fee of 0.01. With the exit price and its fee, the loss is 1000 USD.
   report(scenario, exit, reportOf('filled', [fillOf('t-exit', 0.01, HELD, 502.53975)]))
   scenario.bar('BTC', 100)
   return scenario
@@ -67,7 +67,7 @@ describe('a balance that trades, fees and funding explain', () => {
   it('says nothing where the venue averages entries and has realized more, or less, than we did', () => {
     const scenario = liveScenario()
     enterLive(scenario)
-    // Bought at 100, as we know it; the venue counts 90 and has realized the difference already.
+    // The log has an entry price of 100. The venue counts 90 and has realized the difference already.
     const averaged = holding({ entryPrice: priceFrom(90) })
     expect(balanceOf(scenario, 9999.99 - HELD * 10, [averaged])).toEqual([])
   })
@@ -183,7 +183,7 @@ describe('money moved by hand', () => {
   })
 })
 
-/** The venue holds nothing of what was bought, as two looks at the account found. */
+/** The venue holds nothing of a position, as two sweeps of the account found. */
 const missingPosition = (): TradingScenario => {
   const scenario = liveScenario({ kill_switch: { l1_daily_loss_pct: 0.01, l2_loss_streak: 0 } })
   enterLive(scenario)
@@ -201,7 +201,7 @@ const resume = (scenario: TradingScenario) =>
 describe('money that is lost with a position', () => {
   it('counts as a loss while the position is missing, and raises the kill switch', () => {
     const scenario = missingPosition()
-    // Bought for 497.5, and sold for 300 by the venue.
+    // Bought for 497.5 USD, and sold for 300 USD by the venue.
     const events = balanceOf(scenario, 9802.49)
     expect(payloadOf(events, 'execution.loss_unexplained.v1')).toEqual({ venue: VENUE, amount_usd: -197.5 })
     expect(payloadOf(events, 'alert.execution')).toMatchObject({

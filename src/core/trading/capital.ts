@@ -27,15 +27,15 @@ import { VENUE_CLOCK_MS_MAX } from './venue-orders.ts'
 import { omsEvent } from './oms-event.ts'
 
 /*
- * The balance of a venue can differ from what fills, fees and funding explain. The venue does not say why, so the size
- * of the difference and what happened around it decide what it counts as:
- * - a large one is money that was moved by hand, a deposit or a withdrawal, which is neither earned nor lost;
- * - a large loss around a missing position, or a liquidation that the log does not have, is a loss: a venue that closes
- *   a position without saying so must not look like a withdrawal;
- * - a small one stays out of the books and is reported as unexplained.
+ * The balance of a venue can differ from the sum of fills, fees and funding. The venue does not report the reason, so
+ * the size of the difference and the events around it decide how it is classified:
+ * - a large difference is a manual deposit or withdrawal, which is neither profit nor loss;
+ * - a large loss around a missing position, or a liquidation that the log lacks, is a loss: a venue that closes a
+ *   position without reporting it must not look like a withdrawal;
+ * - a small difference stays out of the books and is reported as unexplained.
  */
 
-/** Null while the two cannot be compared: orders are under way, or the positions differ in an unrecorded way. */
+/** Returns null while the two cannot be compared: orders are pending, or the positions differ in an unrecorded way. */
 export const unexplainedBalance = (facts: TradingFacts, sweep: AccountSweep): Usd | null => {
   const { ledger, orders } = facts.trading
   const { venue, balance, positions, quietSymbols } = sweep
@@ -49,14 +49,14 @@ export const unexplainedBalance = (facts: TradingFacts, sweep: AccountSweep): Us
   if (symbols.some((symbol) => !quietSymbols.includes(symbol))) return null
   const missing = missingParts(facts, sweep)
   if (missing === null) return null
-  // Both hold the same, so its price is left out: the venue's and ours are never of the same time.
+  // Venue and log hold the same quantity, so its price is left out: their prices are never from the same time.
   const paid = held.map((position) =>
     signed(position.terms.direction, minus(position.holding.notional, soldOf(position).notional)),
   )
   const paidThere = positions.map(({ direction, entryPrice, quantity }) =>
     signed(direction, notionalOf(entryPrice, quantity)),
   )
-  // A missing quantity counts as sold at its mark, as it will be when an operator releases it.
+  // A missing quantity counts as sold at its mark, as when an operator releases it.
   const released = missing.map(({ quantity, mark }) =>
     quantity < 0n
       ? minus(NO_USD, notionalOf(mark, minus(NO_QUANTITY, quantity)))
@@ -79,7 +79,7 @@ export const findingOf = (
   if (isLarge(facts, amount)) {
     const mayBeLoss = amount < 0n || ledger.unexplainedLoss < 0n
     if (mayBeLoss && isLossLikely(facts, sweep, { now })) return 'loss'
-    // The value of a missing position moves with its price: no money was moved.
+    // The value of a missing position changes with its price, so the difference is no deposit or withdrawal.
     return venue.missing.length > 0 ? 'agrees' : 'capital'
   }
   if (venue.missing.length > 0) return 'agrees'
@@ -90,7 +90,7 @@ export const findingOf = (
 export const isSameDifference = (facts: TradingFacts, one: Usd, other: Usd): boolean =>
   isLarge(facts, one) ? !isLarge(facts, minus(one, other)) : !isCent(minus(one, other))
 
-/** Whether a difference is large enough to be money that was moved, rather than estimates and rounding. */
+/** Whether a difference is too large for estimates and rounding, so that it counts as a deposit or withdrawal. */
 const isLarge = ({ trading }: TradingFacts, amount: Usd): boolean => {
   const equity = equityOf(trading)
   const size = sizeOf(amount)
@@ -101,7 +101,7 @@ const isCent = (amount: Usd): boolean => sizeOf(amount) >= CENT
 
 const sizeOf = (amount: Usd): Usd => (amount < 0n ? minus(NO_USD, amount) : amount)
 
-/** A position is missing, or was within the last day; or the venue lists a liquidation that no position has. */
+/** Whether a position is missing or was within the last day, or the venue lists a liquidation without a position. */
 const isLossLikely = (
   { trading: { venue, positions } }: TradingFacts,
   { liquidations }: AccountSweep,
@@ -121,12 +121,12 @@ const isLossLikely = (
   )
 
 const SMALLEST = usdFrom(1)
-/** One of so many parts of equity. */
+/** Divisor of equity for the threshold. */
 const EQUITY_SHARE = 200n
 
 const CENT = usdFrom(0.01)
 
-/** Records a difference of the balance as what it counts as. */
+/** Records a difference of the balance according to its classification. */
 export const recordCapital = (
   facts: TradingFacts,
   sweep: AccountSweep,
@@ -148,7 +148,7 @@ export const recordCapital = (
   }
 }
 
-/** A gain takes back losses that were recorded before, and no more: the rest of it is capital. */
+/** A gain reverses losses that were recorded before. The rest of it is capital. */
 const lossEvents = (
   { trading: { ledger } }: TradingFacts,
   amount: Usd,

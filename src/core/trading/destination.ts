@@ -20,10 +20,10 @@ import { openElsewhere } from './unrouted.ts'
 import { feedBlockerOf, priceBlockerOf, type PriceBlocker } from './live-prices.ts'
 import { type Blocker, blockersOf, type Steps } from './venue.ts'
 
-/** Orders at venues that may be under way at once; one more is not sent. */
+/** Limit of pending orders at venues. Further orders are not sent. */
 const VENUE_ORDERS_MAX = 500
 
-/** Where an entry in the symbol would go now. */
+/** Destination of an entry in the symbol at this time. */
 export const destinationOf = (
   facts: TradingFacts,
   symbol: CanonicalSymbol,
@@ -48,21 +48,21 @@ export const destinationOf = (
 
 type LiveContext = Pick<DecisionContext, 'now' | 'configuration' | 'prices'>
 
-/** Why no entry in the symbol is sent to the configured venue; empty if they are. */
+/** Reasons that keep entries in the symbol from the configured venue; empty if entries are sent. */
 const blockersIn = (
   facts: TradingFacts,
   symbol: CanonicalSymbol,
   context: LiveContext,
 ): readonly Blocker[] => [...venueBlockers(facts, context), ...pricesIn(facts, context)(symbol)]
 
-/** Why no entry in any symbol is sent; empty if there is one that would be. */
+/** Reasons that keep entries in all symbols from the venue; empty if at least one symbol has none. */
 export const liveBlockers = (facts: TradingFacts, context: LiveContext): readonly Blocker[] => {
   const bySymbol = [...symbolBlockers(facts, context).values()]
   const prices = bySymbol.some((blockers) => blockers.length === 0) ? [] : bySymbol.flat()
   return [...venueBlockers(facts, context), ...new Set(prices)]
 }
 
-/** What is wrong with prices, by symbol of the universe. */
+/** Price blockers by symbol of the universe. */
 export const symbolBlockers = (
   facts: TradingFacts,
   context: LiveContext,
@@ -73,7 +73,7 @@ export const symbolBlockers = (
   return new Map(universe.symbols.map(canonicalSymbol).map((symbol) => [symbol, blockersOfSymbol(symbol)]))
 }
 
-/** Whatever the symbol. */
+/** Blockers that apply to all symbols. */
 const venueBlockers = (facts: TradingFacts, { now, configuration }: LiveContext): readonly Blocker[] => {
   const { execution, market } = configuration
   const feed = execution.venue === '' ? null : feedBlockerOf(market, execution.venue)
@@ -104,16 +104,16 @@ const pricesIn = (
   }
 }
 
-/** One ledger, one account: what is open in another one has to end first. */
+/** The ledger covers one account, so positions at any other venue must be closed first. */
 const holdsElsewhere = (facts: TradingFacts, name: string): boolean =>
   facts.trading.book.count > 0 && openPositionsOf(facts.trading).some(({ terms }) => terms.platform !== name)
 
-/** Where an order would go, and what holds there. */
+/** Destination of an order, and the conditions there. */
 export type Destination =
   | {
       readonly kind: 'paper'
       readonly name: typeof PAPER
-      /** Paper and real money are not mixed in one account. */
+      /** False while real positions are open: paper and real money are never mixed in one account. */
       readonly isAvailable: boolean
     }
   | {
@@ -126,7 +126,7 @@ export type Destination =
 
 const FINEST_PRICE = 1n as Price
 
-/** The worst price at which an entry may fill; on the steps of the venue, and never beyond what was meant. */
+/** Worst price at which an entry may fill. It is on the price steps of the venue, rounded towards the better price. */
 export const entryLimit = (
   destination: Destination,
   { mid, side, driftMax }: { readonly mid: Price; readonly side: 'buy' | 'sell'; readonly driftMax: number },
@@ -138,7 +138,7 @@ export const entryLimit = (
   return side === 'buy' || below === limit ? below : plus(below, step)
 }
 
-/** The price at which a size must still be within its limits. */
+/** Price at which a size must still be within its limits. */
 export const sizingPrice = (
   {
     mid,
@@ -148,11 +148,11 @@ export const sizingPrice = (
   slippageBps: number,
 ): Price => {
   if (limitPrice === null) return slippedPrice(mid, side, slippageBps)
-  // A seller who gets more than asked for holds more than asked for.
+  // A seller who gets a better price holds a larger notional, so its limit price is not the worst case.
   return side === 'buy' && limitPrice > mid ? limitPrice : mid
 }
 
-/** At a venue an entry may cost all that its limit allows. */
+/** Costs for planning. At a venue an entry may cost all that its limit price allows. */
 export const planningCosts = (
   destination: Destination,
   costs: PaperCosts & { readonly max_entry_drift_pct: number },
@@ -164,7 +164,7 @@ export const planningCosts = (
         paper_slippage_bps: Math.max(costs.paper_slippage_bps, costs.max_entry_drift_pct * 10_000),
       }
 
-/** Down to the steps of the venue; nothing at all where that is less than it takes. */
+/** Rounds a quantity down to the steps of the venue; zero if that is below the venue's minimum. */
 export const cutQuantity = (destination: Destination, wanted: Quantity, price: Price): Quantity => {
   if (destination.kind === 'paper' || destination.steps === null) return wanted
   const { quantityStep, quantityMin, notionalMin } = destination.steps

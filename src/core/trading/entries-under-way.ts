@@ -19,7 +19,10 @@ import type { EntryRules, Reserved } from './sizing.ts'
 
 const NOTHING: Reserved = { lossAtStop: NO_USD, exposure: NO_USD, margin: NO_USD, cost: NO_USD }
 
-/** A venue fills later: several entries at once must keep the limits as if each were filled before the next. */
+/**
+ * Risk that pending entries may still add. A venue fills later, so several simultaneous entries must keep the limits as
+ * if each were filled before the next.
+ */
 export const reservedBy = (
   { orders, intents }: Pick<TradingState, 'orders' | 'intents'>,
   destination: Destination,
@@ -31,7 +34,7 @@ export const reservedBy = (
     const id = intentOf(order)
     const intent = id === null ? undefined : intents.get(id)?.intent
     const notional = notionalAtWorst(order)
-    // All of it where nothing is known of its stop or leverage.
+    // Without a known stop or leverage, the whole notional counts.
     const perUsd =
       intent === undefined
         ? { lossAtStop: 1, cost: 0, exposure: 1 }
@@ -51,13 +54,13 @@ const notionalAtWorst = (order: OpenOrder): Usd => {
   return notionalOf(limit === null ? referencePrice : greater(limit, referencePrice), quantityOpen(order))
 }
 
-/** Those that have no position yet; the others are counted as one. */
+/** Number of pending entries in the symbol without a position. Entries with a first fill count as positions. */
 export const entriesUnderWay = ({ orders }: Pick<TradingState, 'orders'>, symbol: CanonicalSymbol): number =>
   orders.open.count(
     (order) => isEntry(order) && order.filled === 0n && canonicalSymbol(order.symbol) === symbol,
   )
 
-/** Whether a position or an entry under way in the symbol has the other direction. */
+/** Whether a position or pending entry in the symbol has the other direction. */
 export const isHeldAgainst = (
   trading: TradingState,
   symbol: CanonicalSymbol,

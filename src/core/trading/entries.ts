@@ -35,13 +35,13 @@ import { type Fill, filledEvent, levelsOf, levelsPassed, paperFill, trailingShar
 import { type EntryFacts, type EntryRules, type OrderPlan, type SizeLimits, planned } from './sizing.ts'
 import { omsEvent } from './oms-event.ts'
 
-/** A ready intent becomes an order, or is rejected with every reason. */
+/** Turns a ready intent into an order, or rejects it with all reasons. */
 export const enterIntent = (facts: TradingFacts, intentId: IntentId, context: DecisionContext): Decision => {
   const known = facts.trading.intents.get(intentId)
   return known === undefined ? accept() : enterKnown(facts, known, context)
 }
 
-/** The same for an intent that was just decided, whether it is folded or not. */
+/** Like `enterIntent`, for an intent that was just decided, whether it is folded or not. */
 export const enterKnown = (facts: TradingFacts, known: Intent, context: DecisionContext): Decision => {
   const symbol = canonicalSymbol(known.intent.symbol)
   const { now, configuration, sha256Hex } = context
@@ -63,7 +63,7 @@ export const enterKnown = (facts: TradingFacts, known: Intent, context: Decision
   })
 }
 
-/** All checks on the final order; it is sent only if none fails, and every failing one is listed. */
+/** Runs all checks on the final order. It is sent only if none fails; otherwise every failed check is listed. */
 const enter = (known: Intent, facts: EntryFacts): Decision => {
   if (
     known.status === 'awaiting_approval' &&
@@ -154,7 +154,7 @@ const ordered = (
     },
     intent.cycle_id,
   )
-  // The venue reports what becomes of it.
+  // The venue, or later bars, report the fills.
   if (destination.kind === 'venue' || rules.execution.paper_partial_fills) return [submitted]
   const fill = paperFill(side, quantity, mid, rules.execution)
   return [
@@ -164,7 +164,7 @@ const ordered = (
   ]
 }
 
-/** A position exists from its first fill. */
+/** The event that opens a position, with the first fill of its entry. */
 export const openedEvent = (
   { id, intent }: Pick<Intent, 'id' | 'intent'>,
   order: { readonly id: OrderId; readonly positionId: PositionId; readonly venue: string },
@@ -217,7 +217,7 @@ const limitNumbers = (limits: SizeLimits): Record<string, number> => {
   return numbers
 }
 
-/** The numbers that led to the size. */
+/** The figures that determined the size. */
 const sizingOf = ({ learned, limits, notional }: OrderPlan): Sizing => {
   const { estimate, kelly, floor } = learned
   const isProbation = learned.isProbation && limits.kelly !== undefined
@@ -259,7 +259,7 @@ export type CheckReason =
   | 'daily_loss_limit'
   | 'drawdown_limit'
 
-/** Every check is made, whatever the others say. */
+/** Reasons of all failed checks. Every check runs, whatever the result of the others. */
 const failedReasons = (
   { intent, isApproved }: Intent,
   plan: OrderPlan | null,
@@ -280,16 +280,16 @@ const failedReasons = (
     dcg_symbol: isListed(intent.symbol, execution.dcg_symbols),
     expired: isOver(intent, now),
     kill_switch: blocksEntries(level),
-    // With real money in any case; on paper where approvals are on.
+    // Applies with real money always, and on paper if approvals are enabled.
     approval_required: (isLive || execution.require_approval === true) && isLarge && !isApproved,
     venue_unavailable: !destination.isAvailable,
     paper_period: isLive && !destination.isPaperPeriodOver,
     no_price: mark === null,
     price_moved: isMoved,
-    // At such a level the position would end as it begins.
+    // A position opened at such a level would close at once.
     stop_passed: passed?.stop === true,
     target_passed: passed?.target === true,
-    // A venue nets what is held both ways: neither could be closed by an order that only reduces.
+    // A venue nets opposite positions, so neither could be closed by a reduce-only order.
     duplicate_position:
       facts.heldInSymbol >= execution.max_positions_per_symbol || (isLive && facts.isHeldAgainst),
     size_zero: plan !== null && plan.quantity === 0n,
@@ -305,14 +305,16 @@ const failedReasons = (
   return (Object.keys(fails) as readonly CheckReason[]).filter((reason) => fails[reason])
 }
 
-/** What was learned leaves something, but less than the smallest order: it grows again as losses are forgotten. */
+/**
+ * True if the results so far allow a size, but one below the smallest order. It grows again as losses are forgotten.
+ */
 const isLearnedTooSmall = ({ quantity, limits, notional }: OrderPlan): boolean =>
   quantity === 0n && notional > 0n && limits.kelly === notional
 
-/** A limit that leaves too little is named beside the size. */
+/** Whether this limit alone leaves less than the smallest order. It is then reported in addition to the size. */
 const bounds = (plan: OrderPlan | null, limit: keyof OrderPlan['limits'], smallestUsd: number): boolean =>
   plan !== null && plan.quantity === 0n && (plan.limits[limit] ?? plan.notional) <= usdFrom(smallestUsd)
 
-/** Whatever the spelling. */
+/** Whether the list contains the symbol, in any spelling. */
 const isListed = (symbol: string, listed: readonly string[]): boolean =>
   listed.some((name) => canonicalSymbol(name) === canonicalSymbol(symbol))

@@ -135,7 +135,7 @@ describe('every check', () => {
     const scenario = openScenario({ risk: { daily_loss_limit_pct: 0.001, max_drawdown_pct: 0.001 } })
     scenario.intend()
     scenario.bar('BTC', 94)
-    // The stop has closed the position: nothing could end the drawdown but an operator.
+    // The stop has closed the position, so only an operator can end the drawdown.
     expect(reasonsOf(scenario)).toEqual(['kill_switch', 'daily_loss_limit', 'drawdown_limit'])
     scenario.do(level(0))
     expect(reasonsOf(scenario)).toEqual(['daily_loss_limit', 'drawdown_limit'])

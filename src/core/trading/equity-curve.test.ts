@@ -6,7 +6,7 @@ import { evolveCurve, INITIAL_CURVE, readCurve, type EquityCurve, type EquitySam
 const HOUR_MS = 3_600_000
 const MONTH_MS = 720 * HOUR_MS
 
-/** The curve after equity changed at these times, seen at the last of them. */
+/** The curve after equity changed at these times, read at the last of them. */
 const folded = (changes: readonly EquitySample[]): EquityCurve =>
   changes.reduce<EquityCurve>((curve, { atMs, equity }, index) => {
     const next = changes[index + 1]
@@ -49,7 +49,7 @@ describe('the equity curve', () => {
       expect(read).toHaveLength(240)
       for (const { atMs, equity } of read) {
         expect(atMs).toBeGreaterThanOrEqual(sinceMs)
-        // It changes every 15 s: the newest change before a time is no older than that.
+        // Equity changes every 15 s, so the latest change before any time is at most that old.
         expect(atMs - Number(equity)).toBeLessThanOrEqual(15_000)
       }
     }

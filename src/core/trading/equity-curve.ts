@@ -1,23 +1,26 @@
 import type { Usd } from '../shared/money.ts'
 
-/** From then on equity was this much, until the next sample. */
+/** Equity from this time until the next sample. */
 export interface EquitySample {
   readonly atMs: number
   readonly equity: Usd
 }
 
-/** Equity over time, once for each step: what is old is known in longer steps. Equal neighbours are one sample. */
+/**
+ * Equity over time in several resolutions: older times are kept in longer steps. Equal neighbours are merged into one
+ * sample.
+ */
 export type EquityCurve = readonly EquityRing[]
 
-/** Bounded; newest last. Kept in pieces, so that one more sample copies little. */
+/** A bounded list of samples, newest last. Stored in pieces, so that adding a sample copies little. */
 interface EquityRing {
   readonly pieces: readonly (readonly EquitySample[])[]
   readonly newest: readonly EquitySample[]
 }
 
 /**
- * Seconds of a step, each a multiple of the first, and how many samples are kept: enough for 240 points of a range
- * whose points stand at least as far apart as the step.
+ * Length of a step, each a multiple of the first, and number of kept samples. They suffice for 240 points of any range
+ * whose points are at least a step apart.
  */
 const RINGS = [
   { stepMs: 15_000, samplesMax: 1440 },
@@ -30,7 +33,7 @@ const PIECE = 60
 
 export const INITIAL_CURVE: EquityCurve = RINGS.map(() => ({ pieces: [], newest: [] }))
 
-/** Equity was `equity` from `sinceMs` until now. Whatever it was earlier in the same step is not kept. */
+/** Records that equity was `equity` from `sinceMs` until now. Earlier values within the same step are not kept. */
 export const evolveCurve = (curve: EquityCurve, sinceMs: number, nowMs: number, equity: Usd): EquityCurve => {
   if (nowMs < sinceMs) return curve.map((ring) => upTo(ring, nowMs))
   if (!endsIn(RINGS[0].stepMs, sinceMs, nowMs)) return curve
@@ -42,8 +45,8 @@ export const evolveCurve = (curve: EquityCurve, sinceMs: number, nowMs: number, 
 }
 
 /**
- * What equity was, oldest first, at evenly spread times: each is the end of a step, so what it says is exact. A range of
- * few steps has fewer points than wanted.
+ * Equity at evenly spaced times, oldest first. Each time is the end of a step, so its value is exact. A range with few
+ * steps has fewer points than requested.
  */
 export const readCurve = (
   curve: EquityCurve,
@@ -63,7 +66,7 @@ export const readCurve = (
   const read: EquitySample[] = []
   let next = 0
   for (let point = 0; point < points; point += 1) {
-    // At the end of a step the sample of the step is what equity was.
+    // At the end of a step, the sample of the step is exact.
     const atMs = Math.ceil((sinceMs + point * apartMs) / stepMs) * stepMs
     if (atMs >= untilMs) break
     while ((samples[next + 1]?.atMs ?? Infinity) < atMs) next += 1
@@ -73,7 +76,7 @@ export const readCurve = (
   return read
 }
 
-/** Without what a clock that was ahead has left behind. */
+/** Removes samples that a wrong clock stored beyond this time. */
 const upTo = ({ pieces, newest }: EquityRing, nowMs: number): EquityRing => {
   const isPast = ({ atMs }: EquitySample): boolean => atMs <= nowMs
   return {
@@ -82,7 +85,7 @@ const upTo = ({ pieces, newest }: EquityRing, nowMs: number): EquityRing => {
   }
 }
 
-/** Whether a step ends between the two. */
+/** Whether a step ends between the two times. */
 const endsIn = (stepMs: number, sinceMs: number, nowMs: number): boolean =>
   Math.floor(sinceMs / stepMs) !== Math.floor(nowMs / stepMs)
 

@@ -28,11 +28,11 @@ export interface TradingState {
   readonly ledger: Ledger
   readonly risk: Risk
   readonly cycles: CycleFacts
-  /** Of the newest leader; 0 before the first. It is part of the name of every order. */
+  /** Fencing token of the current leader; 0 before the first. It is part of the name of every order. */
   readonly leaderToken: number
 }
 
-/** What trading reads: its own state, prices, and who may report prices. */
+/** State that trading reads: its own, prices, and the producers that may report prices. */
 export interface TradingFacts {
   readonly trading: TradingState
   readonly market: Market

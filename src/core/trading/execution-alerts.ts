@@ -7,7 +7,7 @@ import { isHeldByKillSwitch, retryMs } from './exits.ts'
 import { isProtectiveStop, isUnknown, type Order } from './orders.ts'
 import type { ClosingPosition, HeldPosition } from './positions.ts'
 
-/** Something about an order or a position at a venue that needs an operator. */
+/** A problem of an order or a position at a venue that needs an operator. */
 export const executionAlert = ({
   cause,
   message,
@@ -36,13 +36,16 @@ export const executionAlert = ({
   },
 })
 
-/** Whether an alert about the exit of a position is due: at first, and then as often as alerts are repeated. */
+/** Whether an alert about the exit of a position is due: the first one, and then at the interval of repeated alerts. */
 export const isExitAlertDue = (
   { exit: { alerted } }: ClosingPosition,
   { now, configuration: { alerts } }: Pick<DecisionContext, 'now' | 'configuration'>,
 ): boolean => alerted === null || hasPassed(alerts.repeat_seconds * 1000, alerted.at, now)
 
-/** The first time, and then as often as alerts are repeated: attempts may be many. */
+/**
+ * Alert about a failed exit, the first time and then at the interval of repeated alerts, because there may be many
+ * attempts.
+ */
 export const exitFailedAlert = (
   trading: TradingState,
   position: ClosingPosition,
@@ -80,7 +83,7 @@ const nextOf = (trading: TradingState, position: ClosingPosition): string => {
   return `still trying, next attempt at ${timestampAt(retryMs(trading, position))}`
 }
 
-/** The position goes on without the stop that the venue did not take: the engine still watches it. */
+/** The position stays open without the stop that the venue refused. The engine still monitors it. */
 export const unprotectedEvents = (
   { orders }: TradingState,
   { holding }: HeldPosition,
@@ -102,7 +105,7 @@ export const unprotectedEvents = (
   ]
 }
 
-/** Why an order ended, for people. */
+/** Reason why an order ended, for people. */
 export const reasonIn = (end: NewEvent | null): string => {
   if (end?.type === 'execution.order_canceled.v1') return `canceled (${end.payload.reason})`
   if (end?.type !== 'execution.order_failed.v1') return 'it was filled in part'

@@ -122,7 +122,7 @@ describe('under lockdown', () => {
     const first = scenario.bar('BTC', 94)
     expect(typesOf(first)).toEqual(['market.bar.v1', 'alert.stop_triggered'])
     expect(payloadOf(first, 'alert.stop_triggered')).toMatchObject({ realized_pnl: null, repeat: 0 })
-    // It is told until somebody acts, even if the price comes back.
+    // The alert repeats until an operator acts, even if the price recovers.
     for (let minute = 1; minute < 15; minute += 1)
       expect(typesOf(scenario.bar('BTC', 99))).toEqual(['market.bar.v1'])
     expect(payloadOf(scenario.bar('BTC', 94), 'alert.stop_triggered')['repeat']).toBe(1)
@@ -298,7 +298,7 @@ describe('a price that a producer tells', () => {
     report(scenario, 1)
     expect(statusesOf(scenario)).toEqual(['open'])
     expect(scenario.state.trading.killSwitch.level).toBe(0)
-    // It stays so for longer than a price is young: then it is what it is.
+    // The price stays for longer than the maximum age of a mark. The mark no longer contradicts it, so it is accepted.
     scenario.wait(181_000)
     report(scenario, 1)
     expect(statusesOf(scenario)).toEqual(['closed'])

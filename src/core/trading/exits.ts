@@ -49,22 +49,22 @@ import { omsEvent } from './oms-event.ts'
 export interface Operator {
   readonly operator: string
   readonly surface: 'api' | 'cli'
-  /** Why, for the log. */
+  /** Reason for the log. */
   readonly note?: string
 }
 
-/** A reason to leave a position now. */
+/** A reason to close a position now. */
 export interface Exit {
   readonly position: OpenPosition
   readonly reason: ExitReason
-  /** Before slippage. */
+  /** Price before slippage. */
   readonly basePrice: Price
   readonly trigger: Trigger | null
-  /** Absent if the engine itself wants it. */
+  /** Operator who requested the exit; absent if the engine did. */
   readonly by?: Operator
 }
 
-/** By hand, at every level. */
+/** Closes a position manually, at every level of the kill switch. */
 export const closePosition = (
   facts: TradingFacts,
   id: PositionId,
@@ -87,7 +87,7 @@ export const closePosition = (
   return accept(...exitEvents(facts, { ...exit, by }, context))
 }
 
-/** All at once; what has no price cannot be closed, and that is recorded. */
+/** Closes all positions. A position without a price cannot be closed on paper, which is recorded. */
 export const closeAll = (facts: TradingFacts, by: Operator, context: DecisionContext): Decision =>
   accept(
     ...openPositionsOf(facts.trading)
@@ -98,7 +98,10 @@ export const closeAll = (facts: TradingFacts, by: Operator, context: DecisionCon
       }),
   )
 
-/** The brain, or a strategy, turned around: what it opened against its direction is closed. Each closes only its own. */
+/**
+ * Closes the positions in a symbol that oppose the new direction. The brain and each strategy close only positions that
+ * they opened.
+ */
 export const exitSymbol = (
   facts: TradingFacts,
   { symbol, direction, rule }: { symbol: CanonicalSymbol; direction: Direction | 'flat'; rule?: string },
@@ -119,8 +122,8 @@ export const exitSymbol = (
 }
 
 /**
- * On paper order, fill and close in one batch; with partial fills the order alone, and bars fill it. At a venue the
- * order alone, too: the venue reports what becomes of it.
+ * On paper, order, fill and close are in one batch. With partial fills, and at a venue, only the order is: bars fill
+ * it, or the venue reports its fills.
  */
 export const exitEvents = (
   facts: TradingFacts,
@@ -153,7 +156,7 @@ export const exitEvents = (
       limits: {},
       exit_reason: reason,
       valid_until: null,
-      // Last: what stands behind a copied member takes several times as long.
+      // Copied members come last: members after them are written several times slower.
       ...(by === undefined ? {} : { ordered_by: by.operator }),
       ...(by?.note === undefined ? {} : { note: by.note }),
     },
@@ -168,7 +171,7 @@ export const exitEvents = (
   ]
 }
 
-/** The close of a position, with the alert that belongs to it. */
+/** The close of a position, and the alert for it. */
 export const closedEvents = (
   position: OpenPosition,
   fill: Fill,
@@ -207,7 +210,7 @@ export const closedEvents = (
   return [closed, exitAlert({ position, reason, trigger }, { realized: net, repeat: 0, markPrice })]
 }
 
-/** Of a stop or target: that it closed the position, or, without `realized`, that the kill switch blocks the exit. */
+/** Alert of a stop or target: it closed the position, or, if `realized` is null, the kill switch blocks the exit. */
 export const exitAlert = (
   { position, reason, trigger }: Pick<Exit, 'position' | 'reason' | 'trigger'>,
   {
@@ -247,7 +250,10 @@ export const exitAlert = (
       }
 }
 
-/** A venue has a price of its own: an exit goes there without ours, with the last mark as reference. */
+/**
+ * The exit of a position at the current price; null without one. A venue has its own price, so an exit there does not
+ * need ours and has the last mark as its reference.
+ */
 export const exitNow = (
   facts: TradingFacts,
   position: OpenPosition,
@@ -259,7 +265,7 @@ export const exitNow = (
   return price === null ? null : { position, reason, basePrice: price, trigger: null }
 }
 
-/** Exits that failed are tried again, each time a little later, until the position is closed. */
+/** Retries failed exits, with growing pauses, until their positions are closed. */
 export const retryExits = (facts: TradingFacts, context: DecisionContext): Decision =>
   accept(
     ...openPositionsOf(facts.trading)
@@ -283,17 +289,20 @@ export const hasStrandedExit = (
   return entry === null || !orders.open.has(entry)
 }
 
-/** An operator has taken the exits over. */
+/** True under a lockdown for all exits that no operator ordered. Operators decide about exits then. */
 export const isHeldByKillSwitch = (
   { killSwitch }: Pick<TradingState, 'killSwitch'>,
   { exit }: ClosingPosition,
 ): boolean => blocksExits(killSwitch.level) && exit.reason !== 'manual'
 
 const PAUSE_MS_MAX = 60_000
-/** A venue may ask for days: meanwhile an attempt shows whether that is still so, and repeats the alert. */
+/**
+ * Longest pause, even if the venue requests days: an attempt checks whether the request still holds, and repeats the
+ * alert.
+ */
 const WAIT_MS_MAX = 900_000
 
-/** When the next attempt is made: when the venue allows it, or after a pause that grows with the attempts. */
+/** Time of the next attempt: when the venue allows it, or after a pause that grows with the attempts. */
 export const retryMs = ({ orders }: Pick<TradingState, 'orders'>, { exit }: ClosingPosition): number => {
   const ended = orders.ended.get(exit.orderId)
   if (ended === undefined) return 0
@@ -302,7 +311,7 @@ export const retryMs = ({ orders }: Pick<TradingState, 'orders'>, { exit }: Clos
   return Math.min(Date.parse(ended.retryAt), endedMs + WAIT_MS_MAX)
 }
 
-/** Nothing waits for a time from the future. */
+/** Due also if the time is too far in the future, which only a wrong clock can have set. */
 const isRetryDue = (trading: TradingState, position: ClosingPosition, nowMs: number): boolean => {
   const dueMs = retryMs(trading, position)
   return dueMs <= nowMs || isFromFuture(dueMs, nowMs + WAIT_MS_MAX)
@@ -311,20 +320,20 @@ const isRetryDue = (trading: TradingState, position: ClosingPosition, nowMs: num
 const closedByOf = (by: Operator | undefined): ClosedBy | null =>
   by === undefined ? null : { operator: by.operator, note: by.note ?? null }
 
-/** The rest of an entry is not wanted any more. */
+/** Cancels the rest of the entry, which must not fill after an exit. */
 const entryCanceled = ({ orders }: TradingState, position: OpenPosition): readonly NewEvent[] => {
   const id = entryOrderOf(position)
   const entry = id === null ? undefined : orders.open.get(id)
   return entry === undefined ? [] : cancelEvents(entry, 'position_exit')
 }
 
-/** Each attempt to close a position has an id of its own. */
+/** Each attempt to close a position has a different order id. */
 const nextExitId = (position: OpenPosition, { sha256Hex }: DecisionContext): OrderId => {
   const attempt = (position.status === 'closing' ? position.exit.attempt : 0) + 1
   return orderId(derivedId('close', attempt === 1 ? position.id : `${position.id}#${attempt}`, sha256Hex))
 }
 
-/** One that failed is not under way. */
+/** True while an exit order is open; false after it failed. */
 const isExitUnderWay = ({ trading: { orders } }: TradingFacts, position: OpenPosition): boolean =>
   position.status === 'closing' && orders.open.has(position.exit.orderId)
 

@@ -33,7 +33,7 @@ export interface Fill {
 
 export type PaperCosts = Pick<Configuration['execution'], 'paper_slippage_bps' | 'paper_fee_bps'>
 
-/** The paper venue: a little worse than the price, and never for free. */
+/** Fill at the paper venue: slightly worse than the price, and always with a fee. */
 export const paperFill = (side: 'buy' | 'sell', quantity: Quantity, mid: Price, costs: PaperCosts): Fill => {
   const price = slippedPrice(mid, side, costs.paper_slippage_bps)
   const notional = notionalOf(price, quantity)
@@ -86,7 +86,9 @@ type TargetTerms = Pick<
   'direction' | 'take_profit_pct' | 'target_price'
 >
 
-/** Stop and target from the average fill, and what the stop would cost. A level that was asked for as a price is that price. */
+/**
+ * Stop and target from the average fill price, and the loss at the stop. Levels that were requested as prices are kept.
+ */
 export const levelsOf = (
   intent: StopTerms & TargetTerms,
   { price, quantity, notional }: Pick<Fill, 'price' | 'quantity' | 'notional'>,
@@ -101,7 +103,7 @@ export const levelsOf = (
   }
 }
 
-/** Whether a fill at this price would be at or beyond a stop or target that was asked for as a price. */
+/** Whether a fill at this price would be at or beyond a stop or target that was requested as a price. */
 export const levelsPassed = (intent: StopTerms & TargetTerms, entry: Price) => {
   const isLong = intent.direction === 'long'
   const { stop_price: stop, target_price: target } = intent
@@ -111,23 +113,26 @@ export const levelsPassed = (intent: StopTerms & TargetTerms, entry: Price) => {
   }
 }
 
-/** Distance at which the stop follows the best price; that of a stop at a price is its distance from the fill. */
+/**
+ * Distance at which the stop follows the best price. For a stop that was requested as a price, its distance from the
+ * fill.
+ */
 export const trailingShareOf = (intent: StopTerms, entry: Price): number | undefined => {
   const { trailing_pct: share, stop_price: stop } = intent
   if (share === undefined || stop === undefined) return share
   return r9(Math.abs(ratioOf(minus(entry, priceFrom(stop)), entry)))
 }
 
-/** What each USD of an entry comes to at the prices it would have. */
+/** Effect of each USD of an entry, at its estimated prices. */
 export interface PerUsd {
   readonly lossAtStop: number
-  /** Slippage and fee, lost at once: limits have to hold on the equity that is left. */
+  /** Slippage and fee, which are lost at once: limits must hold on the remaining equity. */
   readonly cost: number
-  /** At the mark. */
+  /** Exposure at the mark. */
   readonly exposure: number
 }
 
-/** The same for each USD of an entry that is yet to be sized. */
+/** Estimates `PerUsd` for an entry that is not sized yet. */
 export const perUsdOf = (intent: StopTerms, mid: Price, costs: PaperCosts): PerUsd => {
   const isLong = intent.direction === 'long'
   const entry = slippedPrice(mid, isLong ? 'buy' : 'sell', costs.paper_slippage_bps)
@@ -143,7 +148,7 @@ export const perUsdOf = (intent: StopTerms, mid: Price, costs: PaperCosts): PerU
   }
 }
 
-/** A stop that follows the best price, and what it would cost; null while it stays where it is. */
+/** The trailed stop and the loss at it; null while the stop stays unchanged. */
 export const trailedStop = (
   position: {
     readonly direction: Direction
@@ -200,7 +205,7 @@ const lossAt = (
 const SMALLEST_PRICE = 1n as Price
 const NO_PRICE = 0n as Price
 
-/** However coarse a price is, a level lies on its own side of it, and is a price. */
+/** Price of a level. For any price resolution, it lies strictly on its side of the price and is at least zero. */
 const beyond = (price: Price, share: number, side: bigint): Price => {
   const moved = movedPrice(price, share)
   if (side > 0n) return moved > price ? moved : plus(price, SMALLEST_PRICE)

@@ -13,7 +13,7 @@ import { TradingScenario, typesOf } from './trading.fixture.ts'
 const OPENED = timestampOf('2026-02-20T00:00:00.000Z')
 const CHARGED_MS = Date.parse('2026-02-20T08:00:00.000Z')
 
-/** What is sold of each was sold at the venue by hand. */
+/** Positions of these quantities, of which the `sold` ones were sold manually at the venue. */
 const tradingWith = (quantities: readonly number[], sold: readonly number[] = []) =>
   stateAfter([
     ...quantities.map((quantity, index): NewEvent => ({
@@ -84,7 +84,7 @@ it('is shared by size, and adds up to the last micro-dollar', () => {
 it('is shared by what is left of each position, not by what was bought', () => {
   const amounts = sharesOf([4, 4], 1_000_000n, { sold: [3, 0] }).map(({ amount_usd }) => amount_usd)
   expect(amounts).toEqual([0.2, 0.8])
-  // Sold, and not closed yet: the money was paid all the same.
+  // The positions were sold but not closed yet. The funding was paid all the same.
   const all = sharesOf([1, 3], 1_000_000n, { sold: [1, 3] }).map(({ amount_usd }) => amount_usd)
   expect(all).toEqual([0.25, 0.75])
 })

@@ -22,20 +22,20 @@ import {
 import { canonicalSymbol } from '../shared/symbol.ts'
 import type { TradingFacts, TradingState } from './evolve.ts'
 
-/** Three times a day. */
+/** Funding is charged three times a day. */
 const PERIODS_PER_YEAR = 1095n
 const PERIOD_MS = 28_800_000
 
-/** What a venue says it took for holding a symbol, or gave. */
+/** A funding payment at a venue. */
 export interface VenueFunding {
   readonly id: string
   readonly symbol: string
-  /** Positive: paid. */
+  /** Positive if paid, negative if received. */
   readonly paidUsd: Usd
   readonly atMs: number
 }
 
-/** Longs pay a positive rate, shorts get it. Without a known rate nothing is charged. */
+/** Charges funding. Longs pay a positive rate, shorts receive it. Without a known rate nothing is charged. */
 export const applyFunding = (
   facts: TradingFacts,
   { at, reportedBy }: { readonly at: Timestamp; readonly reportedBy?: string | undefined },
@@ -54,7 +54,7 @@ export const applyFunding = (
   )
 }
 
-/** The payment of a venue, shared by size among the positions that were held in its symbol when it was made. */
+/** Splits a payment of the venue by size among the positions that were open in its symbol at that time. */
 export const recordFunding = (
   { positions }: Pick<TradingState, 'positions'>,
   { venue, payment }: { readonly venue: string; readonly payment: VenueFunding },
@@ -68,7 +68,7 @@ export const recordFunding = (
         position.terms.openedAt < timestampAt(payment.atMs) &&
         (isOpen(position) || position.end.closedAt >= timestampAt(atMs)),
     )
-  // A position is opened by the clock of the venue and closed by ours: they differ a little.
+  // Positions open by the clock of the venue and close by ours, which may differ a little.
   const exact = heldUntil(payment.atMs)
   const held = exact.length > 0 ? exact : heldUntil(payment.atMs - VENUE_CLOCK_MS_MAX)
   const sizes = sizesOf(held)
@@ -78,7 +78,7 @@ export const recordFunding = (
   return accept(
     ...held.map((position, index): NewEvent => {
       quantity = plus(quantity, sizes[index] ?? NO_QUANTITY)
-      // Up to here: what is lost by rounding goes to the next, and the last one takes the rest.
+      // Cumulative amount up to this position: rounding errors carry over to the next, and the last one gets the rest.
       const upTo = whole === 0n ? NO_USD : (((payment.paidUsd * quantity) / whole) as Usd)
       const amount = minus(upTo, charged)
       charged = upTo
@@ -87,7 +87,9 @@ export const recordFunding = (
   )
 }
 
-/** What is left of each: a venue charges what it holds. Of one that has ended, only the whole is known. */
+/**
+ * Remaining quantities, since a venue charges what it holds. For a closed position only the whole quantity is known.
+ */
 const sizesOf = (held: readonly Position[]): readonly Quantity[] => {
   const sizes = held.map((position) =>
     isOpen(position) ? quantityLeft(position) : position.holding.quantity,
@@ -98,7 +100,7 @@ const sizesOf = (held: readonly Position[]): readonly Quantity[] => {
 const paymentOf = (position: Position, payment: VenueFunding, amount: Usd, venue: string): NewEvent => ({
   type: 'execution.funding_applied.v1',
   source: 'oms',
-  // Every look at the account reports it again.
+  // Every sweep of the account reports the payment again.
   dedupeKey: `funding:${venue}:${payment.id}:${position.id}`,
   payload: {
     position_id: position.id,
@@ -125,7 +127,7 @@ const chargeOf = ({ id, terms, mark }: Position, rate: number, at: Timestamp): r
     {
       type: 'execution.funding_applied.v1',
       source: 'oms',
-      // Several services on one log come to the same moment: it is charged once.
+      // Several services on one log charge at the same time. The key makes sure that only one charge is stored.
       dedupeKey: `funding:${at}:${id}`,
       payload: {
         position_id: id,

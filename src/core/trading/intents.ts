@@ -18,18 +18,18 @@ export interface Intent {
   readonly reasons: readonly string[]
   readonly isApproved: boolean
   readonly orderId: OrderId | null
-  /** From its first fill. */
+  /** Set with the first fill. */
   readonly positionId: PositionId | null
 }
 
-/** Newest last; ended ones are kept for a while, so that a cycle can show what became of its intents. */
+/** Intents, newest last. Ended ones are kept for a while, so that a cycle can show the results of its intents. */
 export type Intents = PersistentMap<IntentId, Intent>
 
 export const INITIAL_INTENTS: Intents = PersistentMap()
 
 const ENDED_KEPT = 1000
 
-/** An operator who decides about an intent that waits for it. */
+/** Decision of an operator about an intent that waits for approval. */
 export interface IntentDecision {
   readonly intentId: IntentId
   readonly operator: string
@@ -66,7 +66,7 @@ export const denyIntent = (
   return accept({ ...event, source: surface })
 }
 
-/** Nothing is sent after its time: what still waits then has ended, and so has the rest of an entry. */
+/** Ends intents and the rests of entries whose time is over. Nothing is sent after that time. */
 export const expireIntents = (
   intents: Intents,
   orders: Orders,
@@ -85,27 +85,30 @@ export const expireIntents = (
 }
 
 const EXPIRED = 'expired'
-/** Ordered, but only in the floor size: the results so far would allow less. */
+/** Marks an intent that is ordered in the floor size, because the results so far would allow less. */
 const PROBATION = 'probation_size'
 
-/** Whether its time is over. Nobody grants so much of it that it could last longer: a wrong clock did. */
+/** Whether its time is over. An end beyond the largest possible TTL was set by a wrong clock. */
 export const isOver = ({ valid_until }: Pick<Intent['intent'], 'valid_until'>, now: Timestamp): boolean =>
   valid_until < now || Date.parse(valid_until) - Date.parse(now) > TTL_MS_MAX
 
 /** The largest `execution.approval_ttl_seconds`. */
 const TTL_MS_MAX = 604_800_000
 
-/** Whether something may still come of it. */
+/** Whether the intent may still lead to an order or a position. */
 export const isLive = (status: IntentStatus): boolean =>
   status === 'ready' || status === 'awaiting_approval' || status === 'executing'
 
-/** Few are live, of many that have ended: every second of the clock and every bar asks for them. */
+/**
+ * Live intents, which are few among many ended ones. Cached, because every second of the clock and every bar needs
+ * them.
+ */
 export const liveIntentsOf = (intents: Intents): readonly Intent[] => {
   const ids = liveIdsOf(intents)
   if (ids.length === 0) return []
   const [only] = ids
   const intent = only === undefined || ids.length > 1 ? undefined : intents.get(only)
-  // Several stand in the order of the map.
+  // Several live intents are returned in the order of the map.
   return intent === undefined ? [...intents.values()].filter(({ status }) => isLive(status)) : [intent]
 }
 
@@ -117,7 +120,7 @@ const liveIdsOf = (intents: Intents): readonly IntentId[] => {
   return ids
 }
 
-/** Handed on from one fold to the next, so that a map is only looked through where it comes from a snapshot. */
+/** Passed on from one fold to the next, so that a map is searched only after it was loaded from a snapshot. */
 const liveIds = new WeakMap<Intents, readonly IntentId[]>()
 
 const withLiveIds = (before: Intents, after: Intents, { id, status }: Intent): Intents => {
@@ -177,7 +180,7 @@ export const newIntent = (id: IntentId, intent: Intent['intent']): Intent => ({
 const reasonsOf = ({ sizing }: PayloadOf<'execution.order_submitted.v1'>): readonly string[] =>
   sizing?.probation === true ? [PROBATION] : []
 
-/** Only ended ones are dropped to make room. */
+/** Adds an intent. Only ended ones are dropped to make room. */
 const withIntent = (intents: Intents, intent: Intent): Intents =>
   withLiveIds(intents, trimmed(intents).set(intent.id, intent), intent)
 

@@ -9,7 +9,7 @@ import { kellyEstimate, type ClosedTrade, type KellyRules } from './kelly.ts'
 
 const RULES = DEFAULT_CONFIGURATION.risk.kelly
 const NOW = timestampOf('2026-02-20T00:00:00.000Z')
-/** Nothing fades: only the counts matter. */
+/** Rules without discount, so that only the counts matter. */
 const UNFADING = { ...RULES, half_life_trades: Infinity, half_life_days: Infinity }
 
 const closeOf = (netReturn: number, daysAgo = 1): ClosedTrade => ({

@@ -8,22 +8,22 @@ export type ClosedTrade = Pick<Close, 'at' | 'net' | 'netReturn'>
 
 export type KellyRules = Configuration['risk']['kelly']
 
-/** What closed trades say about the next one, shrunk to the belief held before any of them. */
+/** Estimate from closed trades, shrunk towards the prior belief. */
 export interface KellyEstimate {
-  /** How many trades the remembered ones still count for. */
+  /** Number of trades that the discounted record stands for. */
   readonly evidence: number
   readonly chance: number
-  /** Mean win over mean loss. */
+  /** Mean win divided by mean loss. */
   readonly payoff: number
-  /** Share of equity; 0 where no edge is left. */
+  /** Share of equity; 0 without an edge. */
   readonly stake: number
-  /** The same before any trade. */
+  /** Stake without any trades. */
   readonly priorStake: number
 }
 
 /**
- * A prior belief that closed trades replace as far as they count. Each counts less with every later close and with
- * every day, so that losses are forgotten even while nothing is traded.
+ * A prior belief that closed trades gradually replace. Each trade is discounted with every later close and every day,
+ * so that losses are forgotten even without trading.
  */
 export const kellyEstimate = (
   closes: readonly ClosedTrade[],
@@ -35,7 +35,7 @@ export const kellyEstimate = (
   const chance = (wins.weight + rules.prior * rules.p) / (evidence + rules.prior)
   const isOneMissing = wins.weight === 0 || losses.weight === 0
   const observed = isOneMissing ? rules.b : meanOf(wins) / meanOf(losses)
-  // The logarithm of a ratio is shrunk: half counts as much as double, and one odd trade does not decide.
+  // The logarithm of the ratio is shrunk: half and double have the same weight, and a single outlier does not decide.
   const log = (evidence * naturalLog(observed) + rules.prior * naturalLog(rules.b)) / (evidence + rules.prior)
   const payoff = powerOfTwo(log / Math.LN2)
   return {
@@ -47,7 +47,7 @@ export const kellyEstimate = (
   }
 }
 
-/** The stake that makes a repeated bet grow fastest. */
+/** The Kelly stake, which maximizes the growth of a repeated bet. */
 const edgeOf = (chance: number, payoff: number): number =>
   Math.max(0, (payoff * chance - (1 - chance)) / payoff)
 
@@ -56,9 +56,9 @@ interface Side {
   readonly sum: number
 }
 
-/** A result that rounds to nothing still has a side. */
+/** Replaces results that round to zero, so that they keep their side. */
 const SMALLEST_RETURN = 1e-9
-/** Less is nothing: a mean of such weights would have no digits left. */
+/** A smaller total weight counts as no trades: a mean of such weights would have no significant digits. */
 const FORGOTTEN = 1e-9
 
 const memoryOf = (
@@ -70,7 +70,7 @@ const memoryOf = (
   const losses = { weight: 0, sum: 0 }
   for (let index = Math.max(0, closes.length - rules.trades); index < closes.length; index += 1) {
     const { at, net, netReturn } = closes[index] as ClosedTrade
-    // The same closes are read for every entry.
+    // `msOf` caches its results, and every entry reads the same closes.
     const days = Math.max(0, nowMs - msOf(at)) / DAY_MS
     if (days > rules.days || net === 0n) continue
     const later = closes.length - 1 - index

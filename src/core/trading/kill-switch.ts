@@ -10,7 +10,7 @@ export interface KillSwitch {
   readonly reason: string | null
   readonly changedAt: Timestamp | null
   readonly changedBy: string | null
-  /** Conditions that were true when an operator lowered the level, with their values then. */
+  /** Conditions that were true when an operator lowered the level, with their values at that time. */
   readonly acknowledged: Readonly<Record<string, number>>
 }
 
@@ -22,15 +22,15 @@ export const INITIAL_KILL_SWITCH: KillSwitch = {
   acknowledged: {},
 }
 
-/** Who moves the switch by hand, and through which surface. */
+/** A manual change of the kill switch, its operator, and its surface. */
 export interface OperatorMove {
   readonly level: KillSwitchLevel
   readonly reason: string
   readonly operator: string
   readonly surface: 'api' | 'cli'
-  /** False for callers who are no operators: they may only raise the level. */
+  /** False for callers other than operators, who may only raise the level. */
   readonly mayLower?: boolean
-  /** Meant as a raise by somebody who may know an old level: it never lowers. */
+  /** True for a raise by a caller who may know an outdated level. It never lowers the level. */
   readonly raiseOnly?: boolean
 }
 
@@ -42,7 +42,7 @@ export interface Cause {
 /** Values of the conditions that are true now. */
 export type Acknowledged = Readonly<Record<string, number>>
 
-/** An operator may choose any level. The current one again, or a raise to less than it, changes nothing. */
+/** An operator may choose any level. Choosing the current one, or a raise to a lower level, changes nothing. */
 export const setKillSwitch = (
   current: KillSwitch,
   move: OperatorMove,
@@ -57,7 +57,7 @@ export const setKillSwitch = (
     : accept(lowered(current, move, acknowledged))
 }
 
-/** Like `setKillSwitch`, but a reset that would raise the level is a mistake and is refused. */
+/** Like `setKillSwitch`, but refuses a reset that would raise the level, which is a mistake. */
 export const resetKillSwitch = (
   current: KillSwitch,
   move: OperatorMove,
@@ -88,7 +88,7 @@ export const escalate = (current: KillSwitch, to: KillSwitchLevel, { reason, tri
   return accept({ type: 'system.kill_switch.v1', source: 'brain.kill_switch', payload }, alertOf(payload))
 }
 
-/** A malformed kill-switch event folds to the worst case: damage must never unlock trading. */
+/** A malformed kill-switch event folds to the highest level: damage must never unlock trading. */
 export const evolveKillSwitch = (killSwitch: KillSwitch, event: KnownEvent): KillSwitch => {
   if (event.type === 'system.kill_switch_rearmed.v1') return rearmed(killSwitch, event.payload.conditions)
   if (event.type !== 'system.kill_switch.v1') return killSwitch
@@ -113,7 +113,7 @@ export const evolveKillSwitch = (killSwitch: KillSwitch, event: KnownEvent): Kil
   }
 }
 
-/** Counters that begin anew with a lowering have nothing left to acknowledge. */
+/** Counters that restart when the level is lowered and so need no acknowledgement. */
 const RESTARTED: ReadonlySet<string> = new Set(['loss_streak', 'stale_cycles'])
 
 const lasting = (acknowledged: Acknowledged): Acknowledged =>
@@ -169,17 +169,17 @@ const alertOf = (raise: {
   },
 })
 
-/** A condition that is true now, and the level it asks for. */
+/** A condition that is true now, and the level that it requires. */
 export interface Condition {
   readonly name: string
   readonly value: number
   readonly threshold: number
   readonly to: KillSwitchLevel
-  /** How much worse it must get to fire again once an operator has acknowledged it. */
+  /** Worsening that is needed to trigger again after an operator has acknowledged the condition. */
   readonly step: number
 }
 
-/** One event with all that fires, and only if it raises the level. */
+/** Raises the level, with one event that lists all triggered conditions. No event if the level would not rise. */
 export const assessRisk = (current: KillSwitch, conditions: readonly Condition[]): Decision => {
   const over = Object.keys(current.acknowledged).filter(
     (name) => !conditions.some((condition) => condition.name === name),
@@ -203,7 +203,7 @@ export const assessRisk = (current: KillSwitch, conditions: readonly Condition[]
   return escalation.status === 'refused' ? escalation : accept(...rearmings, ...escalation.events)
 }
 
-/** What an operator acknowledges by lowering the level. */
+/** The conditions that an operator acknowledges by lowering the level, with their values. */
 export const acknowledgedBy = (conditions: readonly Condition[]): Record<string, number> =>
   Object.fromEntries(conditions.map(({ name, value }) => [name, r9(value)]))
 
@@ -212,7 +212,7 @@ const isNews = ({ value, step }: Condition, acknowledged: number | undefined): b
 
 const higher = (one: KillSwitchLevel, other: KillSwitchLevel): KillSwitchLevel => (one > other ? one : other)
 
-/** What the triggers of the kill switch are held against. */
+/** Figures that are compared with the triggers of the kill switch. */
 export interface RiskFacts {
   readonly dayLoss: number
   readonly drawdown: number
@@ -221,11 +221,11 @@ export interface RiskFacts {
   readonly staleCycles: number
   readonly crisisVotes: number
   readonly fillDivergence: number
-  /** With nothing held a drawdown cannot end by itself. */
+  /** True without open positions, when a drawdown cannot recover by itself. */
   readonly isFlat: boolean
 }
 
-/** What the brain's cycles say of risk. Trading reads it from the brain's events, not from the brain. */
+/** Risk figures from the brain's cycles. Trading reads them from the brain's events, not from its state. */
 export interface CycleFacts {
   readonly staleCycles: number
   readonly crisisVotes: number
@@ -249,7 +249,7 @@ export const evolveCycles = (cycles: CycleFacts, event: KnownEvent): CycleFacts 
   }
 }
 
-/** Highest level first. */
+/** Conditions that are true, highest level first. */
 export const trueConditions = (
   facts: RiskFacts,
   rules: Configuration['kill_switch'],
@@ -257,7 +257,7 @@ export const trueConditions = (
 ): readonly Condition[] => {
   const share = rules.rearm_step
   const conditions: Condition[] = []
-  // Asked for every bar, while mostly none holds: only those that do are made.
+  // Built on demand: this runs for every bar, and usually no condition is true.
   const add = (name: string, value: number, threshold: number, to: KillSwitchLevel, step: number): void => {
     conditions.push({ name, value, threshold, to, step })
   }
@@ -265,7 +265,7 @@ export const trueConditions = (
     add('crisis_conditions', facts.crisisVotes, rules.l3_crisis_threshold, 3, 1)
   if (facts.drawdown >= rules.l3_max_drawdown_pct)
     add('max_drawdown_pct', facts.drawdown, rules.l3_max_drawdown_pct, 3, share)
-  // Entries are refused for good from here on: that must not happen in silence.
+  // From this drawdown on all entries are refused, which must be reported.
   if (facts.isFlat && facts.drawdown > 0 && facts.drawdown >= entryLimit)
     add('drawdown_limit', facts.drawdown, entryLimit, 2, share)
   if (facts.heat >= rules.l2_portfolio_heat_pct)

@@ -3,39 +3,39 @@ import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { minus, NO_USD, plus, usdFrom, type Usd } from '../shared/money.ts'
 import { ruleOf, type Positions } from './positions.ts'
 
-/** A margin account: cash moves with gross profit, fees and funding, never with the size of a position. */
+/** A margin account. Cash changes with gross profit, fees and funding, never with the size of a position. */
 export interface Ledger {
-  /** `paper`, or the venue whose money it is. */
+  /** `paper`, or the venue that holds the money. */
   readonly account: string
   readonly startBalance: Usd
   readonly cash: Usd
-  /** Deposits since then, less withdrawals. */
+  /** Deposits minus withdrawals since the start. */
   readonly moved: Usd
-  /** Losses that nothing explains; zero or below. A part of the realized result. */
+  /** Unexplained losses; zero or negative. Included in the realized result. */
   readonly unexplainedLoss: Usd
   readonly fees: Usd
-  /** Positive: paid. */
+  /** Positive if paid, negative if received. */
   readonly funding: Usd
-  /** Net of fees and funding, of closed positions. */
+  /** Result of closed positions, net of fees and funding. */
   readonly realized: Usd
-  /** Newest last; the newest of the brain, and of each strategy. */
+  /** Recent closes of the brain and of each strategy, newest last. */
   readonly closes: readonly Close[]
-  /** Losing closes in a row; an operator who lowers the kill switch starts it anew. */
+  /** Consecutive losing closes. It restarts when an operator lowers the kill switch. */
   readonly lossStreak: number
-  /** From then on the start balance stays what it was. */
+  /** True once anything was traded. The start balance cannot change after that. */
   readonly hasTraded: boolean
 }
 
 export interface Close {
   readonly at: Timestamp
   readonly net: Usd
-  /** Net over the notional of the entry. */
+  /** Net profit divided by the notional of the entry. */
   readonly netReturn: number
-  /** The strategy that proposed the trade; absent for the brain, and for positions that were adopted. */
+  /** Strategy that proposed the trade; absent for the brain and for adopted positions. */
   readonly by?: string
 }
 
-/** Until the log says otherwise. */
+/** Default until the log sets another balance. */
 const START_BALANCE = usdFrom(10_000)
 
 export const INITIAL_LEDGER: Ledger = {
@@ -52,14 +52,14 @@ export const INITIAL_LEDGER: Ledger = {
   hasTraded: false,
 }
 
-/** Of the brain, and of each strategy. */
+/** Limit for the brain, and for each strategy. */
 const CLOSES_KEPT = 50
-/** Of all together: strategies come and go. */
+/** Limit for all together, because strategies come and go. */
 const CLOSES_MAX = 1000
-/** A smaller result is neither a win nor a loss. */
+/** Smaller results count neither as a win nor as a loss. */
 const FLAT_BELOW = usdFrom(0.01)
 
-/** `positions`: before the event. */
+/** `positions` is the state before the event. */
 export const evolveLedger = (ledger: Ledger, event: KnownEvent, positions: Positions): Ledger => {
   switch (event.type) {
     case 'system.started.v1':
@@ -89,7 +89,10 @@ const started = (ledger: Ledger, balance: number | undefined): Ledger => {
   return { ...ledger, startBalance, cash: startBalance }
 }
 
-/** Another account: what the first one made stays behind. Confirmed again, it is the same one. */
+/**
+ * Starts the ledger of another account. The results of the first one are dropped. Confirming the same account again
+ * changes nothing.
+ */
 const movedTo = (ledger: Ledger, account: string, balance: Usd): Ledger =>
   ledger.account === account ? ledger : { ...INITIAL_LEDGER, account, startBalance: balance, cash: balance }
 
@@ -115,7 +118,7 @@ const charged = (ledger: Ledger, fee: Usd, funding: Usd): Ledger => ({
   hasTraded: true,
 })
 
-/** What comes after the close still is a part of what the position brought. */
+/** Applies funding. A late payment, after the close of its position, changes the realized result. */
 const funded = (ledger: Ledger, payload: PayloadOf<'execution.funding_applied.v1'>): Ledger => {
   const amount = usdFrom(payload.amount_usd)
   const after = charged(ledger, NO_USD, amount)
@@ -142,7 +145,7 @@ const closed = (
   }
 }
 
-/** A busy strategy does not push out the closes of the others. */
+/** Adds a close. Each author has its own limit, so a busy strategy does not displace the closes of others. */
 const withClose = (closes: readonly Close[], close: Close): readonly Close[] => {
   const own = closesOf(closes, close.by)
   const oldest = own[0]
@@ -151,7 +154,7 @@ const withClose = (closes: readonly Close[], close: Close): readonly Close[] => 
   return [...left.slice(1 - CLOSES_MAX), close]
 }
 
-/** Each is judged by its own trades: those of a strategy, or without a name those of the brain. */
+/** Closes of one strategy, or of the brain if `rule` is undefined. Each is judged by its own trades. */
 export const closesOf = (closes: readonly Close[], rule: string | undefined): readonly Close[] =>
   closes.every(({ by }) => by === rule) ? closes : closes.filter(({ by }) => by === rule)
 

@@ -16,7 +16,7 @@ const raise = (scenario: TradingScenario, level: KillSwitchLevel): void => {
   if (level > 0) scenario.do({ kind: 'set-kill-switch', move: move(level) })
 }
 
-/** Holds BTC, and has an intent on ETH that waits. */
+/** An account that holds BTC and has a waiting intent on ETH. */
 const scenarioAt = (level: KillSwitchLevel): TradingScenario => {
   const scenario = new TradingScenario()
   scenario.bars([

@@ -70,7 +70,7 @@ describe('what the venue holds', () => {
     expect(payloadOf(scenario.intend({ symbol: 'ETH' }), 'execution.order_failed.v1')['reasons']).toContain(
       'venue_unavailable',
     )
-    // Said once.
+    // The difference is recorded once.
     expect(sweep(scenario, [holding(3, { direction: 'short' })])).toEqual([])
   })
 
@@ -214,7 +214,7 @@ describe('a liquidation', () => {
 })
 
 describe('a fill that we hear of late', () => {
-  /** Filled at once, and reported ten seconds later. */
+  /** A fill that is reported ten seconds later. */
   const late = () => {
     const scenario = liveScenario()
     scenario.intend()

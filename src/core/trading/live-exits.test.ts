@@ -109,7 +109,7 @@ describe('an exit at a venue', () => {
       })
       expect(scenario.state.trading.orders.ended.get(orderId)?.status).toBe('failed')
       const alert = events.find(({ type }) => type === 'alert.execution')
-      // Every 900 s, which is six bans.
+      // Alerts repeat every 900 s, which is six bans.
       expect(alert !== undefined).toBe(attempt % 6 === 1)
       if (alert !== undefined)
         expect(payloadOf([alert], 'alert.execution')).toMatchObject({
@@ -175,7 +175,7 @@ describe('an exit at a venue', () => {
     const exit = [...scenario.state.trading.orders.open.values()].find(isExit)
     if (exit === undefined) throw new Error('no exit')
     report(scenario, exit, reportOf('filled', [fillOf('x1', 94, 2)]))
-    // Not closed: more of the entry may come.
+    // The position stays open, because more of the entry may be filled.
     expect(position(scenario).status).toBe('closing')
     report(scenario, entry, reportOf('canceled', [fillOf('t1', 100, 2), fillOf('t2', 100, 1)]))
     expect(position(scenario).status).toBe('closing')

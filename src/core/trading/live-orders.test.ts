@@ -64,7 +64,7 @@ describe('an entry at a venue', () => {
       'execution.position_opened.v1',
     ])
     expect(report(scenario, order, reportOf('partial', [second]))).toEqual([])
-    // The order says that it is filled, but one of its trades is not told yet.
+    // The order reports that it is filled, but one of its trades is not listed yet.
     expect(report(scenario, order, reportOf('filled', [second], 4.975))).toEqual([])
     expect(onlyOrder(scenario).status).toBe('partial')
     expect(typesOf(report(scenario, order, reportOf('filled', [second, first])))).toEqual([

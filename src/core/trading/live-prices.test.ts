@@ -56,7 +56,7 @@ describe('live entries need the prices of the venue', () => {
       'Prices differ by more than 1 % from those of testvenue (execution.max_price_difference_pct): BTC.',
     )
     expect(reasonsOf(scenario)).toEqual(['venue_unavailable'])
-    // A price that goes astray between two quotes is noticed, too.
+    // A price that deviates between two quotes is noticed, too.
     quoteVenue(scenario, { BTC: 100 })
     expect(liveOf(scenario).held_back_by).toEqual([])
     scenario.bar('BTC', 102)

@@ -7,29 +7,29 @@ import { exchangeOf } from '../shared/sandbox.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import { omsEvent } from './oms-event.ts'
 
-// Real orders are decided on prices of a feed: they must be those of the venue that the orders go to.
+// Real orders are decided on prices of a feed, which must be those of the venue that the orders go to.
 
-/** What the venue last said that it trades at. */
+/** Prices that the venue last reported. */
 export interface Quoted {
   readonly venue: string
   readonly at: Timestamp
   readonly prices: PersistentMap<CanonicalSymbol, Price>
 }
 
-/** The configured feed is not that of the venue. */
+/** Reasons why the configured feed does not match the venue. */
 export type FeedBlocker = 'feed_simulated' | 'feed_file' | 'feed_other_venue'
 
-/** In one symbol: no price that is new enough, nothing to compare it with, or another price at the venue. */
+/** Blockers of one symbol: no recent price, no recent quote of the venue, or a different price there. */
 export type PriceBlocker = 'price_old' | 'quote_old' | 'price_differs'
 
-/** Real orders need the prices of the venue that they go to. */
+/** Returns why the configured feed does not provide the prices of the venue, or null. */
 export const feedBlockerOf = (
   { feed, exchange }: { readonly feed: string; readonly exchange: string },
   venue: string,
 ): FeedBlocker | null => {
   if (feed === 'simulated') return 'feed_simulated'
   if (feed === 'file') return 'feed_file'
-  // Without a feed, trusted producers report prices: they are compared with the venue like any other.
+  // Without a feed, trusted producers report prices, which are compared with the venue like any other.
   return feed === 'ccxt' && exchange !== exchangeOf(venue) ? 'feed_other_venue' : null
 }
 
@@ -40,7 +40,7 @@ export interface PriceLimits {
   readonly differenceMax: number
 }
 
-/** What is wrong with the price of a symbol; null if entries may be decided on it. */
+/** Blocker of a symbol by its price, or null if entries may be decided on it. */
 export const priceBlockerOf = (
   quoted: Quoted | null,
   symbol: CanonicalSymbol,
@@ -60,7 +60,7 @@ export interface VenueQuotes {
   readonly quotes: readonly { readonly symbol: string; readonly price: Price }[]
 }
 
-/** Recorded when a price has moved by a part of what it may differ, and often enough to be known as current. */
+/** Records quotes when a price has moved by a part of the allowed difference, and often enough to stay current. */
 export const recordVenueQuotes = (
   quoted: Quoted | null,
   { venue, quotes }: VenueQuotes,
@@ -89,5 +89,5 @@ export const recordVenueQuotes = (
 
 const QUOTE_EVERY_MS = 120_000
 const MOVE_SHARE = 0.25
-/** A quote that is older says nothing any more. */
+/** Older quotes are not used. */
 const QUOTE_AGE_MS_MAX = 300_000

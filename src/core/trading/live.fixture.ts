@@ -9,7 +9,7 @@ export const VENUE = 'testvenue'
 
 type Sections = { readonly [Section in keyof Configuration]?: Partial<Configuration[Section]> }
 
-/** Traded on paper long ago, confirmed and checked: an account whose orders are real. */
+/** An account with real orders: confirmed, checked, and with its paper period completed. */
 export const liveScenario = (changes: Sections = {}): TradingScenario => {
   const scenario = new TradingScenario({ kill_switch: { l2_loss_streak: 0 } })
   scenario.bar('BTC', 100)
@@ -36,7 +36,7 @@ export const liveScenario = (changes: Sections = {}): TradingScenario => {
   return scenario
 }
 
-/** What the venue itself trades at. */
+/** Prices at the venue itself. */
 export const quoteVenue = (scenario: TradingScenario, prices: Readonly<Record<string, number>>): void => {
   const quotes = Object.entries(prices).map(([symbol, price]) => ({ symbol, price: priceFrom(price) }))
   scenario.do({ kind: 'record-venue-quotes', quotes: { venue: VENUE, quotes } })
@@ -61,7 +61,7 @@ export const checkedVenue = (ok = true, symbols: readonly string[] = ['BTC', 'ET
     },
   }) as const
 
-/** The one order under way. */
+/** The only open order. */
 export const onlyOrder = (scenario: TradingScenario): Order => {
   const [order, ...others] = [...scenario.state.trading.orders.open.values()]
   if (order === undefined || others.length > 0) throw new Error(`${1 + others.length} orders are open`)
@@ -76,7 +76,7 @@ export const fillOf = (id: string, price: number, quantity: number, fee = 0.01):
   atMs: 0,
 })
 
-/** `filled`: what the order says of itself, if that is more than its trades add up to. */
+/** `filled`: quantity that the order reports, if it exceeds the sum of its trades. */
 export const reportOf = (
   status: VenueReport['status'],
   fills: readonly VenueFill[] = [],
@@ -88,7 +88,7 @@ export const reportOf = (
   fills,
 })
 
-/** Tells what the venue says of an order. */
+/** Records a report of the venue about an order. */
 export const report = (
   scenario: TradingScenario,
   order: Order,

@@ -6,5 +6,5 @@ export const omsEvent = <Type extends EventType>(
   payload: NewPayload<Type>,
   traceId?: string,
 ): NewEvent =>
-  // Type and payload belong together, which the compiler cannot follow into a union.
+  // Type and payload belong together, but the compiler cannot check that across a union.
   ({ type, source: 'oms', payload, ...(traceId === undefined ? {} : { traceId }) }) as NewEvent

@@ -31,7 +31,7 @@ export const opened = (
   })
 }
 
-/** It has neither stop nor target. */
+/** An adopted position, which has neither stop nor target. */
 export const adopted = (
   payload: PayloadOf<'execution.position_adopted.v1'>,
   openedAt: Timestamp,
@@ -42,7 +42,7 @@ export const adopted = (
     { isEntryDone: true, stopLoss: null, takeProfit: null, fees: NO_USD },
   )
 
-/** Valued at the price of that time. */
+/** A new position, valued at the price when it was opened. */
 const newPosition = (
   payload: PayloadOf<'execution.position_opened.v1'> | PayloadOf<'execution.position_adopted.v1'>,
   terms: Omit<Terms, 'asset' | 'direction' | 'leverage'>,

@@ -19,15 +19,15 @@ import { isRelease } from './client-order-id.ts'
 import type { ExitReason } from './positions.ts'
 import { omsEvent } from './oms-event.ts'
 
-/** The name of the venue that fills orders here, at the prices of the feed. */
+/** Name of the simulated venue, which fills orders at prices of the feed. */
 export const PAPER = 'paper'
 
-/** Why an order failed that never left, or that the venue turned away unread. */
+/** Reason of an order that was not sent, or that the venue rejected unread. */
 export const NOT_SENT = 'not_sent'
 
 interface OrderFields {
   readonly id: OrderId
-  /** The name under which a venue knows it: the same however often, and by whichever leader, it is sent. */
+  /** Name of the order at the venue. It is the same for every attempt to send the order, by any leader. */
   readonly clientOrderId: string
   readonly positionId: PositionId
   readonly purpose: Purpose
@@ -39,13 +39,13 @@ interface OrderFields {
   readonly fills: number
   readonly referencePrice: Price
   readonly submittedAt: Timestamp
-  /** The id that the venue gave it; null until it acknowledged the order. */
+  /** Id that the venue assigned; null until it acknowledged the order. */
   readonly venueOrderId: string | null
-  /** Venue trades that are recorded: each counts once, however often it is reported. */
+  /** Recorded trades of the venue. Each trade counts once, however often it is reported. */
   readonly tradeIds: readonly string[]
-  /** Why it is to be canceled; null if it is not. */
+  /** Reason for canceling the order; null if it is not to be canceled. */
   readonly cancelReason: string | null
-  /** How often it was sent again because the venue did not have it. */
+  /** Number of times it was sent again because the venue did not have it. */
   readonly resends: number
 }
 
@@ -58,24 +58,24 @@ export type Purpose =
       readonly validUntil: Timestamp | null
     }
   | { readonly kind: 'exit'; readonly reason: ExitReason | null }
-  /** Rests at the venue as long as the position is held, so that it ends at its stop even without the engine. */
+  /** Rests at the venue while the position is held, so that the position closes at its stop even without the engine. */
   | { readonly kind: 'protective_stop'; readonly triggerPrice: Price }
 
 export interface WorkingOrder extends OrderFields {
   readonly status: 'submitting' | 'open' | 'partial'
 }
 
-/** Whether the venue has it is not known. */
+/** An order whose state at the venue is not known. */
 export interface UnknownOrder extends OrderFields {
   readonly status: 'unknown'
-  /** The venue cannot look it up: an operator has to say what became of it. */
+  /** True if the venue cannot look the order up, so that an operator has to resolve it. */
   readonly needsOperator: boolean
 }
 
 export interface EndedOrder extends OrderFields {
   readonly status: 'filled' | 'canceled' | 'rejected' | 'failed'
   readonly endedAt: Timestamp
-  /** It was not sent, and the venue asked for nothing before this time. */
+  /** Time before which the venue requested no other attempt, for an order that was not sent; else null. */
   readonly retryAt: Timestamp | null
 }
 
@@ -84,9 +84,9 @@ export type Order = OpenOrder | EndedOrder
 
 export interface Orders {
   readonly open: PersistentMap<OrderId, OpenOrder>
-  /** The newest of those that have ended. */
+  /** Latest orders that have ended. */
   readonly ended: PersistentMap<OrderId, EndedOrder>
-  /** How far the newest fill was from the price its order was sent at. */
+  /** Distance of the latest fill from the reference price of its order. */
   readonly lastDivergence: number
 }
 
@@ -101,7 +101,7 @@ export const isProtectiveStop = ({ purpose }: OrderFields): boolean => purpose.k
 export const isManualExit = ({ purpose }: OrderFields): boolean =>
   purpose.kind === 'exit' && purpose.reason === 'manual'
 
-/** A stop that the venue holds and that nobody wants to end: nothing of it is under way. */
+/** A protective stop that rests at the venue and is not being canceled. */
 export const isAtRest = (order: OpenOrder): boolean =>
   isProtectiveStop(order) && order.status === 'open' && order.cancelReason === null
 
@@ -136,7 +136,7 @@ export const evolveOrders = (orders: Orders, event: KnownEvent): Orders => {
     case 'execution.order_canceled.v1':
       return withEnded(orders, openOrder(orders, event.payload.order_id), 'canceled', event.ts)
     case 'execution.order_failed.v1': {
-      // An intent that fails its checks, or an exit without a price, fails before any order is submitted.
+      // An intent that fails its checks, or an exit without a price, fails before an order is submitted.
       const order = orders.open.get(event.payload.order_id)
       if (order === undefined) return orders
       const status = event.payload.reasons.includes('venue_rejected') ? 'rejected' : 'failed'
@@ -155,7 +155,7 @@ const openOrder = (orders: Orders, id: OrderId): OpenOrder => {
   return order
 }
 
-/** What all orders have. Whoever uses it gives the new status. */
+/** Members common to all orders. The caller adds the new status. */
 const fieldsOf = (order: OpenOrder): OrderFields => {
   if (!isUnknown(order)) return order
   const { needsOperator: _needsOperator, ...rest } = order
@@ -179,7 +179,9 @@ const withEnded = (
   lastDivergence: orders.lastDivergence,
 })
 
-/** A failed look-up is followed by an event that says so: until then nothing is known. */
+/**
+ * Applies the result of a look-up. A failed one is followed by an event about the failure, so it changes nothing yet.
+ */
 const reconciled = (orders: Orders, payload: PayloadOf<'execution.order_reconciled.v1'>): Orders => {
   const order = openOrder(orders, payload.order_id)
   switch (payload.action) {
@@ -230,17 +232,17 @@ const purposeOf = (payload: PayloadOf<'execution.order_submitted.v1'>): Purpose 
 }
 
 const filled = (orders: Orders, payload: PayloadOf<'execution.order_filled.v1'>, at: Timestamp): Orders => {
-  // A liquidation is filled under a name of its own: no order of ours stands behind it.
+  // A liquidation is filled under a derived id, without an order of ours.
   if (isLiquidation(payload.order_id) || isRelease(payload.order_id)) return orders
   const order = openOrder(orders, payload.order_id)
   const after = afterFill(order, payload)
   const counted = { ...orders, lastDivergence: divergenceOf(order, payload) }
   if (payload.remaining_size === 0) return withEnded(counted, after, 'filled', at)
-  // What is unknown stays so until it was looked up.
+  // An order in status UNKNOWN stays so until it was looked up.
   return withOpen(counted, isUnknown(after) ? after : { ...after, status: 'partial' })
 }
 
-/** After an order that is filled in whole as soon as it is submitted, without the order itself. */
+/** Orders after one that is filled completely on submission, without keeping that order. */
 export const withFillCounted = (
   { open, ended }: Orders,
   order: PayloadOf<'execution.order_submitted.v1'>,
@@ -265,7 +267,7 @@ const divergenceOf = (
   fill: { readonly fill_price: number },
 ): number => r9(Math.abs(ratioOf(priceFrom(fill.fill_price), referencePrice) - 1))
 
-/** The fill of a position that the venue closed by force, by the venue's trade. */
+/** Order id of a liquidation, derived from the venue's trade. */
 export const liquidationOrderId = (venueTradeId: string): OrderId =>
   orderId(`${LIQUIDATION_PREFIX}${venueTradeId}`)
 
@@ -283,7 +285,7 @@ const trimmed = (ended: Orders['ended']): Orders['ended'] => {
   return ended.deleteAll(oldestFirst.slice(0, -ENDED_KEPT).map(({ id }) => id))
 }
 
-/** Entries are canceled, exits and protective stops never. */
+/** Cancels entries, never exits and protective stops. */
 export const cancelEntries = (orders: Orders, reason: string): readonly NewEvent[] =>
   [...orders.open.values()]
     .filter(isEntry)
@@ -292,7 +294,7 @@ export const cancelEntries = (orders: Orders, reason: string): readonly NewEvent
 
 export const byId = (one: OrderFields, other: OrderFields): number => (one.id < other.id ? -1 : 1)
 
-/** A paper order ends at once; a venue is asked to cancel, and only once. */
+/** Cancels an order. A paper order ends at once; at a venue, cancellation is requested, and only once. */
 export const cancelEvents = (
   order: OpenOrder,
   reason: string,

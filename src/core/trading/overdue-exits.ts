@@ -10,13 +10,13 @@ import { exitEvents, exitNow, isHeldByKillSwitch } from './exits.ts'
 import { cancelEvents, isProtectiveStop, isUnknown, PAPER, type WorkingOrder } from './orders.ts'
 import type { ClosingPosition } from './positions.ts'
 
-/** The exit of a position that the venue has not filled in time, and still holds open. */
+/** An exit that the venue has not filled in time, of a position that the venue still holds. */
 export interface OverdueExit {
   readonly position: ClosingPosition
   readonly order: WorkingOrder
 }
 
-/** Exits at a venue that are open for `execution.exit_timeout_seconds`, where there is something to do or to report. */
+/** Exits that have been open at a venue for `execution.exit_timeout_seconds` and need an action or a report. */
 export const overdueExits = (
   trading: Pick<TradingState, 'orders' | 'killSwitch' | 'positions' | 'book'>,
   rules: Pick<DecisionContext, 'now' | 'configuration'>,
@@ -32,11 +32,11 @@ export const overdueExits = (
     return isActionDue || isExitAlertDue(position, rules) ? [{ position, order }] : []
   })
 
-/** Raises an alert for each of them, and cancels them at the venue, so that their rests are ordered again. */
+/** Raises an alert for each overdue exit and cancels it at the venue, so that its rest is ordered again. */
 export const endOverdueExits = (facts: TradingFacts, context: DecisionContext): Decision =>
   accept(...overdueExits(facts.trading, context).flatMap((overdue) => overdueEvents(facts, overdue, context)))
 
-/** The order of a stop that the venue triggered cannot be canceled by its name: the rest is ordered beside it. */
+/** A stop that the venue triggered cannot be canceled by its name. The rest is ordered in addition to it. */
 const overdueEvents = (
   facts: TradingFacts,
   { position, order }: OverdueExit,

@@ -62,7 +62,7 @@ export const evolvePortfolio = (portfolio: Portfolio, event: KnownEvent): Portfo
       return withExit(portfolio, id, { alerted: { at: event.ts, repeat } })
     }
     case 'execution.funding_applied.v1':
-      // What a venue reports after the close concerns the ledger alone.
+      // A payment that the venue reports after the close affects the ledger only.
       if (event.payload.is_late === true) return portfolio
       return changed(portfolio, event.payload.position_id, (position) =>
         withHolding(position, {
@@ -138,7 +138,7 @@ const withStatus = (position: OpenPosition, status: Position['status']): OpenPos
   return { ...position, status }
 }
 
-/** A further attempt keeps what the ones before it have filled. */
+/** A further attempt keeps the fills of earlier attempts. */
 const exitOrdered = (
   position: OpenPosition,
   payload: PayloadOf<'execution.order_submitted.v1'>,
@@ -156,7 +156,7 @@ const exitOrdered = (
   })
 }
 
-/** No attempt of ours: a first one may still follow, for what the stop leaves. */
+/** Starts closing without an attempt of ours. A first attempt may follow for the quantity that the stop leaves. */
 const stopTriggered = (
   position: OpenPosition,
   { order_id: orderId, trigger }: PayloadOf<'execution.venue_stop_triggered.v1'>,
@@ -166,7 +166,7 @@ const stopTriggered = (
   return closing(position, { orderId, attempt: 0, unsent: 0, alerted: null, by: null, reason, trigger })
 }
 
-/** What was sold before counts as a part of the exit. */
+/** Starts closing. Quantities that were sold before count as a part of the exit. */
 const closing = (position: OpenPosition, exit: Omit<ExitProgress, keyof Sold>): ClosingPosition => {
   const { id, terms, holding, mark } = position
   const { quantity, notional, costBasis } = soldOf(position)
@@ -188,12 +188,12 @@ const withExit = (portfolio: Portfolio, id: PositionId, change: Partial<ExitProg
 }
 
 /**
- * Attempts to leave and the stop at the venue count together. A liquidation closes the position right after its fill,
- * which counts there.
+ * Counts fills. Those of all attempts to close and of the stop at the venue are summed. A liquidation closes the
+ * position right after its fill and is counted with the close.
  */
 const filled = (portfolio: Portfolio, payload: PayloadOf<'execution.order_filled.v1'>): Portfolio => {
   const position = portfolio.positions.get(payload.position_id)
-  // The first fill of an entry comes before the position that it opens.
+  // The first fill of an entry precedes the event that opens its position.
   if (position === undefined || !isOpen(position)) return portfolio
   if (isLiquidation(payload.order_id)) return portfolio
   if (isRelease(payload.order_id)) return withPosition(portfolio, released(position, payload))
@@ -222,7 +222,7 @@ const filled = (portfolio: Portfolio, payload: PayloadOf<'execution.order_filled
   )
 }
 
-/** Sold at the venue by hand: what is left is held as before. */
+/** Counts a manual sale at the venue. The remaining quantity stays open. */
 const released = (position: OpenPosition, payload: PayloadOf<'execution.order_filled.v1'>): OpenPosition =>
   position.status === 'closing'
     ? sold(position, payload)
@@ -249,7 +249,7 @@ const sold = (
   })
 }
 
-/** After an exit whose order is filled in whole as soon as it is submitted: the same as its events one by one. */
+/** The portfolio after an exit that is filled completely on submission: the same as folding its events one by one. */
 export const withExitDone = (
   portfolio: Portfolio,
   submission: PayloadOf<'execution.order_submitted.v1'>,

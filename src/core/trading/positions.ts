@@ -28,7 +28,7 @@ import { omsEvent } from './oms-event.ts'
 export type ExitReason = (typeof EXIT_REASONS)[number]
 export type Trigger = NonNullable<PayloadOf<'execution.position_closed.v1'>['trigger']>
 
-/** In parts that change together: terms never, the holding with fills, the mark with every price. */
+/** Grouped by what changes together: terms never change, the holding changes with fills, the mark with every price. */
 interface PositionFields {
   readonly id: PositionId
   readonly terms: Terms
@@ -37,14 +37,16 @@ interface PositionFields {
 }
 
 export interface HeldPosition extends PositionFields {
-  /** `open` until its entry is done, `degrading` when most of the distance to the stop is lost. */
+  /** `open` until the entry is complete, `degrading` once most of the distance to the stop is lost. */
   readonly status: 'open' | 'monitoring' | 'degrading'
   readonly blockedExit: BlockedExit | null
-  /** What of it was sold at the venue by hand; absent for nothing. */
+  /** Part that was sold manually at the venue; absent if none. */
   readonly sold?: Sold
 }
 
-/** An exit was ordered; it stays so until the whole quantity is sold, however many attempts that takes. */
+/**
+ * A position with an exit order. It stays in this status until the whole quantity is sold, over any number of attempts.
+ */
 export interface ClosingPosition extends PositionFields {
   readonly status: 'closing'
   readonly exit: ExitProgress
@@ -72,7 +74,7 @@ export interface Terms {
   readonly leverage: number
   readonly marginType: 'isolated' | 'cross'
   readonly openedAt: Timestamp
-  /** The stop follows the best price at this distance; undefined for a stop that stays. */
+  /** Distance at which the stop follows the best price; undefined for a fixed stop. */
   readonly trailingPct?: number
 }
 
@@ -86,7 +88,7 @@ export type Origin =
       readonly pcsAtEntry: number | null
       readonly ctsAtEntry: number | null
     }
-  /** Found at the venue and not opened here: only an operator closes it. */
+  /** Position adopted from the venue. Only an operator can close it. */
   | { readonly kind: 'adopted' }
 
 export interface Holding {
@@ -95,37 +97,37 @@ export interface Holding {
   readonly costBasis: CostBasis
   readonly entryPrice: Price
   readonly isEntryDone: boolean
-  /** The newest protective stop that was ordered for it, and the how manieth; null if there was none. */
+  /** Latest protective stop of the position and its sequence number, or null. */
   readonly stop: { readonly orderId: OrderId; readonly count: number } | null
   readonly stopLoss: Price | null
   readonly takeProfit: Price | null
   readonly lossAtStop: Usd
-  /** Of entry and exit. */
+  /** Fees of entry and exit. */
   readonly fees: Usd
   readonly funding: Usd
 }
 
-/** Who closed a position by hand, and why. */
+/** Operator who closed a position manually, and the reason given. */
 export interface ClosedBy {
   readonly operator: string
   readonly note: string | null
 }
 
-/** A part of a position that is held no more; its result counts when the position is closed. */
+/** Part of a position that is no longer held. Its result counts when the position is closed. */
 export interface Sold {
   readonly quantity: Quantity
   readonly notional: Usd
   readonly costBasis: CostBasis
 }
 
-/** What of an exit is filled, over all its attempts, and what was sold by hand before. */
+/** Filled part of an exit, over all attempts, including earlier manual sales. */
 export interface ExitProgress extends Sold {
-  /** Of the newest attempt. */
+  /** Order id of the latest attempt. */
   readonly orderId: OrderId
   readonly attempt: number
-  /** Attempts that never left, or that the venue turned away unread. */
+  /** Number of attempts that were not sent, or that the venue rejected unread. */
   readonly unsent: number
-  /** The newest alert that it has not succeeded yet. */
+  /** Latest alert that the exit has not succeeded yet. */
   readonly alerted: { readonly at: Timestamp; readonly repeat: number } | null
   readonly by: ClosedBy | null
   readonly reason: ExitReason
@@ -139,19 +141,19 @@ export interface Mark {
   /** Notional at the mark. */
   readonly exposure: Usd
   readonly margin: Usd
-  /** As parts of the entry price. */
+  /** Largest moves against and in favor of the position, as parts of the entry price. */
   readonly maxAdverseExcursion: number
   readonly maxFavorableExcursion: number
 }
 
-/** A stop or target that was hit while the kill switch blocks exits, until an operator acts. */
+/** A stop or target that was reached while the kill switch blocks exits. It stays until an operator acts. */
 export interface BlockedExit {
   readonly at: Timestamp
   readonly repeat: number
   readonly reason: 'stop' | 'target'
 }
 
-/** Open ones, and the newest of those that are closed. */
+/** Open positions, and the latest closed ones. */
 export type Positions = PersistentMap<PositionId, Position>
 
 export const INITIAL_POSITIONS: Positions = PersistentMap()
@@ -161,42 +163,48 @@ export const isOpen = (position: Position): position is OpenPosition =>
 
 export const isAdopted = ({ terms }: PositionFields): boolean => terms.origin.kind === 'adopted'
 
-/** Whether a rule of this name proposed it; see `proposeTrade`. */
+/** Whether a strategy of this name proposed the position; see `proposeTrade`. */
 export const isOpenedBy = (position: PositionFields, rule: string): boolean => ruleOf(position) === rule
 
 export const isOpenedByBrain = (position: PositionFields): boolean =>
   !isAdopted(position) && ruleOf(position) === null
 
-/** The strategy that proposed it; null for the brain, and for adopted positions. */
+/** Strategy that proposed the position; null for the brain and for adopted positions. */
 export const ruleOf = (position: PositionFields | undefined): string | null =>
   position?.terms.origin.kind === 'intent' ? ruleIn(position.terms.origin.convictionId) : null
 
-/** Of a strategy it is its name and the time, see `proposeTrade`; of the brain the id of an event. */
+/**
+ * Name of the strategy in a conviction id, or null. A strategy's id consists of its name and the time, see
+ * `proposeTrade`; that of the brain is the id of an event.
+ */
 export const ruleIn = (convictionId: string): string | null => {
   const end = convictionId.indexOf(':')
   return end === -1 ? null : convictionId.slice(0, end)
 }
 
-/** The order that opened it; null for adopted positions. */
+/** Order that opened the position; null for adopted positions. */
 export const entryOrderOf = ({ terms: { origin } }: PositionFields): OrderId | null =>
   origin.kind === 'intent' ? origin.orderId : null
 
-/** What is still held of a position that may be on its way out. */
+/** Remaining quantity of a position, also while it is closing. */
 export const quantityLeft = (position: OpenPosition): Quantity =>
   minus(position.holding.quantity, soldOf(position).quantity)
 
 export const soldOf = (position: OpenPosition): Sold =>
   position.status === 'closing' ? position.exit : (position.sold ?? NOTHING_SOLD)
 
-/** The part that is left of an amount of the whole position. */
+/** Share of an amount of the whole position that falls to the remaining quantity. */
 export const leftOf = (position: OpenPosition, amount: Usd): Usd =>
   ((amount * quantityLeft(position)) / position.holding.quantity) as Usd
 
-/** Of one on its way out the whole: its exit has not ended. */
+/** Remaining quantity. While the exit order is still open, the full quantity. */
 export const shownQuantity = (position: Position): Quantity =>
   isOpen(position) && position.status !== 'closing' ? quantityLeft(position) : position.holding.quantity
 
-/** A price as a position sees it. The range of a bar counts only for positions that were open through all of it. */
+/**
+ * A price that a position is compared with. The range of a bar counts only for positions that were open during the
+ * whole bar.
+ */
 export interface PriceRange {
   readonly price: Price
   readonly atMs: number
@@ -209,7 +217,7 @@ export const singlePrice = (price: number, atMs: number): PriceRange => {
   return { price: units, atMs, low: units, high: units }
 }
 
-/** The position at a new price. */
+/** The position at another price. */
 export const markedAt = <Of extends OpenPosition>(
   position: Of,
   { price, atMs, low, high }: PriceRange,
@@ -226,7 +234,10 @@ export const markedAt = <Of extends OpenPosition>(
   })
 }
 
-/** Worth what its mark says, of what is left of it: to be called after every change of mark, holding or exit. */
+/**
+ * The position, with its remaining quantity valued at the mark. Must be called after every change of mark, holding or
+ * exit.
+ */
 export const valued = <Of extends OpenPosition>(position: Of): Of => withMark(position, position.mark)
 
 const withMark = <Of extends OpenPosition>(
@@ -249,7 +260,7 @@ const withMark = <Of extends OpenPosition>(
 
 const NOTHING_SOLD: Sold = { quantity: NO_QUANTITY, notional: NO_USD, costBasis: NO_COST_BASIS }
 
-/** What a price gains, as a part of the entry price; negative for a loss. */
+/** Return at a price, as a part of the entry price; negative for a loss. */
 export const returnAt = ({ terms, holding }: PositionFields, price: Price): number => {
   const change = ratioOf(price, holding.entryPrice) - 1
   return terms.direction === 'long' ? change : -change

@@ -181,7 +181,7 @@ const losses: fc.Arbitrary<Losses> = fc.record({
   ),
 })
 
-/** Each trade loses, by its costs at least. An operator lowers the kill switch whenever it was raised. */
+/** Each trade loses at least its costs. An operator lowers the kill switch whenever it was raised. */
 const lose = ({ floor, falls }: Losses): TradingScenario => {
   const scenario = new TradingScenario()
   scenario.configure({ risk: { kelly: { ...scenario.configuration.risk.kelly, floor } } })
@@ -206,9 +206,9 @@ it('no sequence of losses ends trading, unless the kill switch has said so', () 
   fc.assert(
     fc.property(losses, (given) => {
       const scenario = lose(given)
-      // Another day at the default floor; below the smallest order only time helps.
+      // Another day suffices at the default floor. Below the smallest order only time helps.
       scenario.wait((given.floor < DEFAULT_CONFIGURATION.risk.kelly.floor ? 91 : 1) * DAY_MS)
-      // Twice: a price far from the last one counts once it is confirmed.
+      // The bar comes twice, because a price far from the last one must be confirmed.
       scenario.bar('BTC', 100)
       scenario.bar('BTC', 100)
       lowerKillSwitch(scenario)

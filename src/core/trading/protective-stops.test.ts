@@ -28,7 +28,7 @@ const positionOf = (scenario: TradingScenario) => {
   return found
 }
 
-/** Held, with its stop at rest. */
+/** Opens a position whose stop rests at the venue. */
 const enter = (scenario: TradingScenario): OpenOrder => {
   scenario.intend()
   const entry = only(scenario, isEntry)

@@ -15,11 +15,12 @@ import { isOpen, quantityLeft, type HeldPosition, type OpenPosition } from './po
 import { omsEvent } from './oms-event.ts'
 
 /*
- * A position at a venue has a stop that rests there, so that it ends at its stop even if the engine is gone. The engine
- * watches the stop too and leaves by a market order: both only reduce the position, whichever comes first.
+ * A position at a venue has a stop that rests there, so that it closes at its stop even while the engine is down. The
+ * engine monitors the stop too and exits by a market order. Both only reduce the position, so their order does not
+ * matter.
  */
 
-/** Orders, replaces or cancels the stops at the venue until each open position there has the one that it should have. */
+/** Orders, replaces or cancels stops at the venue until every open position has the stop that it should have. */
 export const keepProtectiveStops = (facts: TradingFacts, context: DecisionContext): Decision => {
   const { trading } = facts
   return accept(
@@ -28,7 +29,7 @@ export const keepProtectiveStops = (facts: TradingFacts, context: DecisionContex
   )
 }
 
-/** The same for one position, as soon as it changes. */
+/** Like `keepProtectiveStops`, for one position as soon as it changes. */
 export const protectPosition = (facts: TradingFacts, id: PositionId, context: DecisionContext): Decision => {
   const { trading } = facts
   const position = trading.positions.get(id)
@@ -53,20 +54,20 @@ export const isProtectionDue = (
   })
 
 interface Change {
-  /** The price of the stop to order; null if none is missing. */
+  /** Price of the stop to order; null if none is missing. */
   readonly wanted: Price | null
   readonly unwanted: readonly OpenOrder[]
 }
 
 const NO_CHANGE: Change = { wanted: null, unwanted: [] }
 
-/** The new stop rests before the old one is canceled: at no time there is none. */
+/** The old stop is canceled only after the new one rests, so that the position always has one. */
 const changeOf = (
   trading: TradingState,
   position: OpenPosition,
   { now, configuration }: Pick<DecisionContext, 'now' | 'configuration'>,
 ): Change => {
-  // On its way out it keeps the stop that it has, in case the exit does not succeed. Under lockdown nothing is sent.
+  // A closing position keeps its stop, in case the exit fails. Under lockdown nothing is sent.
   if (position.status === 'closing' || blocksExits(trading.killSwitch.level)) return NO_CHANGE
   const stops = [...trading.orders.open.values()]
     .filter(
@@ -98,7 +99,7 @@ const isStopOf = ({ quantity, purpose }: OpenOrder, position: HeldPosition, leve
 
 const PAUSE_MS_MAX = 300_000
 
-/** After a refusal the venue is not asked again at once, and less and less often. */
+/** After a refusal, pauses grow before the venue is asked again. */
 const isDue = ({ orders }: TradingState, { holding: { stop } }: HeldPosition, now: Timestamp): boolean => {
   const before = stop === null ? undefined : orders.ended.get(stop.orderId)
   if (stop === null || before === undefined) return true
@@ -152,7 +153,10 @@ const orderedEvent = (
   })
 }
 
-/** Reducing orders of positions that are not open any more: they must not touch the next position in the symbol. */
+/**
+ * Reducing orders of closed positions. They must be canceled, because they would reduce the next position in the
+ * symbol.
+ */
 const leftOvers = ({ orders, positions }: TradingState): readonly OpenOrder[] =>
   [...orders.open.values()]
     .filter((order) => {

@@ -22,7 +22,7 @@ import { executionAlert, exitFailedAlert } from './execution-alerts.ts'
 import { ended, failedEvent, REASON_LENGTH_MAX, reconciledEvent } from './venue-orders.ts'
 import { omsEvent } from './oms-event.ts'
 
-/** Whether the venue has the order is not known any more. */
+/** Records that the state of the order at the venue is unknown. */
 export const markOrderUnknown = (
   { trading: { orders } }: TradingFacts,
   id: OrderId,
@@ -32,7 +32,7 @@ export const markOrderUnknown = (
   return order === undefined || isUnknown(order) ? accept() : accept(unknownEvent(order, reason))
 }
 
-/** After a restart that holds for every order at a venue. */
+/** Marks every open order at a venue as unknown, after a restart. */
 export const markOrdersUnknown = ({ trading: { orders } }: TradingFacts, reason: string): Decision =>
   accept(
     ...[...orders.open.values()]
@@ -41,7 +41,7 @@ export const markOrdersUnknown = ({ trading: { orders } }: TradingFacts, reason:
       .map((order) => unknownEvent(order, reason)),
   )
 
-/** The venue does not have it, asked often enough: it is sent again under the same client id, or fails. */
+/** Records that repeated look-ups did not find the order. It is sent again under the same client id, or fails. */
 export const recordNotFound = (
   facts: TradingFacts,
   id: OrderId,
@@ -57,7 +57,10 @@ export const recordNotFound = (
   return accept(reconciled, ...ended(facts, order, notFoundEvent(order), context))
 }
 
-/** The venue does not say what became of an exit: while that lasts, its position may be held and nothing more is sent. */
+/**
+ * Records that the venue does not report the state of an exit. Until it does, the position may still be held, and
+ * nothing more is sent.
+ */
 export const recordUnclearLookup = (
   { trading }: TradingFacts,
   { orderId: id, reason }: { readonly orderId: OrderId; readonly reason: string },
@@ -71,10 +74,10 @@ export const recordUnclearLookup = (
   return accept(...exitFailedAlert(trading, position, { order, reason: said }, context))
 }
 
-/** Most lookups are answered sooner. */
+/** Most lookups are answered within this time. */
 const UNCLEAR_MS = 60_000
 
-/** The venue offers no look-up: the order stays unknown until an operator says what became of it. */
+/** Records that the venue offers no look-up. The order stays unknown until an operator reports its result. */
 export const recordLookupUnsupported = ({ trading: { orders } }: TradingFacts, id: OrderId): Decision => {
   const order = orders.open.get(id)
   if (order === undefined || !isUnknown(order) || order.needsOperator) return accept()
@@ -100,7 +103,7 @@ export interface CancelRequest {
   readonly surface: 'api' | 'cli'
 }
 
-/** By hand, at every level. */
+/** Cancels an order manually, at every level of the kill switch. */
 export const cancelOrder = (
   facts: TradingFacts,
   { orderId: id, operator, reason, surface }: CancelRequest,
@@ -115,7 +118,7 @@ export const cancelOrder = (
       : refuse('order.not_open', `the order is ${past.status}`, { ...extras, order_status: past.status })
   }
   const why = reason ?? 'manual'
-  // The operator has looked at the venue, which the engine cannot.
+  // The operator has checked the order at the venue, which the engine cannot do.
   const events =
     isUnknown(order) && order.needsOperator
       ? ended(facts, order, canceledEvent(order, why), context)
@@ -129,7 +132,7 @@ export const cancelOrder = (
   return accept(...events.map((event, index) => (index === 0 ? { ...event, source: surface } : event)))
 }
 
-/** After that many resends the order fails. */
+/** Limit of resends. After it the order fails. */
 const RESENDS_MAX = 3
 const NOT_FOUND = 'not_found_on_venue'
 
@@ -156,6 +159,6 @@ const isStillWanted = (facts: TradingFacts, order: OpenOrder, context: DecisionC
 const unknownEvent = ({ id, symbol }: Order, reason: string): NewEvent =>
   omsEvent('execution.order_unknown.v1', { order_id: id, symbol, reason: reason.slice(0, REASON_LENGTH_MAX) })
 
-/** What was filled stays filled. */
+/** Ends an order that was not found. Fills that were recorded remain. */
 const notFoundEvent = (order: Order): NewEvent =>
   order.filled > 0n ? canceledEvent(order, NOT_FOUND) : failedEvent(order, NOT_FOUND, {})

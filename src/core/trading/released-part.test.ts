@@ -41,7 +41,7 @@ describe('a position of which the venue holds a part', () => {
     return position
   }
 
-  /** A position of 4.975 whose stop rests at the venue; then 3 of it are sold there by hand. */
+  /** A position of 4.975 whose stop rests at the venue, of which 3 are then sold there manually. */
   const soldInPart = () => {
     const scenario = liveScenario()
     scenario.do(checkedVenue(true, ['BTC', 'ETH'], true))
@@ -66,7 +66,7 @@ describe('a position of which the venue holds a part', () => {
     })
     expect(equityOf(scenario.state.trading)).toBe(equity)
     expect(scenario.state.trading.book.lossAtStop).toBeLessThan(before.holding.lossAtStop)
-    // The old stop rests until the new one does.
+    // The old stop stays until the new one rests.
     expect(typesOf(events)).not.toContain('execution.cancel_requested.v1')
     const next = [...scenario.state.trading.orders.open.values()].find(({ id }) => id !== stop.id)
     expect(next).toMatchObject({ purpose: stop.purpose, quantity: quantityFrom(1.975) })
@@ -106,7 +106,7 @@ describe('a position of which the venue holds a part', () => {
     const { scenario, before } = soldInPart()
     expect(typesOf(sweep(scenario, [holding(0.975)]))).toContain('execution.venue_differs.v1')
     expect(sweep(scenario, [holding(0.975)])).toEqual([])
-    // Bought back: nothing is missing any more.
+    // The quantity was bought back, so nothing is missing any more.
     expect(typesOf(sweep(scenario, [holding(4.975)]))).toEqual(['execution.venue_differs.v1'])
     expect(sweep(scenario, [holding(4.975)])).toEqual([])
     scenario.do(resume)

@@ -27,7 +27,7 @@ export interface TradedBar {
   readonly closeTs: Timestamp
 }
 
-/** Paper orders that wait for volume take their share of a bar. */
+/** Fills waiting paper orders with their share of the volume of a bar. */
 export const fillResting = (facts: TradingFacts, bar: TradedBar, context: DecisionContext): Decision => {
   const { open } = facts.trading.orders
   if (open.size === 0) return accept()
@@ -80,7 +80,7 @@ const exitProgress = (
   return closedEvents(position, fill, { reason, trigger })
 }
 
-/** The first fill opens a position; each further one moves its average, and stop and target with it. */
+/** The first fill opens a position. Each further one moves its average price, stop and target. */
 export const entryProgress = (
   { trading: { intents, positions } }: TradingFacts,
   order: OpenOrder,

@@ -26,19 +26,19 @@ import { type Destination, cutQuantity, entryLimit, planningCosts, sizingPrice }
 export interface EntryFacts {
   readonly now: Timestamp
   readonly level: KillSwitchLevel
-  /** Null without a recent price: it is never guessed. */
+  /** Null without a recent price. Prices are never estimated. */
   readonly mark: { readonly price: Price; readonly ts: Timestamp } | null
   readonly account: AccountStatus
   readonly reserved: Reserved
-  /** Newest last. */
+  /** Closed trades, newest last. */
   readonly closes: readonly ClosedTrade[]
-  /** Open positions and entries under way in the symbol. */
+  /** Number of open positions and pending entries in the symbol. */
   readonly heldInSymbol: number
-  /** Whether one of them is in the other direction. */
+  /** Whether one of them has the other direction. */
   readonly isHeldAgainst: boolean
   readonly destination: Destination
   readonly rules: EntryRules
-  /** Of the newest leader. */
+  /** Fencing token of the current leader. */
   readonly leaderToken: number
   readonly sha256Hex: Sha256Hex
 }
@@ -54,7 +54,7 @@ export interface OrderPlan {
   readonly limitPrice: Price | null
 }
 
-/** What would be sent now; null without a price. */
+/** The order that would be sent now; null without a price. */
 export const planned = (
   { intent }: Intent,
   { mark, account, reserved, closes, now, rules, destination }: EntryFacts,
@@ -88,12 +88,12 @@ export const planned = (
   return { mid, side, limits, learned, notional, quantity, limitPrice }
 }
 
-/** What entries that are not filled yet may still add to the account. */
+/** Risk that pending entries may still add to the account. */
 export interface Reserved {
   readonly lossAtStop: Usd
   readonly exposure: Usd
   readonly margin: Usd
-  /** Slippage and fees, which equity loses at once. */
+  /** Slippage and fees, which reduce equity at once. */
   readonly cost: Usd
 }
 
@@ -104,12 +104,12 @@ export interface SizeRequest {
   readonly conviction: number
 }
 
-/** Every bound of a size in USD; the size is the least of them. Of a size that was asked for as it is, Kelly is none. */
+/** All limits of a size in USD. The size is the smallest of them. A requested fixed size has no Kelly limit. */
 export type SizeLimits = Readonly<Record<'size_pct' | 'position' | 'heat' | 'exposure' | 'margin', Usd>> & {
   readonly kelly?: Usd
 }
 
-/** What the results so far allow: the Kelly stake, or where that is less, a floor at which learning goes on. */
+/** Size that the results so far allow: the Kelly stake, or a higher floor at which learning continues. */
 export interface LearnedSize {
   readonly estimate: KellyEstimate
   readonly kelly: Usd
@@ -125,7 +125,7 @@ const learnedSize = (
 ): LearnedSize => {
   const trust = 0.25 + (0.75 * conviction) / 100
   const kelly = portion(equity, estimate.stake * trust)
-  // Who believes in no edge before any trade trades nothing, and a floor is never more than that belief.
+  // The floor never exceeds the prior stake: without a prior edge nothing is traded.
   const floor = portion(equity, Math.min(floorShare, estimate.priorStake * trust))
   return { estimate, kelly, floor, isProbation: floor > kelly }
 }
@@ -171,7 +171,7 @@ const sizeLimits = (
 
 const leastOf = (limits: SizeLimits): Usd => Object.values(limits).reduce(lesser)
 
-/** Roundings of notional and fee together are smaller. */
+/** Bound for the rounding errors of notional and fee together. */
 const ROUNDING = 20
 
 const usdLeft = (free: number, perUsd: number): Usd => {
@@ -181,5 +181,5 @@ const usdLeft = (free: number, perUsd: number): Usd => {
 
 const portion = (equity: Usd, share: number): Usd => (equity <= 0n ? NO_USD : shareOf(equity, r9(share)))
 
-/** The sections of the configuration that entries read. */
+/** Sections of the configuration that entries read. */
 export type EntryRules = Pick<Configuration, 'execution' | 'risk' | 'kill_switch'>

@@ -106,7 +106,7 @@ describe('14, 15: a long of 500 at 100', () => {
 
   it('one of each leaves 10023.272807', () => {
     const scenario = new TradingScenario()
-    // The second is of the same size in USD, though there is a little more equity by then.
+    // The second position has the same size in USD, although equity has grown slightly.
     scenario.configure({ risk: { max_position_pct: 0.05 } })
     scenario.bar('BTC', 100)
     scenario.intend()

@@ -311,7 +311,7 @@ describe('whatever happens', () => {
   })
 })
 
-/** Who stood through the whole bar and was touched is out, or on the way. */
+/** Expects that positions that were open during the whole bar and reached their stop are closed or closing. */
 const expectStopsLeft = (before: State, after: State, events: readonly Stamped[]): void => {
   for (const bar of payloadsOf(events, 'market.bar.v1')) {
     for (const { id, terms, holding } of openPositionsOf(before.trading)) {
@@ -324,7 +324,7 @@ const expectStopsLeft = (before: State, after: State, events: readonly Stamped[]
   }
 }
 
-/** What the exits of a position filled, all attempts together. */
+/** Quantity that the exits of a position filled, over all attempts. */
 const soldOf = (log: Parameters<typeof payloadsOf>[0], id: string): Quantity => {
   const exits = new Set(
     payloadsOf(log, 'execution.order_submitted.v1')

@@ -18,13 +18,13 @@ export const BEGIN = timestampOf('2026-02-20T00:30:00.000Z')
 
 type Sections = { readonly [Section in keyof Configuration]?: Partial<Configuration[Section]> }
 
-/** An account that lives through commands, minute by minute. */
+/** An account that executes commands, minute by minute. */
 export class TradingScenario {
   state: State = INITIAL_STATE
-  /** All that happened. */
+  /** All stored events. */
   readonly log: Stamped[] = []
   configuration: Configuration = DEFAULT_CONFIGURATION
-  /** Where its bars come from. */
+  /** Feed that its bars come from. */
   feed = 'ccxt:testvenue'
   #nowMs = Date.parse(BEGIN)
   #count = 0
@@ -45,12 +45,12 @@ export class TradingScenario {
     return timestampAt(this.#nowMs)
   }
 
-  /** As stored: it never decreases. */
+  /** Time at which an event would be stored. It never decreases. */
   get recordedAt(): Timestamp {
     return this.state.recordedAt > this.now ? this.state.recordedAt : this.now
   }
 
-  /** A clock that is set back waits for less than nothing. */
+  /** Advances the clock. A negative time sets it back. */
   wait(ms: number): void {
     this.#nowMs += ms
   }
@@ -63,13 +63,13 @@ export class TradingScenario {
     return result.events
   }
 
-  /** The code of the refusal; null for what is accepted. Nothing changes either way. */
+  /** Code of the refusal; null if the command is accepted. The state does not change in either case. */
   refusalOf(command: Command): RefusalCode | null {
     const result = run(this.state, command, this.#context())
     return result.status === 'refused' ? result.refusal.code : null
   }
 
-  /** A fact from elsewhere. */
+  /** Records an event that no command decided. */
   record(event: NewEvent): void {
     const stamped: Stamped = {
       seq: this.state.seq + 1,
@@ -86,7 +86,7 @@ export class TradingScenario {
     this.log.push(stamped)
   }
 
-  /** The next minute of a symbol. The bar has just closed. */
+  /** Stores the next bar of a symbol, which has just closed. */
   bar(symbol: string, close: number, changes: Partial<FeedBar> = {}): readonly Stamped[] {
     return this.bars([[symbol, close, changes]])
   }
@@ -102,7 +102,7 @@ export class TradingScenario {
     return this.do({ kind: 'observe-bars', observation: { feed: this.feed, bars } })
   }
 
-  /** An intent of the brain, executed at once if it is ready. */
+  /** Stores an intent of the brain, executed at once if it is ready. */
   intend(changes: Partial<NewPayload<'execution.trade_intent.v1'>> = {}): readonly Stamped[] {
     const id = changes.cycle_id ?? `intent-${(this.#count += 1)}`
     this.record({ type: 'execution.trade_intent.v1', source: 'brain', id, payload: intentFor(this, changes) })

@@ -13,7 +13,7 @@ const alertsIn = (events: readonly Stamped[], cause = 'venue_not_configured') =>
     .filter(({ type, payload }) => type === 'alert.execution' && payload['cause'] === cause)
     .map(({ payload }) => payload)
 
-/** A position at the test venue, then another venue in the settings. */
+/** A position at the test venue, after which the settings name another venue. */
 const movedAway = (venue = 'othervenue'): TradingScenario => {
   const scenario = liveScenario()
   enterLive(scenario)
@@ -40,7 +40,7 @@ describe('a position at a venue that is not configured', () => {
       expect(alertsIn(scenario.do(CHECK))).toEqual([])
       scenario.wait(scenario.configuration.alerts.repeat_seconds * 1000)
       expect(alertsIn(scenario.do(CHECK))).toMatchObject([{ position_id: position?.id, repeat: 1 }])
-      // One open alert, however often it is repeated.
+      // Repeated alerts stay one open alert.
       expect(scenario.state.operations.alerts.size).toBe(1)
       scenario.configure({ execution: { ...scenario.configuration.execution, venue: VENUE } })
       scenario.wait(scenario.configuration.alerts.repeat_seconds * 1000)

@@ -11,30 +11,34 @@ import { byId, PAPER } from './orders.ts'
 import { quantityLeft } from './positions.ts'
 
 /*
- * Orders go to one venue, the configured one. What is open at another, after the setting was changed or the log was
- * restored elsewhere, has neither exits nor stops of the engine, and nobody looks it up. Neither has what is open at the
- * configured one while it cannot be opened, as without its keys. That must not stay unsaid.
+ * Orders go to one venue, the configured one. Positions and orders may be open at another venue after the setting was
+ * changed or the log was restored elsewhere. The engine then sends no exits and stops for them and does not look them
+ * up. The same applies to the configured venue while it cannot be opened, for example without its keys. An alert
+ * reports both.
  */
 
-/** A position, or an order without one, at a venue that gets no orders. */
+/** A position, or an order without one, at a venue to which no orders are sent. */
 export interface Unrouted {
   readonly venue: string
   readonly symbol: string
   readonly positionId: PositionId | null
   readonly orderId: OrderId | null
-  /** What it is, for people. */
+  /** Description for people. */
   readonly what: string
-  /** Why the configured venue was not opened; null at another one. */
+  /** Reason why the configured venue was not opened; null for another venue. */
   readonly refusal: string | null
 }
 
-/** What is open where no orders go: at another venue than the configured one, or at that while it is not opened. */
+/**
+ * Positions and orders at venues to which no orders are sent: any other than the configured one, or the configured one
+ * while it is not opened.
+ */
 export const unroutedIn = (
   trading: TradingState,
   execution: Pick<Configuration['execution'], 'venue'>,
 ): readonly Unrouted[] => [...openElsewhere(trading, execution), ...openAtRefused(trading, execution)]
 
-/** What is open at a real venue other than the configured one. */
+/** Positions and orders at real venues other than the configured one. */
 export const openElsewhere = (
   trading: TradingState,
   { venue: configured }: Pick<Configuration['execution'], 'venue'>,
@@ -50,7 +54,7 @@ const openAtRefused = (
   return openAt(trading, (venue) => venue === configured, failed.detail)
 }
 
-/** Checks that fail before the venue is asked anything: then nothing is sent there until the service is started again. */
+/** Checks that fail before the venue is contacted. Nothing is sent there until the service is restarted. */
 export type OpeningCheck = 'keys' | 'venue'
 
 const BEFORE_OPENING: ReadonlySet<string> = new Set<OpeningCheck>(['keys', 'venue'])
@@ -60,7 +64,7 @@ const openAt = (
   isThere: (venue: string) => boolean,
   refusal: string | null,
 ): readonly Unrouted[] => {
-  // Every venue is checked before anything is opened there.
+  // Without a recorded check, no venue can have positions or orders.
   if (trading.venue.checked === null) return []
   const positions = openPositionsOf(trading)
   const held = new Set(positions.map(({ id }) => id))
@@ -82,7 +86,10 @@ const openAt = (
   ]
 }
 
-/** In one sentence, with the way out: only with its venue configured is it watched, closed and compared again. */
+/**
+ * One sentence with the solution: positions are monitored, closed and compared again only while their venue is
+ * configured.
+ */
 export const unroutedSentence = (
   { venue, what, refusal }: Unrouted,
   { venue: configured }: Pick<Configuration['execution'], 'venue'>,
@@ -92,7 +99,7 @@ export const unroutedSentence = (
       `sent there. Set execution.venue to ${venue} with its keys and restart the service, or watch ${venue} by hand`
     : `${venue} has the ${what}, but no exit or stop is sent there: ${refusal}. Until then watch ${venue} by hand`
 
-/** At once, and then as often as alerts are repeated. */
+/** Alerts at once, and then at the interval of repeated alerts. */
 export const unroutedAlerts = (
   trading: TradingState,
   { now, configuration: { alerts, execution } }: DecisionContext,
@@ -111,7 +118,7 @@ export const unroutedAlerts = (
   )
 }
 
-/** The only venue that may be configured while something is open there. */
+/** Venue with open positions or orders. No other may be configured until they are closed. */
 export const lockedVenue = (
   trading: TradingState,
   { venue: configured }: Pick<Configuration['execution'], 'venue'>,

@@ -36,7 +36,7 @@ import { entryOrderOf, isOpen } from './positions.ts'
 import { entryProgress } from './resting-orders.ts'
 import { omsEvent } from './oms-event.ts'
 
-/** A trade at the venue, under its id there. */
+/** A trade at the venue, with its id there. */
 export interface VenueFill {
   readonly venueTradeId: string
   readonly price: Price
@@ -45,7 +45,7 @@ export interface VenueFill {
   readonly atMs: number
 }
 
-/** Everything the venue knows of an order. */
+/** State of an order at the venue. */
 export interface VenueReport {
   readonly venueOrderId: string
   readonly status: 'open' | 'partial' | 'filled' | 'canceled' | 'rejected'
@@ -56,11 +56,13 @@ export interface VenueReport {
 export interface ReportCommand {
   readonly orderId: OrderId
   readonly report: VenueReport
-  /** How often the venue was asked, where the order had been unknown. */
+  /** Number of look-ups, if the order was unknown. */
   readonly lookups: number | null
 }
 
-/** What is new in a report: acknowledgement, fills, the end of the order, and what follows for its position. */
+/**
+ * Records what is new in a report: acknowledgement, fills, the end of the order, and the consequences for its position.
+ */
 export const recordReport = (
   facts: TradingFacts,
   { orderId, report, lookups }: ReportCommand,
@@ -92,7 +94,7 @@ export const recordReport = (
   return accept(...builder.events)
 }
 
-/** The venue refused the order. */
+/** Records that the venue refused the order. */
 export const recordRejection = (
   facts: TradingFacts,
   id: OrderId,
@@ -104,11 +106,11 @@ export const recordRejection = (
 export interface NotSent {
   readonly orderId: OrderId
   readonly reason: string
-  /** How long the venue asks to be left alone; null if it does not. */
+  /** Pause that the venue requests; null if it requests none. */
   readonly retryAfterMs: number | null
 }
 
-/** The order never left, or the venue turned it away unread. */
+/** Records that the order was not sent, or that the venue rejected it unread. */
 export const recordNotSent = (
   facts: TradingFacts,
   { orderId: id, reason, retryAfterMs }: NotSent,
@@ -120,7 +122,7 @@ export const recordNotSent = (
   return endAttempt(facts, id, context, (order) => failedEvent(order, NOT_SENT, details, retryAt))
 }
 
-/** It was decided not to send the order. */
+/** Records the decision not to send the order. */
 export const recordUnsent = (
   facts: TradingFacts,
   id: OrderId,
@@ -128,7 +130,10 @@ export const recordUnsent = (
   context: DecisionContext,
 ): Decision => endAttempt(facts, id, context, (order) => canceledEvent(order, order.cancelReason ?? reason))
 
-/** Of an order that is being sent; what became of any other is known already. */
+/**
+ * Ends an order that is being sent. Orders in any other status are left unchanged, because their result is known
+ * already.
+ */
 const endAttempt = (
   facts: TradingFacts,
   id: OrderId,
@@ -140,7 +145,7 @@ const endAttempt = (
   return accept(...ended(facts, order, endOf(order), context))
 }
 
-/** Events that follow from one another inside one decision: each is decided on the state after the ones before it. */
+/** Collects events inside one decision. Each is decided on the state after the ones before it. */
 class EventBuilder {
   readonly events: NewEvent[] = []
   facts: TradingFacts
@@ -173,7 +178,7 @@ class EventBuilder {
 
 export const REASON_LENGTH_MAX = 500
 
-/** In the order in which they happened, each once. */
+/** Fills that are not recorded yet, in the order of their times, each once. */
 const newFills = ({ tradeIds }: Order, { fills }: VenueReport): readonly VenueFill[] => {
   const known = new Set(tradeIds)
   const fresh = new Map(
@@ -191,7 +196,7 @@ const fillEvents = (
   context: DecisionContext,
 ): readonly NewEvent[] => {
   const order = facts.trading.orders.open.get(id)
-  // More than was ordered: the comparison of accounts finds it.
+  // The order is already filled, so the venue filled more than was ordered. The account sweep detects that.
   if (order === undefined) return []
   const fill: Fill = { price, quantity, notional: notionalOf(price, quantity), fee }
   const left = minus(quantityOpen(order), quantity)
@@ -211,12 +216,12 @@ const fillEvents = (
   ]
 }
 
-/** How far the clock of a venue may be from ours. */
+/** Largest assumed difference between the clock of a venue and ours. */
 export const VENUE_CLOCK_MS_MAX = 5000
 
 /**
- * A position exists since its first fill, however late we hear of it: what the venue charges from then on is its. A time
- * that cannot be, before the order or after now, is not believed.
+ * Time at which a position opens: that of its first fill, however late it is reported, because charges of the venue
+ * from then on belong to it. Impossible times, before the order or after now, are replaced.
  */
 const timeOfFill = ({ submittedAt }: Order, atMs: number, { now }: DecisionContext): Timestamp => {
   if (atMs < Date.parse(submittedAt) - VENUE_CLOCK_MS_MAX) return submittedAt
@@ -224,7 +229,7 @@ const timeOfFill = ({ submittedAt }: Order, atMs: number, { now }: DecisionConte
   return at < now ? at : now
 }
 
-/** The first fill of a stop that rested at the venue: from now on the position is on its way out. */
+/** Event for the first fill of a stop that rested at the venue, after which the position is closing. */
 const stopTriggeredEvents = (
   { trading }: TradingFacts,
   { id, positionId, purpose }: Order,
@@ -237,7 +242,7 @@ const stopTriggeredEvents = (
   return [omsEvent('execution.venue_stop_triggered.v1', { order_id: id, position_id: positionId, trigger })]
 }
 
-/** Not before every trade that the report counts is recorded. */
+/** An order has ended once all trades that the report counts are recorded. */
 const hasEnded = ({ status, filledQuantity }: VenueReport, { filled }: Order): boolean =>
   status !== 'open' && status !== 'partial' && filled >= filledQuantity
 
@@ -246,7 +251,7 @@ const endEvent = (order: Order, { status }: VenueReport): NewEvent =>
     ? rejectedEvent(order, 'the venue says so')
     : canceledEvent(order, order.cancelReason ?? 'remainder')
 
-/** The end of an order, and what follows from it for its position. */
+/** Events for the end of an order, and the consequences for its position. */
 export const ended = (
   facts: TradingFacts,
   order: OpenOrder,
@@ -259,7 +264,7 @@ export const ended = (
   return builder.events
 }
 
-/** What follows for a position when one of its orders has ended: it is closed, or its exit has failed. */
+/** Consequences for a position when one of its orders has ended: it is closed, or its exit has failed. */
 const positionEvents = (
   { trading }: TradingFacts,
   order: Order,
@@ -277,7 +282,8 @@ const positionEvents = (
     return closedEvents(position, NO_FILL, { reason: exit.reason, trigger: exit.trigger })
   }
   if (id !== exit.orderId || trading.orders.open.has(id)) return []
-  // It may have nothing to reduce, because the stop at the venue was first: that is looked up before anybody is told.
+  // A rejected exit may have had nothing to reduce, because the stop at the venue filled first. That is looked up
+  // before an alert is raised.
   const isRejected = trading.orders.ended.get(id)?.status === 'rejected'
   if (isRejected && exit.attempt === 1 && hasProtectiveStop(trading, positionId)) return []
   return exitFailedAlert(trading, position, { order, reason: reasonIn(end) }, context)
@@ -286,7 +292,7 @@ const positionEvents = (
 const hasProtectiveStop = ({ orders }: TradingState, id: PositionId): boolean =>
   orders.open.some((order) => order.positionId === id && isProtectiveStop(order))
 
-/** The fills of the exit are in its progress already. */
+/** The fills of the exit are already part of its progress. */
 const NO_FILL: Fill = { price: 0n as Price, quantity: NO_QUANTITY, notional: NO_USD, fee: NO_USD }
 
 export const reconciledEvent = (

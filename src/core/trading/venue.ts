@@ -22,7 +22,7 @@ import { DAY_MS, dayOf } from '../shared/time.ts'
 import type { FeedBlocker, PriceBlocker, Quoted } from './live-prices.ts'
 import { omsEvent } from './oms-event.ts'
 
-/** How fine a venue takes orders, and the smallest. Null where it does not say. */
+/** Steps and minimum sizes of orders at a venue. Null where the venue does not report them. */
 export interface Steps {
   readonly quantityStep: Quantity | null
   readonly quantityMin: Quantity | null
@@ -30,30 +30,33 @@ export interface Steps {
   readonly priceStep: Price | null
 }
 
-/** Whether real orders may be sent, as far as the log says. */
+/** Whether real orders may be sent, according to the log. */
 export interface Venue {
   readonly confirmed: { readonly venue: string; readonly by: string; readonly at: Timestamp } | null
   readonly checked: Checked | null
-  /** Of the symbols that it trades. */
+  /** Steps of the symbols that the venue trades. */
   readonly steps: PersistentMap<CanonicalSymbol, Steps>
   /** Whether stops can rest at the checked venue. */
   readonly restingStops: boolean
   readonly reduceOnly: { readonly reason: string; readonly since: Timestamp } | null
-  /** The venue holds less of them than we do: so much, signed. */
+  /** Symbols of which the venue holds less than the log, with the quantity at the venue, signed. */
   readonly missing: readonly { readonly symbol: CanonicalSymbol; readonly held: Quantity }[]
-  /** When a position was last missing; null if none ever was. */
+  /** Last time at which a position was missing; null if none ever was. */
   readonly missedAt: Timestamp | null
-  /** Difference of the venue to the books, as recorded last; too small to count as capital. */
+  /** Difference between the venue and the books, as last recorded. It is too small to count as capital. */
   readonly unexplained: Usd
-  /** The newest alert about what is open where no orders go. */
+  /** Latest alert about positions and orders at venues to which no orders are sent. */
   readonly unroutedAlert: { readonly at: Timestamp; readonly repeat: number } | null
-  /** What it last said that it trades at. */
+  /** Prices that the venue last reported. */
   readonly quoted: Quoted | null
-  /** When the first position was opened on paper, on prices of a real market. */
+  /** Time of the first paper position on prices of a real market. */
   readonly firstPaperAt: Timestamp | null
-  /** Symbols whose newest bar comes from a simulated market or a file. */
+  /** Symbols whose latest bar comes from a simulated market or a file. */
   readonly invented: PersistentMap<CanonicalSymbol, string>
-  /** Days with such bars since the first position on paper, and the newest of them: they count for nothing. */
+  /**
+   * Number of days with such bars since the first paper position, and the latest of them. They do not count towards the
+   * paper period.
+   */
   readonly inventedDays: number
   readonly inventedDay: string | null
 }
@@ -82,7 +85,7 @@ export const INITIAL_VENUE: Venue = {
   inventedDay: null,
 }
 
-/** Feeds whose prices are of no market that orders could go to. */
+/** Feeds whose prices are not those of a market for real orders. */
 const INVENTED_FEEDS: ReadonlySet<string> = new Set(['simulated', 'file'])
 
 export const evolveVenue = (venue: Venue, event: KnownEvent): Venue => {
@@ -123,7 +126,7 @@ export const evolveVenue = (venue: Venue, event: KnownEvent): Venue => {
       return { ...venue, unexplained: usdFrom(event.payload.unexplained_usd) }
     case 'execution.capital_moved.v1':
     case 'execution.loss_unexplained.v1':
-      // The books have it now.
+      // The books now include the difference.
       return { ...venue, unexplained: NO_USD }
     case 'alert.execution': {
       const { cause, repeat } = event.payload
@@ -175,17 +178,17 @@ const orNull = <Of>(value: number | null, from: (value: number) => Of): Of | nul
 const signedQuantityFrom = (value: number): Quantity =>
   signed(value < 0 ? 'short' : 'long', quantityFrom(Math.abs(value)))
 
-/** What a look at the venue found. */
+/** Result of checking a venue. */
 export interface VenueCheck {
   readonly venue: string
   readonly checks: readonly PayloadOf<'execution.venue_checked.v1'>['checks'][number][]
   /** Whether stops can rest there. */
   readonly restingStops?: boolean
-  /** Null for a symbol that it does not trade. */
+  /** Null for a symbol that the venue does not trade. */
   readonly symbols: readonly { readonly symbol: string; readonly steps: Steps | null }[]
 }
 
-/** Recorded only if it differs from what the log says already. */
+/** Records a check only if it differs from the one in the log. */
 export const recordVenueCheck = (state: Venue, check: VenueCheck): Decision => {
   const payload: PayloadOf<'execution.venue_checked.v1'> = {
     venue: check.venue,
@@ -204,7 +207,10 @@ export interface LiveConfirmation {
   readonly equity: Usd
 }
 
-/** Real money begins with an empty table: what is open on paper stays on paper. */
+/**
+ * Confirms live trading. All positions and orders of another account must be closed first: paper positions stay on
+ * paper.
+ */
 export const confirmLive = (
   { venue, operator, configHash, equity }: LiveConfirmation,
   facts: { readonly openPositions: number; readonly openOrders: number; readonly account: string },
@@ -241,7 +247,7 @@ const symbolRules = (
   price_step: priceNumberOrNull(priceStep),
 })
 
-/** What checks saw (a balance, an offset) may differ each time; what they mean may not. */
+/** Compares only the results of checks. Measured values, such as a balance or a clock offset, may differ each time. */
 const isRecorded = (
   { checked, steps, restingStops }: Venue,
   payload: PayloadOf<'execution.venue_checked.v1'>,
@@ -261,7 +267,7 @@ const isRecorded = (
     return known !== undefined && canonicalJson(symbolRules(rules.symbol, known)) === canonicalJson(rules)
   })
 
-/** Why no real entry is sent. */
+/** Reasons that keep real entries from being sent. */
 export type Blocker =
   | 'no_venue'
   | 'not_confirmed'
@@ -276,14 +282,14 @@ export type Blocker =
 
 export interface ReadinessFacts {
   readonly now: Timestamp
-  /** As configured; empty for none. */
+  /** Venue from the configuration; empty for none. */
   readonly venue: string
   readonly paperDaysMin: number
-  /** Orders in state UNKNOWN. */
+  /** Number of orders in status UNKNOWN. */
   readonly unknownOrders: number
 }
 
-/** Every one of them. Empty: entries are sent. */
+/** All blockers that apply. Empty if entries are sent. */
 export const blockersOf = (state: Venue, facts: ReadinessFacts): readonly Blocker[] => {
   const { confirmed, checked, reduceOnly } = state
   if (facts.venue === '') return ['no_venue']
@@ -296,13 +302,13 @@ export const blockersOf = (state: Venue, facts: ReadinessFacts): readonly Blocke
     check_failed: isChecked && !checked.ok,
     reduce_only: reduceOnly !== null,
     order_unknown: facts.unknownOrders > 0,
-    // Practice is no more than paper.
+    // Sandbox venues need no paper period, since they have no real money either.
     paper_period: !isSandbox(facts.venue) && !isPaperPeriodOver(state, facts),
   }
   return (Object.keys(holds) as readonly (keyof typeof holds)[]).filter((blocker) => holds[blocker])
 }
 
-/** Who never traded on paper has not begun to wait, and days of a simulated market or a file are no such days. */
+/** The paper period starts with the first paper position. Days with bars of a simulated market or a file extend it. */
 const isPaperPeriodOver = (
   { firstPaperAt, inventedDays }: Venue,
   { now, paperDaysMin }: Pick<ReadinessFacts, 'now' | 'paperDaysMin'>,

@@ -24,7 +24,7 @@ import {
   type OpenPosition,
 } from './positions.ts'
 
-/** A price that positions are compared with. A bar has a range, any other price one value. */
+/** A price that positions are compared with. A bar has a range; any other price is one value. */
 export type PriceSeen =
   | {
       readonly kind: 'bar'
@@ -37,7 +37,7 @@ export type PriceSeen =
     }
   | { readonly kind: 'quote' | 'mark' | 'tick'; readonly price: Price; readonly ts: Timestamp }
 
-/** A bar was stored: the positions of its symbol are compared with it. */
+/** Compares a stored bar with the positions of its symbol. */
 export const watchBar = (
   facts: TradingFacts,
   symbol: CanonicalSymbol,
@@ -59,7 +59,7 @@ export interface Quoted {
   readonly producer: string
 }
 
-/** The same for a price that a producer reports, if its prices may be traded on. */
+/** Like `watchBar`, for a price that a producer reports, if its prices may be traded on. */
 export const watchQuote = (
   facts: TradingFacts,
   { symbol, price, ts, producer }: Quoted,
@@ -87,11 +87,11 @@ export interface FeedTick {
   readonly symbol: CanonicalSymbol
   readonly price: Price
   readonly ts: Timestamp
-  /** An earlier price as far from all others, if there was one: the two confirm each other. */
+  /** An earlier price at the same distance from all others, or null. Two such prices confirm each other. */
   readonly confirms: Price | null
 }
 
-/** A price of the feed between two bars. Only one that ends a position is recorded, as its trigger. */
+/** Compares a price of the feed between two bars. Only a price that closes a position is recorded, as its trigger. */
 export const observeTick = (facts: TradingFacts, tick: FeedTick, context: DecisionContext): Decision => {
   const rules = monitorRules(facts, context)
   const { price, ts, confirms } = tick
@@ -108,7 +108,7 @@ export const observeTick = (facts: TradingFacts, tick: FeedTick, context: Decisi
   )
 }
 
-/** Whether a price of the feed reaches the stop or target of a position; everything else can wait for the bar. */
+/** Whether a price of the feed reaches the stop or target of a position. Everything else can wait for the bar. */
 export const reachesLevel = (portfolio: Portfolio, symbol: CanonicalSymbol, price: Price): boolean =>
   positionsOf(portfolio, symbol).some(({ status, terms, holding }) => {
     if (status === 'closing') return false
@@ -119,7 +119,7 @@ export const reachesLevel = (portfolio: Portfolio, symbol: CanonicalSymbol, pric
     return (lower !== null && price <= lower) || (upper !== null && price >= upper)
   })
 
-/** At a start, when a lockdown ends, and every minute: by the last price, or by its absence. */
+/** Compares positions with the last price, or with its absence: at a start, when a lockdown ends, and every minute. */
 export const checkPositions = (facts: TradingFacts, context: DecisionContext): Decision => {
   const rules = monitorRules(facts, context)
   return accept(
@@ -128,14 +128,17 @@ export const checkPositions = (facts: TradingFacts, context: DecisionContext): D
       const { price, atMs } = position.mark
       const ts = timestampAt(atMs)
       const finding = atGivenPrice(monitored(position, { kind: 'mark', price, ts }, rules), context)
-      // The price was looked at when it came: a change of status is not new.
+      // Changes of status were recorded when the price arrived.
       return finding.kind === 'status' ? [] : eventsOf(facts, finding, context)
     }),
     ...unroutedAlerts(facts.trading, context),
   )
 }
 
-/** A backtest gives the prices at which orders can be filled now: an exit is filled there, and without a price not yet. */
+/**
+ * A backtest passes the prices at which orders can be filled now. An exit is filled at its price, or waits if there is
+ * none.
+ */
 const atGivenPrice = (finding: Finding, { prices, now }: DecisionContext): Finding => {
   if (finding.kind !== 'exit') return finding
   const { exit } = finding
@@ -146,10 +149,10 @@ const atGivenPrice = (finding: Finding, { prices, now }: DecisionContext): Findi
   return { kind: 'exit', exit: { ...exit, basePrice: given.price, trigger } }
 }
 
-/** How near a second price has to be to confirm a jump. */
+/** Largest distance of a second price that confirms a jump. */
 const CONFIRMING_MOVE_MAX = 0.1
 
-/** One price far from the mark proves nothing, unless the mark is too old to contradict it. */
+/** A single price far from the mark is not trusted, unless the mark is too old to contradict it. */
 const isImplausible = (position: OpenPosition, price: Price, context: DecisionContext): boolean =>
   !isMarkOld(position, context) &&
   Math.abs(ratioOf(price, position.mark.price) - 1) > context.configuration.market.max_bar_move_pct
@@ -167,7 +170,7 @@ const monitorRules = (
   { now, configuration: { execution, alerts } }: DecisionContext,
 ): MonitorRules => ({ now, level: killSwitch.level, execution, alerts })
 
-/** What a price means for a position. */
+/** Consequence of a price for a position. */
 type Finding =
   | { readonly kind: 'exit'; readonly exit: Exit }
   | { readonly kind: 'alert'; readonly event: NewEvent }
@@ -206,7 +209,7 @@ const monitored = (position: OpenPosition, seen: PriceSeen, rules: MonitorRules)
   return { kind: 'status', event: updateOf(position, { status, reason }) }
 }
 
-/** Bars move a trailing stop, for the bars after them. */
+/** Bars move a trailing stop. The moved stop applies to the bars after them. */
 const trailedBy = (position: HeldPosition, seen: PriceSeen, rules: MonitorRules) => {
   const {
     terms: { direction, trailingPct },
@@ -219,7 +222,7 @@ const trailedBy = (position: HeldPosition, seen: PriceSeen, rules: MonitorRules)
   return trailedStop({ direction, trailingPct, stop, ...held }, best, rules.execution)
 }
 
-/** No price for too long: the position is treated as degrading. */
+/** Without a price for too long, the position is treated as degrading. */
 const unpriced = (position: OpenPosition, rules: MonitorRules): Finding => {
   if (position.status === 'closing') return NOTHING
   if (blocksExits(rules.level) && position.blockedExit !== null) {
@@ -231,7 +234,7 @@ const unpriced = (position: OpenPosition, rules: MonitorRules): Finding => {
     : NOTHING
 }
 
-/** The first that applies: stop, target, time. */
+/** The first exit that applies: stop, target, time. */
 const exitOf = (position: HeldPosition, seen: PriceSeen, rules: MonitorRules): Exit | null => {
   const { stopLoss, takeProfit } = position.holding
   const isLong = position.terms.direction === 'long'
@@ -244,11 +247,14 @@ const exitOf = (position: HeldPosition, seen: PriceSeen, rules: MonitorRules): E
   return isOverdue(position, seen, rules) ? exitAt(position, 'time_stop', lastPrice(seen), seen) : null
 }
 
-/** Whether the whole bar counts. A position that a wrong clock opened in the future was open before it. */
+/**
+ * Whether the whole bar counts. A position with an opening time in the future, from a wrong clock, was open before the
+ * bar.
+ */
 const wasOpenAllAlong = ({ terms: { openedAt } }: HeldPosition, seen: PriceSeen, now: Timestamp): boolean =>
   seen.kind === 'bar' && (openedAt <= seen.openTs || isFromFuture(Date.parse(openedAt), Date.parse(now)))
 
-/** The price at which a level was met; null if it was not. */
+/** Price at which a level was reached; null if it was not. */
 const reached = (
   seen: PriceSeen,
   level: Price,
@@ -260,7 +266,7 @@ const reached = (
     const price = lastPrice(seen)
     return isBeyond(price) ? price : null
   }
-  // After a gap the level itself was not to be had.
+  // After a gap, the level itself could not be traded.
   if (isBeyond(seen.open)) return seen.open
   return isBeyond(beyond === 'below' ? seen.low : seen.high) ? level : null
 }
@@ -283,7 +289,7 @@ const exitAt = (position: HeldPosition, reason: ExitReason, basePrice: Price, se
   trigger: { kind: seen.kind, price: priceNumber(basePrice), ts: seen.ts },
 })
 
-/** Under lockdown nothing is sent; the alert is repeated until an operator acts. */
+/** Under lockdown nothing is sent. The alert repeats until an operator acts. */
 const blockedFinding = (
   position: HeldPosition,
   exit: Exit | null,
@@ -319,6 +325,6 @@ const statusAt = (
 
 const lastPrice = (seen: PriceSeen): Price => (seen.kind === 'bar' ? seen.close : seen.price)
 
-/** A price that no bar carries moves the mark of a position by an event of its own. */
+/** Event that moves the mark of a position to a price that no bar carries. */
 const priceUpdate = (position: OpenPosition, price: Price): NewEvent =>
   updateOf(position, { status: position.status, reason: 'price', markPrice: price })

@@ -17,7 +17,7 @@ export const rules = (changes: Partial<Configuration['karma']> = {}): Configurat
   ...changes,
 })
 
-/** A close that was told, not traded. */
+/** A close that is an event only, without a trade. */
 export const profit = (changes: Partial<Profit> = {}): Profit => ({
   positionId: positionId('p1'),
   realized: usdFrom(49.095165),
@@ -47,7 +47,7 @@ export const settle = (
   status,
 })
 
-/** What was settled on a scenario. */
+/** Receipts of the settlements in a scenario. */
 export const receiptsOf = ({ state }: TradingScenario): readonly PayloadOf<'karma.receipt.v1'>[] =>
   [...state.treasury.receipts.values()].map(({ receipt }) => receipt)
 

@@ -60,7 +60,7 @@ export const receiptSignerOf = ({ now, nodeId, sign, sha256Hex }: DecisionContex
   sha256Hex,
 })
 
-/** Null if the close pays nothing. */
+/** Returns null if the close pays nothing. */
 export const accrualEvent = (
   profit: Profit,
   wallet: Wallet,
@@ -88,19 +88,21 @@ export const accrualEvent = (
   }
 }
 
-/** Ed25519 over the canonical JSON of what the API shows, without the signature: anyone can check it. */
+/**
+ * Ed25519 signature over the canonical JSON of the API's view, without the signature itself. Any reader can verify it.
+ */
 export const signed = (shown: Json, { sign }: Pick<ReceiptSigner, 'sign'>): string =>
   sign(canonicalJson(shown))
 
 const BILLION = 1e9
 
 /**
- * By what each contributed to the decision, in whole billionths; the residue goes to the first contributors. Equal shares
- * if nothing is known of the weights, as in intents of old logs.
+ * Shares by contribution to the decision, in whole billionths. The residue goes to the first contributors. Shares are
+ * equal if no weights are known, as in intents of old logs.
  */
 const sharesOf = (contributors: Profit['contributors']) => {
   const isWeighed = contributors.some(({ weight }) => weight > 0)
-  // Whole numbers: they add up the same in any order.
+  // Whole numbers add up alike in any order.
   const partOf = (weight: number): number => (isWeighed ? Math.round(weight * BILLION) : 1)
   const total = contributors.reduce((sum, { weight }) => sum + partOf(weight), 0)
   const byContributor = new Map<ContributorId, { readonly nodeId: NodeId; readonly part: number }>()

@@ -10,7 +10,7 @@ export type ShareAccrual = PayloadOf<'karma.intent.v1'>
 
 export interface SettlementReceipt {
   readonly receipt: PayloadOf<'karma.receipt.v1'>
-  /** The requested ids that were not settled, as in the first answer. */
+  /** Requested ids that were not settled, as in the first answer. */
   readonly skipped: readonly Skipped[]
 }
 
@@ -21,25 +21,25 @@ export interface Skipped {
 
 /** Accrued shares and their settlements. */
 export interface TreasuryState {
-  /** Accrued and not settled yet, by id. */
+  /** Shares that are accrued and not settled yet, by id. */
   readonly pending: PersistentMap<AccrualId, ShareAccrual>
   readonly pendingUsd: Usd
   /** The newest receipts, by id. The log has all of them. */
   readonly receipts: PersistentMap<ReceiptId, SettlementReceipt>
-  /** Their ids, oldest first. */
+  /** Ids of `receipts`, oldest first. */
   readonly receiptIds: readonly ReceiptId[]
-  /** The receipt of each intent that they settled, by the intent's id. */
+  /** Id of the receipt that settled an intent, by the intent's id. Covers the receipts that are kept. */
   readonly receiptOfIntent: PersistentMap<AccrualId, ReceiptId>
-  /** Of all receipts, also of those no longer kept. */
+  /** Number of all receipts, including those no longer kept. */
   readonly receiptCount: number
   readonly settledUsd: Usd
   /** The settlement whose receipt is the next event. */
   readonly settling: PayloadOf<'karma.settlement.v1'> | null
-  /** From the first live receipt on; until then the configuration decides. */
+  /** Set with the first live receipt. Until then the configuration decides. */
   readonly lockedWallet: Wallet | null
 }
 
-/** What the treasury reads: its own state, and which signals led to a trade. */
+/** State that the treasury reads: its own, and which signals led to a trade. */
 export interface TreasuryFacts {
   readonly treasury: TreasuryState
   readonly brain: BrainState
@@ -57,7 +57,7 @@ export const INITIAL_TREASURY: TreasuryState = {
   lockedWallet: null,
 }
 
-/** More than can be settled between a read of the log and a decision. */
+/** More receipts than can be stored between a read of the log and a decision. */
 export const RECEIPTS_KEPT = 1000
 
 export const evolveTreasury = (treasury: TreasuryState, event: KnownEvent): TreasuryState => {

@@ -18,9 +18,9 @@ export interface SettlementRequest {
   readonly txHash: string | null
 }
 
-/** What the log says of a request. The newest settlements may be missing; the state has them. */
+/** Facts of the log about a request. It may lack the latest settlements, which are in the state. */
 export interface SettlementStatus {
-  /** The same request was settled before. */
+  /** True if the same request was settled before. */
   readonly isRepeated: boolean
   readonly settledIds: readonly AccrualId[]
 }
@@ -28,7 +28,7 @@ export interface SettlementStatus {
 /** More would not fit into one event. */
 export const SETTLED_AT_ONCE_MAX = 250
 
-/** Records that intents were paid. A repeated request writes nothing and has the first receipt. */
+/** Records that intents were paid. A repeated request writes nothing and returns the first receipt. */
 export const settleShares = (
   karma: TreasuryState,
   { intentIds, txHash }: SettlementRequest,
@@ -65,7 +65,7 @@ const settleAllShares = (
   )
 }
 
-/** The same request has the same receipt, whatever the order of its ids. */
+/** Id of the receipt for a request. It is equal for repeated requests, whatever the order of their ids. */
 export const receiptIdOf = (
   requestedIds: readonly AccrualId[],
   txHash: string | null,

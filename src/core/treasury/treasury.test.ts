@@ -41,7 +41,7 @@ describe('automatic settlement', () => {
     ['daily', '2026-02-20T10:00:00.000Z', '2026-02-21T00:00:00.000Z', 2],
     ['weekly', '2026-02-20T10:00:00.000Z', '2026-02-22T23:59:00.000Z', 0],
     ['weekly', '2026-02-20T10:00:00.000Z', '2026-02-23T00:00:00.000Z', 2],
-    // Nobody was there at midnight.
+    // The process was down at midnight.
     ['weekly', '2026-02-20T10:00:00.000Z', '2026-02-25T07:00:00.000Z', 2],
   ] as const)('%s: created %s, asked %s: %d receipts', (settlement_mode, created, now, receipts) => {
     expect(receiptsAfter({ settlement_mode }, created, now)).toBe(receipts)
@@ -165,7 +165,7 @@ it('one intent per profitable close, none for losses, and what was settled is wh
       fc.array(fc.record({ up: fc.boolean(), settles: fc.boolean() }), { maxLength: 12 }),
       (trades) => {
         const scenario = scenarioWith()
-        // Losses in a row would end the trading.
+        // A loss streak would end the trading.
         scenario.configure({ kill_switch: { l2_loss_streak: 0, l1_daily_loss_pct: 1 } })
         for (const { up, settles } of trades) {
           scenario.bar('BTC', 100)

@@ -1,6 +1,6 @@
 import { accept, refuse, type Decision } from '../shared/decision.ts'
 
-/** Where shares are paid, and the share of a profit. */
+/** Address to which shares are paid, and the paid share of a profit. */
 export interface Wallet {
   readonly address: string
   readonly percentage: number
@@ -15,7 +15,7 @@ export interface TreasuryRules {
 
 export interface Migration {
   readonly address: string
-  /** Null: unchanged. */
+  /** Null leaves the percentage unchanged. */
   readonly percentage: number | null
   readonly reason: string
   readonly operator: string

@@ -3,7 +3,7 @@ import { ACCESS_SCOPES } from '../events/system.ts'
 import { isExpired, type AccessKey, type AccessKeys } from '../operations/access-keys.ts'
 import type { Timestamp } from '../shared/brand.ts'
 
-/** Without the hash: it identifies nothing that a reader needs. */
+/** The hash is left out, because no reader needs it. */
 export const accessKeyView = z.object({
   name: z.string(),
   scopes: z.array(z.enum(ACCESS_SCOPES)),
@@ -16,7 +16,7 @@ export const accessKeyView = z.object({
 
 export type AccessKeyView = z.infer<typeof accessKeyView>
 
-/** By name. */
+/** Access keys by name. */
 export const viewAccessKeys = (keys: AccessKeys, now: Timestamp): readonly AccessKeyView[] =>
   [...keys.values()]
     .map((key) => viewAccessKey(key, now))

@@ -42,7 +42,7 @@ export type AuthorsView = z.infer<typeof authorsView>
 const GROUPS_MAX = 50
 const MEMBERS_MAX = 20
 
-/** `resolved`: the newest outcomes of all authors. */
+/** `resolved`: latest outcomes of all authors. */
 export const viewAuthors = (
   state: KnownAuthors,
   resolved: readonly JudgedCall[],

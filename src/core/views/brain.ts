@@ -78,7 +78,7 @@ export const cycleView = z.object({
 
 export type CycleView = z.infer<typeof cycleView>
 
-/** What a cycle came to: its intents as they stand after everything that followed in the same batch. */
+/** Result of a cycle. Its intents include the effects of everything that followed in the same batch. */
 export const viewCycle = (
   cycle: { readonly id: string; readonly events: readonly Stamped[] },
   { trading: { intents, killSwitch }, brain }: Pick<State, 'trading' | 'brain'>,
@@ -168,7 +168,7 @@ export const explanationView = z.object({
 
 export type ExplanationView = z.infer<typeof explanationView>
 
-/** What the log holds of a cycle, as far as it is asked for. */
+/** Events that the log holds of a cycle, as far as the explanation reads them. */
 export interface StoredCycle {
   readonly cycleId: string
   readonly ts: Timestamp

@@ -64,7 +64,7 @@ const typesOf = (domain: Producer['domain'], seen: readonly string[]): SignalTyp
 
 let known: Readonly<Record<string, Record<string, unknown>>> | null = null
 
-/** Made when they are first asked for: it takes longer than a start should. */
+/** Built on first use, because it takes too long for a start. */
 const schemas = (): Readonly<Record<string, Record<string, unknown>>> =>
   (known ??= Object.fromEntries(
     SIGNAL_TYPES.map(({ type, payload }) => [type, { ...z.toJSONSchema(payload) }]),
@@ -140,7 +140,7 @@ export const TOOLS: readonly { readonly name: ToolName; readonly description: st
   DESCRIPTIONS,
 ).map(([name, description]) => ({ name: name as ToolName, description }))
 
-/** They reduce risk or carry an operator's decision, so they have priority over all others. */
+/** Tools that reduce risk or carry an operator's decision. They have priority over all others. */
 export const URGENT_TOOLS: readonly ToolName[] = [
   'cancel_order',
   'close_all_positions',

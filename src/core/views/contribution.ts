@@ -120,7 +120,7 @@ export const contributionView = authorView.extend({
 
 export type ContributionView = z.infer<typeof contributionView>
 
-/** What became of a call. */
+/** Event that settled or measured a call. */
 export type JudgedCall = Extract<
   KnownEvent,
   { readonly type: 'attribution.resolved.v1' | 'attribution.measured.v1' }
@@ -207,14 +207,16 @@ export const refOf = (state: KnownAuthors, author: string): AuthorRef => {
   return { author, kind: 'contributor', id, name: contributorOf(state, author)?.name ?? id }
 }
 
-/** Whom an author repeats, and how far: by what is still ahead of their calls, or by following them at any delay. */
+/**
+ * Authors that this author repeats, and how far: by repeating calls that are still open, or by following at any delay.
+ */
 const repeatedBy = ({ repeats, follows }: Contribution): ReadonlyMap<string, number> => {
   const overlaps = new Map(repeats.map(({ author, overlap }) => [author, overlap]))
   for (const { author, part } of follows) overlaps.set(author, Math.max(part, overlaps.get(author) ?? 0))
   return overlaps
 }
 
-/** Those whom it repeats, and those who repeat it. */
+/** Authors that this author repeats, and authors that repeat it. */
 const companionsOf = (
   state: KnownAuthors,
   author: string,
@@ -240,14 +242,16 @@ const companionsOf = (
     }))
 }
 
-/** Empty for a call that says nothing about its author: one that is void, or decided by a trade that many supported. */
+/**
+ * Grade of a judged call. Empty for a call without a grade: a void one, or one that a trade of several authors decided.
+ */
 const addedBy = (
   { reputation: { calls } }: KnownAuthors,
   event: JudgedCall,
 ): ContributionView['newest_calls'] => {
   const { ts, payload } = event
   const author = authorKey(payload.contributor_id, payload.producer_id)
-  // The fold itself grades the call, so that what is shown is what counted.
+  // Graded by the fold itself, so that the view shows the grade that counted.
   const added = evolveOutcomes(INITIAL_OUTCOMES, event, calls).edges.get(author)?.sum
   if (added === undefined) return []
   const { call_id, symbol, direction, horizon, return_pct, band_pct, hit } = payload
@@ -287,7 +291,7 @@ export const accumulated = (days: Days): ContributionView['days'] => {
 
 const BIN_EDGES = [0, 0.5, 0.6, 0.7, 0.8, 0.9, 1] as const
 
-/** What was stated beside what happened; void calls do not count. */
+/** Stated probabilities compared with actual hits. Void calls do not count. */
 export const calibrationOf = (judged: readonly JudgedCall[]): ContributionView['calibration'] => {
   const stated = judged.flatMap(({ type, payload: call }) =>
     type === 'attribution.resolved.v1' && call.hit !== null

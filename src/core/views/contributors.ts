@@ -39,7 +39,7 @@ export const viewContributor = (contributor: Contributor): ContributorView => {
   return { ...withoutKey(contributor), ...(publicKey === null ? {} : { public_key: publicKey }) }
 }
 
-/** Whom these events registered. */
+/** The contributor that these events registered. */
 export const viewRegistered = (events: readonly Stamped[]): ContributorView => {
   const { byId } = events
     .flatMap((event) => asKnown(event) ?? [])
@@ -59,7 +59,7 @@ export const viewAttested = (contributors: Contributors): z.infer<typeof atteste
     return uid === null ? [] : [{ contributor_id: id, node_id: nodeId, uid }]
   })
 
-/** Null if none is stored. */
+/** The attestation of a contributor, or null without one. */
 export const viewAttestation = ({ id, metadata }: Contributor): z.infer<typeof attestationView> | null => {
   const { eas } = metadata
   const attestation = isJsonObject(eas) ? eas['attestation'] : undefined
@@ -73,7 +73,7 @@ const uidIn = ({ eas }: JsonObject): string | null => {
   return typeof uid === 'string' && uid !== '' ? uid : null
 }
 
-/** Those that are registered now, oldest first. */
+/** Registered contributors, oldest first. */
 const inOrder = ({ byId, idOfNode }: Contributors): readonly Contributor[] =>
   [...idOfNode.values()]
     .flatMap((id) => byId.get(id) ?? [])

@@ -5,6 +5,6 @@ import { shown } from './members.ts'
 
 const showRecord = shown(eventRecordView.omit({ verified: true }))
 
-/** What `eventRecordText` writes, member by member. */
+/** The members that `eventRecordText` writes. */
 export const viewEventRecord = (record: LogRecord): z.infer<typeof eventRecordView> =>
   showRecord({ ...record, payload: shownPayload(record) })

@@ -29,7 +29,7 @@ export const viewKillSwitch = (killSwitch: KillSwitch): KillSwitchView =>
 
 const showKillSwitch = shown(killSwitchView)
 
-/** Where a command left the switch, even if it was moved since. */
+/** State of the kill switch right after a command, even if it has changed since. */
 export const viewKillSwitchAfter = (before: KillSwitch, events: readonly Stamped[]): KillSwitchView =>
   viewKillSwitch(events.flatMap((event) => asKnown(event) ?? []).reduce(evolveKillSwitch, before))
 
@@ -126,7 +126,7 @@ export const viewLive = (state: State, configuration: Configuration, now: Timest
   }
 }
 
-/** What holds live trading back, and how it ends. */
+/** Describes a blocker of live trading and how to remove it. */
 export const sentenceOf = (
   code: Exclude<ShownBlocker, 'open_elsewhere'>,
   { execution, market }: Configuration,

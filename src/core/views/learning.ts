@@ -70,7 +70,7 @@ export const viewWeights = (
   }
 }
 
-/** Null for what is left of a damaged record. */
+/** Returns null for a damaged record. */
 export const viewLearningRun = (
   { id, ts: at }: { readonly id: string; readonly ts: string },
   payload: unknown,
@@ -119,7 +119,7 @@ type FeedbackReport = Pick<z.infer<typeof feedbackView>, 'signals_evaluated' | '
 const MISSES_SHOWN = 10
 const HOUR_MS = 3_600_000
 
-/** What agents said of a producer's signals within the window. An order that never filled says nothing of its signal. */
+/** Feedback of agents on a producer's signals within the window. Orders that never filled are left out. */
 export const reportFeedback = (
   entries: readonly FeedbackEntry[],
   now: Timestamp,

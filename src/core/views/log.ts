@@ -14,8 +14,8 @@ const storedPayload = z
   .meta({ description: 'the stored text itself if it was damaged and is no JSON object any more' })
 
 /**
- * The stored text as it is, for splicing: a third of the time of writing it anew, and numbers keep the form that was
- * hashed. It is still parsed, since damaged text must not break the answer.
+ * The stored text of a payload, for splicing. It takes a third of the time of writing it anew, and numbers keep the
+ * form that was hashed. It is still parsed, since damaged text must not break the answer.
  */
 export const payloadText = (record: Pick<LogRecord, 'payload'>): string =>
   payloadOf(record) === null ? JSON.stringify(record.payload) : record.payload
@@ -57,7 +57,7 @@ export const eventRecordText = (record: LogRecord, { isUnsigned = false } = {}):
 
 const quote = (text: string | null): string => JSON.stringify(text)
 
-/** What a verification of the log found, as every surface shows it. */
+/** Result of a verification of the log, as every surface shows it. */
 export const integrityView = z.object({
   ok: z.boolean(),
   mode: z.enum(['fast', 'full']),

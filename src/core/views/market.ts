@@ -48,7 +48,7 @@ export const barView = z.object({
 
 export type BarView = z.infer<typeof barView>
 
-/** Of the universe, and others that have bars; in the spelling of the universe. */
+/** Symbols of the universe, in its spelling, and other symbols with bars. */
 const symbolsIn = ({ market }: Pick<State, 'market'>, { universe }: Configuration): readonly string[] => {
   const known = new Map<CanonicalSymbol, string>(
     universe.symbols.map((name) => [canonicalSymbol(name), name]),
@@ -95,6 +95,6 @@ export const viewPrices = (
   })
 }
 
-/** Null for a record that holds no bar. */
+/** Returns null for a record without a bar. */
 export const viewBar = (record: LogRecord): BarView | null =>
   barView.safeParse(payloadOf(record)).data ?? null

@@ -12,24 +12,27 @@ type Shown<Member> = Member extends readonly (infer Item)[] ? readonly Item[] : 
 
 type Nullable<View> = { [Member in keyof View]: null extends View[Member] ? Member : never }[keyof View]
 
-/** What a view shows, by the names of the wire. What may be null may also be missing. */
+/** Payload with the members of a view, under the names of the wire. Nullable members may also be missing. */
 type Payload<View> = { readonly [Member in Exclude<keyof View, Nullable<View>>]: Shown<View[Member]> } & {
   readonly [Member in Nullable<View>]?: Shown<View[Member]> | undefined
 }
 
-/** The same by the names that core uses (`size_pct` is `sizePct`). None may be missing, but some undefined. */
+/**
+ * Facts with the members of a view, under the names that core uses (`size_pct` is `sizePct`). No member may be missing,
+ * but nullable ones may be undefined.
+ */
 type Facts<View> = {
   readonly [Member in keyof View as Camel<Member>]:
     | Shown<View[Member]>
     | (null extends View[Member] ? undefined : never)
 }
 
-/** Shows each member of the view from the payload member of the same name, and nothing else of it. */
+/** Shows each member of the view from the payload member of the same name, and no other member. */
 export const picked = <View extends z.ZodObject>(
   view: View,
 ): ((from: Payload<z.infer<View>>) => z.infer<View>) => pick(view, (name) => name)
 
-/** Shows each member of the view from the fact of the same name in camel case, and nothing else of them. */
+/** Shows each member of the view from the fact of the same name in camel case, and no other fact. */
 export const shown = <View extends z.ZodObject>(
   view: View,
 ): ((from: Facts<z.infer<View>>) => z.infer<View>) =>
@@ -49,7 +52,7 @@ interface Identified {
   readonly id: string
 }
 
-/** By time, and by id where times are equal. */
+/** Compares by time, and by id where times are equal. */
 export const oldestFirst =
   <Item extends Identified>(timeOf: (item: Item) => string) =>
   (one: Item, other: Item): number =>

@@ -50,12 +50,12 @@ export interface OrderFilter {
   readonly limit: number
 }
 
-/** Newest first. */
+/** Orders, newest first. */
 export const viewOrders = ({ open, ended }: Orders, filter: OrderFilter): OrderView[] =>
   [open, ended]
     .flatMap((orders) => [...orders.values()].sort(newestFirst(({ submittedAt }) => submittedAt)))
     .filter((order) => filter.status === 'all' || order.status === filter.status)
-    // An open order is never left out for ended ones: somebody may have to act on it.
+    // Ended orders never displace open ones, which may need an operator.
     .slice(0, filter.limit)
     .sort(newestFirst(({ submittedAt }) => submittedAt))
     .map(viewOrder)
@@ -77,7 +77,7 @@ export const viewOrder = (order: Order): OrderView =>
 
 const showOrder = shown(orderView)
 
-/** An intent as its cycle shows it, with its origin and its order. */
+/** An intent in the form in which its cycle shows it, with its origin and its order. */
 export const intentView = cycleIntentView.extend({
   cycle_id: z.string(),
   conviction_id: z.string(),
@@ -96,7 +96,7 @@ export interface IntentFilter {
   readonly limit: number
 }
 
-/** Newest first: ids grow with time. */
+/** Intents, newest first: their ids grow with time. */
 export const viewIntents = (intents: Intents, { status, limit }: IntentFilter): IntentView[] =>
   [...intents.values()]
     .filter((intent) => status === 'all' || intent.status === status)

@@ -65,7 +65,7 @@ export const portfolioView = z.object({
 
 export type PortfolioView = z.infer<typeof portfolioView>
 
-/** Where the account stands, beside the limits it is held against. */
+/** Figures of the account, beside the limits that apply to them. */
 export const viewPortfolio = (state: State, configuration: Configuration, now: Timestamp): PortfolioView => {
   const { execution, risk, kill_switch: killSwitch } = configuration
   const { ledger, book, venue } = state.trading
@@ -116,7 +116,7 @@ interface EquityFacts {
   readonly curve: EquityCurve
 }
 
-/** Equity as it was at evenly spread times, and as it is. Without samples it never was another. */
+/** Equity at evenly spaced times and now. Without samples, the current equity stands for all times. */
 export const viewEquityHistory = ({
   nowMs,
   sinceMs,

@@ -89,7 +89,7 @@ const closing: Position = {
   },
 }
 
-/** Under the ids a, b, c … */
+/** Positions with the ids a, b, c … */
 const listed = (...positions: readonly Position[]) =>
   PersistentMap(
     positions.map((one, index) => {

@@ -89,7 +89,7 @@ export const closedAllView = z.object({
 
 export type ClosedAllView = z.infer<typeof closedAllView>
 
-/** What became of every position that an operator wanted closed. */
+/** Result for each position that an operator closed with this command. */
 export const viewClosedAll = (events: readonly Stamped[], positions: Positions): ClosedAllView => {
   const known = events.flatMap((event) => asKnown(event) ?? [])
   return {

@@ -53,7 +53,7 @@ export const producerStatusView = z.object({
 
 export type ProducerStatusView = z.infer<typeof producerStatusView>
 
-/** Registered ones, by name. */
+/** Registered producers by name. */
 export const viewProducers = ({ registered }: Producers): ProducerView[] =>
   byName([...registered.values()]).map(viewProducer)
 
@@ -64,7 +64,7 @@ const showProducer = shown(producerView)
 
 type StatusRules = ReputationRules & { readonly influence: ContributionRules }
 
-/** Built-in and registered ones, by name. */
+/** Built-in and registered producers by name. */
 export const viewProducerStatus = (
   { signals: { producers }, reputation }: Pick<State, 'signals' | 'reputation'>,
   { now, rules }: { readonly now: Timestamp; readonly rules: StatusRules },
@@ -119,7 +119,7 @@ const NO_RUN = {
   quarantinedUntil: null,
 }
 
-/** How it goes now: who does not run when it should has no health to speak of. */
+/** Current health; `stale` for a healthy or degraded producer that missed several runs. */
 export const healthAt = (run: RunRecord | undefined, intervalMs: number | null, now: Timestamp): Health => {
   if (run === undefined) return 'unknown'
   const isLate =

@@ -65,7 +65,7 @@ export const scoreView = z.object({
 
 export type ScoreView = z.infer<typeof scoreView>
 
-/** What a score is computed with. */
+/** Inputs of a score. */
 export interface Scoring {
   readonly asOf: Timestamp
   readonly outcomes: Outcomes
@@ -128,7 +128,7 @@ export const viewScore = (
 
 const showScore = shown(scoreView)
 
-/** Best first. There may be many thousand contributors and few places, so only the best are kept in order. */
+/** Best first. Only the requested number is kept in order, because there may be many thousand contributors. */
 export const viewLeaderboard = ({ byId }: Contributors, scoring: Scoring, limit: number): ScoreView[] => {
   const pointsOf = pointsAt(scoring.asOf, scoring.rules)
   const best: Ranked[] = []
@@ -243,13 +243,13 @@ const windowsOf = (trail: Trail, now: Timestamp, daysOf: (windowDays: number) =>
       .map(([name, signals, days]) => [name, { signals, ...successOf(daysOf(days)) }]),
   )
 
-/** Those who stood behind a node id, or the producer itself. */
+/** Author keys behind a node id, or of the producer itself. */
 const authorsOf = ({ contributorIds }: Trail, producerId: string): readonly string[] =>
   contributorIds.length === 0
     ? [authorKey(null, producerId)]
     : contributorIds.map((id) => authorKey(id, producerId))
 
-/** Day by day; mostly there is one author. */
+/** Outcomes by day. Usually there is only one author. */
 const dailyOf = (
   outcomes: Outcomes,
   authors: readonly string[],
@@ -265,7 +265,7 @@ const dailyOf = (
   return [...byDay].toSorted(([one], [other]) => one - other).map(([, tally]) => tally)
 }
 
-/** The deepest fall of all returns in the direction of the calls, added up day by day. */
+/** Hit rate, and the largest drawdown of the returns in the direction of the calls, summed by day. */
 const successOf = (days: readonly Tally[]): Pick<Window, 'hit_rate' | 'max_drawdown_pct'> => {
   const { resolved, hits } = sumOf(days)
   let [sum, peak, deepest] = [0, 0, 0]

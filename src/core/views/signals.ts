@@ -24,18 +24,18 @@ const showSignal = shown(signalItemView)
 export const viewSignalItem = (record: LogRecord): z.infer<typeof signalItemView> =>
   showSignal({ ...record, payload: shownPayload(record) })
 
-/** The same as JSON text. */
+/** The signal as JSON text. */
 export const signalItemText = (record: LogRecord): string =>
   `{"id":${JSON.stringify(record.id)},"type":${JSON.stringify(record.type)},"ts":${JSON.stringify(record.ts)}` +
   `,"source":${JSON.stringify(record.source)},"payload":${payloadText(record)}}`
 
 export const submissionView = z.object({ event_id: z.string(), contributor_id: z.string() })
 
-/** What a submission stored: now, or the first time it was sent. */
+/** Ids of the events that a submission stored, now or when it was first sent. */
 export const viewSubmission = (events: readonly Stamped[]): z.infer<typeof submissionView> => {
   const [signal, attribution] = events
   assert(signal !== undefined, 'a submission stores a signal')
-  // A repeated one is answered with its signal alone, whose key says who sent it.
+  // A repeated submission returns only its signal, whose key contains the contributor.
   const contributorId = attribution?.payload['contributor_id'] ?? contributorOfKey(signal.dedupeKey)
   assert(typeof contributorId === 'string', 'a submission is attributed')
   return { event_id: signal.id, contributor_id: contributorId }
@@ -126,7 +126,7 @@ export const attributionView = z.object({
 
 export type AttributionView = z.infer<typeof attributionView>
 
-/** What became of a signal, as far as the log says. */
+/** Events about a signal after it was stored. */
 interface Aftermath {
   readonly attribution: PayloadOf<'attribution.recorded.v1'> | null
   readonly verdict: Verdict | null
@@ -164,7 +164,7 @@ export const viewAttribution = (
   }
 }
 
-/** Known once every trade is over. */
+/** Result of the trades on a signal, once all of them are closed. */
 const outcomeOf = (trades: AttributionView['trades']): AttributionView['outcome'] => {
   const closings = trades.flatMap(({ pnl, closed_at }) =>
     pnl === null || closed_at === null ? [] : [{ pnl, closed_at }],
@@ -174,21 +174,21 @@ const outcomeOf = (trades: AttributionView['trades']): AttributionView['outcome'
     .toSorted()
     .at(-1)
   if (last === undefined || closings.length < trades.length) return null
-  // As money, so that dust does not add up.
+  // Summed as money, so that rounding errors do not add up.
   const total = sumOf(closings.map(({ pnl }) => usdFrom(pnl)))
   return { pnl: usdNumber(total), realized_at: last }
 }
 
-/** What an event says of the call of a signal, and when. */
+/** An event about the call of a signal, and its time. */
 export interface Judged<Type extends 'attribution.resolved.v1' | 'attribution.measured.v1'> {
   readonly at: string
   readonly payload: PayloadOf<Type>
 }
 
-/** How the call was judged. */
+/** Event that settled the call. */
 export type Verdict = Judged<'attribution.resolved.v1'>
 
-/** What the price did by the time of a call that was traded on. */
+/** Price move by the due time of a call that was traded on. */
 type Measure = Judged<'attribution.measured.v1'>
 
 const callOf = (
@@ -216,7 +216,7 @@ const statusOf = (verdict: Verdict | null): 'open' | 'resolved' | 'void' => {
   return verdict.payload.hit === null ? 'void' : 'resolved'
 }
 
-/** The contributor who stands behind it, else whatever the signal calls its source. */
+/** The contributor behind the signal, else the source that the signal names. */
 export const producerOf = (
   signal: Pick<Stamped, 'source'>,
   attribution: PayloadOf<'attribution.recorded.v1'> | null,

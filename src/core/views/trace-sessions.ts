@@ -40,7 +40,7 @@ export const traceSessionDetailView = traceSessionView.extend({
 
 export type TraceSessionDetailView = z.infer<typeof traceSessionDetailView>
 
-/** When a session is looked at, and how long it lives without access. */
+/** Time of the view, and how long a session stays open without access. */
 export interface SessionContext {
   readonly now: Timestamp
   readonly ttlHours: number
@@ -51,7 +51,7 @@ export const viewSession = (session: TraceSession, { now, ttlHours }: SessionCon
 
 const showSession = shown(traceSessionView)
 
-/** What these events opened. */
+/** The session that these events opened. */
 export const viewOpened = (events: readonly Stamped[], context: SessionContext): TraceSessionView => {
   const { sessions } = events.flatMap((event) => asKnown(event) ?? []).reduce(evolveTraces, INITIAL_TRACES)
   const [session] = sessions.values()

@@ -57,7 +57,7 @@ export const viewTreasury = (
   }
 }
 
-/** Pending ones, oldest first. */
+/** Pending accruals, oldest first. */
 export const viewPendingAccruals = ({ pending }: Pick<TreasuryState, 'pending'>): ShareAccrualView[] =>
   [...pending.values()].map(({ intent_id: id, ...members }) => ({ id, ...members })).sort(byTime)
 
@@ -65,7 +65,7 @@ export const viewPendingAccruals = ({ pending }: Pick<TreasuryState, 'pending'>)
 export const viewReceipts = (receipts: Iterable<SettlementReceipt['receipt']>): ReceiptView[] =>
   [...receipts].map(viewReceipt).sort(byTime).reverse()
 
-/** What a settlement answers, the first time and every time after. */
+/** Answer to a settlement request. Repeated requests return the same. */
 export const viewSettlement = ({ receipt, skipped }: SettlementReceipt): SettlementView => ({
   receipt: viewReceipt(receipt),
   skipped: [...skipped],

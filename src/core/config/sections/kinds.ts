@@ -3,15 +3,15 @@ import { faultOf } from '../../shared/faults.ts'
 
 interface NumberRange {
   readonly min?: number
-  /** The bound itself is not allowed. */
+  /** Lower bound that is itself not allowed; `below` likewise. */
   readonly above?: number
   readonly below?: number
   readonly max?: number
 }
 
 /**
- * As `describe`, without a copy of the schema. Every command builds the several hundred schemas of the settings when it
- * starts: for the same reason all checks of a key are added at once.
+ * Like `describe`, but does not copy the schema. Every command builds several hundred schemas at its start. For the
+ * same reason all checks of a key are added at once.
  */
 const described = <Schema extends z.ZodType>(schema: Schema, description: string): Schema => {
   z.globalRegistry.add(schema, { description })
@@ -26,7 +26,10 @@ export type SecretForm = 'value' | 'password' | 'path'
 
 const secretForms = new WeakMap<z.core.$ZodType, SecretForm>()
 
-/** Declares a secret setting. Goes around the finished schema: every change of a schema is another one. */
+/**
+ * Declares a secret setting. Wrap the finished schema: every method of a schema returns another schema, which loses the
+ * mark.
+ */
 export const secret = <Schema extends z.ZodType>(form: SecretForm, schema: Schema): Schema => {
   secretForms.set(schema, form)
   return schema
@@ -34,7 +37,7 @@ export const secret = <Schema extends z.ZodType>(form: SecretForm, schema: Schem
 
 export const secretFormOf = (schema: z.core.$ZodType): SecretForm | null => secretForms.get(schema) ?? null
 
-/** A section or nested group: unknown keys are faults, a missing group is its defaults. */
+/** A section or nested group. Unknown keys are faults, and a missing group has its defaults. */
 export const group = <Shape extends z.core.$ZodLooseShape>(description: string, shape: Shape) => {
   const schema = z.strictObject(shape)
   // Every key has a default, so the empty object is always a complete group.

@@ -25,7 +25,7 @@ export const producers = group('Producers', {
   stale_intervals: whole(3, 1, 1000, 'expected runs missed before it counts as stale'),
 })
 
-/** What runs of the files in `strategies`; what is not named here is only there for backtests. */
+/** Files in `strategies` that run. Files without an entry here are only available to backtests. */
 export const strategies = z
   .record(
     z.string().regex(STRATEGY_NAME),

@@ -5,7 +5,7 @@ import { choice, flag, group, number, plainText, positiveShare, share, symbol, w
 const basisPoints = (fallback: number, description: string) =>
   number(fallback, { min: 0, max: 1000 }, description)
 
-/** Keys go there: no other machine is ever named by a setting. */
+/** Keys are sent to this address, so it can only name this machine. */
 const LOOPBACK_URL = /^(http:\/\/(127\.0\.0\.1|localhost|\[::1\]):\d{1,5})?$/
 
 const hours = (fallback: number, description: string) =>

@@ -7,7 +7,10 @@ export const numberIn = (cell: string): number | null => {
   return NUMBER.test(text) ? Number(text) : Number.NaN
 }
 
-/** Milliseconds since 1970; null for what is not a time. A bare number is seconds, milli- or microseconds by its size. */
+/**
+ * Milliseconds since 1970; null for text that is not a time. The size of a bare number tells whether it is in seconds,
+ * milliseconds or microseconds.
+ */
 export const timeIn = (cell: string): number | null => {
   const text = cell.trim()
   if (NUMBER.test(text)) return millisecondsOf(Number(text))
@@ -20,7 +23,7 @@ const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i
 /** How spreadsheets and data frames write an empty cell. */
 const EMPTY: ReadonlySet<string> = new Set(['', 'nan', 'null', 'none', 'n/a'])
 
-/** The year 1973 in milliseconds, 5138 in seconds: no file of bars is from either. */
+/** Limits between units: the year 1973 in milliseconds, and 5138 in seconds. No file of bars reaches either. */
 const SECONDS_MAX = 1e11
 const MILLISECONDS_MAX = 1e14
 const MICROSECONDS_MAX = 1e17
@@ -95,7 +98,7 @@ export const jsonColumnsOf = (line: string, optional: readonly string[]): readon
   return names.includes('symbol') ? [...new Set([...names, ...optional])] : names
 }
 
-/** The cells of a line, or what is wrong with it. */
+/** The cells of a line, or its fault. */
 export const jsonCellsOf =
   (columns: readonly string[]) =>
   (line: string): readonly string[] | string => {

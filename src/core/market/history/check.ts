@@ -1,7 +1,7 @@
 import { DAY_MS, timestampAt } from '../../shared/time.ts'
 import { historyBarFault, isSameBar, type HistoryBar } from './series.ts'
 
-/** What can be wrong with recorded bars. */
+/** Kinds of faults in recorded bars. */
 export const FINDING_KINDS = [
   'gap',
   'duplicate',
@@ -23,24 +23,24 @@ export interface Finding {
 
 export interface HistoryFindings {
   readonly bars: number
-  /** Of all findings, also those that are not listed. */
+  /** Number of findings by kind, including those not listed. */
   readonly counts: Readonly<Record<FindingKind, number>>
-  /** The first ones of each kind. */
+  /** The first findings of each kind. */
   readonly findings: readonly Finding[]
-  /** Bars that are missing between the first and the last. */
+  /** Number of missing bars between the first and the last. */
   readonly missing: number
 }
 
-/** How many findings of a kind are listed; all are counted. */
+/** Number of listed findings per kind. All findings are counted. */
 const LISTED_MAX = 20
 
 export interface HistoryCheck {
-  /** The next bars, as they are stored. */
+  /** Adds the next bars, in the order in which they are stored. */
   add(bars: readonly HistoryBar[]): void
   result(): HistoryFindings
 }
 
-/** Looks at bars as they come, month by month: memory does not grow with the history. */
+/** Checks bars month by month, so that memory does not grow with the history. */
 export const createHistoryCheck = (seconds: number, nowMs: number): HistoryCheck => {
   const barMs = seconds * 1000
   const counts = Object.fromEntries(FINDING_KINDS.map((kind) => [kind, 0])) as Record<FindingKind, number>
@@ -106,7 +106,7 @@ export const createHistoryCheck = (seconds: number, nowMs: number): HistoryCheck
 const largestMove = (before: number, { high, low, close }: HistoryBar): number =>
   Math.max(...[high, low, close].map((price) => Math.abs(price / before - 1)))
 
-/** Far beyond what these bars do: forty times their median move, and five percent at least. */
+/** Limit far beyond the usual moves of these bars: forty times their median move, and at least five percent. */
 const outlierLimit = (bars: readonly HistoryBar[]): number => {
   const moves = bars
     .flatMap((bar, index) => {
@@ -125,7 +125,7 @@ interface ZoneFinding {
   readonly detail: string
 }
 
-/** Nearly all bars are off the grid by the same time: days that begin at another midnight. */
+/** A finding if nearly all bars are off the grid by the same offset: their days start at another midnight. */
 const shiftedGrid = (offsets: ReadonlyMap<number, number>, bars: number): readonly ZoneFinding[] => {
   const [most] = [...offsets].sort(([, one], [, other]) => other - one)
   if (most === undefined || most[1] < bars * 0.9) return []
@@ -136,8 +136,8 @@ const shiftedGrid = (offsets: ReadonlyMap<number, number>, bars: number): readon
 const HOUR_MS = 3_600_000
 
 /**
- * Times in a zone with summer time lack one hour on a Sunday in March (in the south: in September or October). One such
- * Sunday may be an outage, two are a clock.
+ * Detects times in a zone with daylight saving, which lack one hour on a Sunday in March (in the south: in September or
+ * October). One such Sunday may be an outage, two are a clock.
  */
 const createClockChanges = () => {
   const changes: number[] = []

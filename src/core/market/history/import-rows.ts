@@ -1,7 +1,7 @@
 import { numberIn, splitCsv, timeIn } from './cells.ts'
 import { historyBarFault, seriesSymbol, seriesSymbols, venueName, type HistoryBar } from './series.ts'
 
-/** A bar of a foreign file. What the row does not name comes from the command line or the name of the file. */
+/** A bar of a foreign file. Values that the row lacks come from the command line or the name of the file. */
 export interface ImportedBar {
   readonly venue: string | null
   readonly symbol: string | null
@@ -16,21 +16,21 @@ export type ImportedRow =
 export interface ImportFormat {
   /** For people: `header` or `no header`. */
   readonly title: string
-  /** The first line is data. */
+  /** True if the first line is data. */
   readonly startsWithData: boolean
   read(cells: readonly string[], named?: NamedMarket): ImportedRow
 }
 
-/** What the command line says of the rows. */
+/** Market that the command line names for the rows. */
 export interface NamedMarket {
   readonly venue?: string | undefined
   readonly symbol?: string | undefined
 }
 
-/** Cells of a line, by what separates them; null when a quote is not closed. */
+/** Splits a line into cells; returns null for an unclosed quote. */
 export type CellSplitter = (line: string) => readonly string[] | null
 
-/** Commas, unless the first line has more semicolons or tabs. */
+/** Separates by comma, unless the first line has more semicolons or tabs. */
 export const splitterOf = (firstLine: string): CellSplitter => {
   const [separator] = [',', ';', '\t']
     .map((mark) => ({ mark, count: firstLine.split(mark).length }))
@@ -40,7 +40,7 @@ export const splitterOf = (firstLine: string): CellSplitter => {
   return (line) => line.split(mark).map((cell) => cell.trim().replace(/^"(.*)"$/, '$1'))
 }
 
-/** How to read rows that begin like this; null when these are no columns of bars. */
+/** Format of rows with this first line; null if its columns are not those of bars. */
 export const importFormatOf = (firstCells: readonly string[]): ImportFormat | null => {
   const names = firstCells.map((cell) => cell.trim().toLowerCase())
   return wideFormat(firstCells, names) ?? namedFormat(names) ?? plainFormat(firstCells)
@@ -52,7 +52,7 @@ export const WANTED_IMPORT_COLUMNS =
 
 const PRICES = ['open', 'high', 'low', 'close'] as const
 
-/** In this order of preference: files with a number and a date have the same time in both. */
+/** Column names in order of preference: files with both a number and a date state the same time in both. */
 const TIME_NAMES = [
   'open_time',
   'opentime',
@@ -74,12 +74,12 @@ const VOLUME_NAMES = ['volume', 'vol', 'base_volume', 'volume_base']
 const firstOf = (names: readonly string[], wanted: readonly string[]): number =>
   wanted.map((name) => names.indexOf(name)).find((place) => place !== -1) ?? -1
 
-/** One market per row, with names of columns. */
+/** Format with named columns and one market per row. */
 const namedFormat = (names: readonly string[]): ImportFormat | null => {
   const time = firstOf(names, TIME_NAMES)
   const prices = PRICES.map((name) => names.indexOf(name))
   const namedVolume = firstOf(names, VOLUME_NAMES)
-  // As in `Volume BTC,Volume USDT`: the first is that of the coin.
+  // In `Volume BTC,Volume USDT` the first is the volume of the coin.
   const volume = namedVolume === -1 ? names.findIndex((name) => name.startsWith('volume ')) : namedVolume
   if ([time, volume, ...prices].includes(-1)) return null
   const symbol = firstOf(names, SYMBOL_NAMES)
@@ -91,7 +91,7 @@ const namedFormat = (names: readonly string[]): ImportFormat | null => {
     read: (cells, named) => {
       const short = fieldFault(cells, names.length)
       if (short !== null) return short
-      // An exchange marks the bar that is still forming with 0.
+      // Exchanges mark a bar that is still forming with 0.
       if (confirm !== -1 && numberIn(cells[confirm] ?? '') === 0) return { status: 'skipped' }
       const read = barFrom(cells, time, [...prices, volume])
       if (typeof read === 'string') return { status: 'bad', reason: read }
@@ -120,7 +120,7 @@ export type SymbolMeant =
   | { readonly status: 'meant'; readonly symbol: string }
   | { readonly status: 'unclear'; readonly reason: string }
 
-/** The market of a text. Where it can be two, the one that the command line names decides. */
+/** Market that a text names. If it can be two, the one on the command line decides. */
 export const symbolMeant = (text: string, { venue, symbol: named }: NamedMarket): SymbolMeant => {
   const symbols = seriesSymbols(text, venue ?? null)
   const [first] = symbols
@@ -133,7 +133,7 @@ export const symbolMeant = (text: string, { venue, symbol: named }: NamedMarket)
   return { status: 'unclear', reason: `${text} can be ${pairs.join(' or ')}: add ${options.join(' or ')}` }
 }
 
-/** Dumps of exchanges: time, open, high, low, close, volume, and whatever follows. */
+/** Format of exchange dumps: time, open, high, low, close, volume, and other columns. */
 const plainFormat = (firstCells: readonly string[]): ImportFormat | null => {
   if (firstCells.length < 6 || typeof barFrom(firstCells, 0, PLAIN_PLACES, 'unchecked') === 'string')
     return null
@@ -200,7 +200,7 @@ const titleOf = (column: string): string | null => {
   return end > column.indexOf(':') ? column.slice(0, end) : null
 }
 
-/** The bar, or what is wrong with it. */
+/** Returns the bar, or the fault of the row. */
 const barFrom = (
   cells: readonly string[],
   time: number,
@@ -216,7 +216,7 @@ const barFrom = (
   return Object.values(bar).every((value) => Number.isFinite(value)) ? bar : 'not a row of numbers'
 }
 
-/** What the name of a file says: `BTCUSDT-1m-2024-01.csv` is how Binance names its dumps. */
+/** Pair and timeframe from the name of a file. Binance names its dumps like `BTCUSDT-1m-2024-01.csv`. */
 export const seriesInFileName = (
   name: string,
 ): { readonly pair: string; readonly timeframe: string } | null => {

@@ -1,6 +1,6 @@
 import { isSameBar, type HistoryBar } from './series.ts'
 
-/** Two different bars of one time. */
+/** Two different bars with the same time. */
 export interface BarConflict {
   readonly kept: HistoryBar
   readonly dropped: HistoryBar
@@ -10,16 +10,16 @@ export interface MergedBars {
   /** Oldest first, each time once. */
   readonly bars: readonly HistoryBar[]
   readonly added: number
-  /** Stored ones whose values were replaced. */
+  /** Number of stored bars whose values were replaced. */
   readonly replaced: number
-  /** The same bar again: nothing to do. */
+  /** Number of new bars that were stored already with the same values. */
   readonly repeated: number
   readonly conflicts: readonly BarConflict[]
 }
 
 /**
- * Stored bars and new ones, in any order. Where two of one time differ, the stored one is kept unless the new ones
- * replace; among the new ones the first counts. Merging the same bars again changes nothing.
+ * Merges stored and new bars, in any order. If two bars of one time differ, the stored one is kept unless the new ones
+ * replace; among new bars the first counts. Merging the same bars again changes nothing.
  */
 export const mergeBars = (
   stored: readonly HistoryBar[],

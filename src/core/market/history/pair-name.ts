@@ -1,9 +1,9 @@
 /**
- * A market that is written without a separator, as exchanges do in their dumps: `BTCBUSD` ends with USD as well as with
- * BUSD. Every market that it can be, best known first; empty where it ends with no quote currency.
+ * All markets that a name without a separator can mean, as exchanges write it in their dumps, best known first.
+ * `BTCBUSD` ends with USD as well as with BUSD. Empty if the name ends with no quote currency.
  */
 export const pairsIn = (name: string, venue: string | null): readonly string[] => {
-  // Dollar coins that are named alone.
+  // The name of a dollar coin alone is not a pair.
   if (QUOTES.some((quote) => quote === name)) return []
   const pairs = QUOTES.filter(
     (quote) => name.endsWith(quote) && name.length - quote.length >= BASE_LENGTH_MIN,
@@ -34,7 +34,7 @@ const QUOTES = [
   'EUR',
 ] as const
 
-/** Of two pairs that a name can be, the longer quote first. */
+/** Chooses the likely pairs among two candidates, which are sorted with the longer quote first. */
 const likely = (pairs: readonly Pair[], venue: string | null): readonly Pair[] => {
   const [longer, shorter] = pairs
   if (longer === undefined || shorter === undefined) return pairs
@@ -42,7 +42,7 @@ const likely = (pairs: readonly Pair[], venue: string | null): readonly Pair[] =
   if (longer.quote === 'FDUSD') return [longer]
   const [isLongerKnown, isShorterKnown] = [longer, shorter].map(({ base }) => KNOWN_COINS.has(base))
   if (isLongerKnown !== isShorterKnown) return [isLongerKnown === true ? longer : shorter]
-  // In these, exchanges trade the largest coins only.
+  // Against the remaining longer quotes, exchanges trade only the largest coins.
   if (longer.quote !== 'BUSD' && longer.quote !== 'TUSD') return [shorter]
   if (venue !== null && WITHOUT_DOLLARS.has(venue)) return [longer]
   if (venue !== null && WITHOUT_BUSD_AND_TUSD.has(venue)) return [shorter]
@@ -51,11 +51,11 @@ const likely = (pairs: readonly Pair[], venue: string | null): readonly Pair[] =
 
 const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '))
 
-/** Venues with no market against dollars proper. */
+/** Venues without markets against US dollars. */
 const WITHOUT_DOLLARS = setOf('binance binanceusdm htx huobi')
 const WITHOUT_BUSD_AND_TUSD = setOf('bitfinex bitstamp bybit coinbase gemini kraken krakenfutures okx')
 
-/** Large coins, and those whose last letters could be taken for the first of a quote. */
+/** Large coins, and coins whose last letters may be mistaken for the start of a quote. */
 const KNOWN_COINS = setOf(
   'AAVE ADA ALGO ANT APE APT AR ARB ATOM AVAX AXS BAT BCH BNB BTC COMP CRO CRV DASH DOGE DOT DYDX EGLD ENJ ENS EOS ETC ' +
     'ETH FET FIL FLOW FTM FTT GALA GMT GRT HBAR HNT ICP IMX INJ KAVA KSM LDO LINK LPT LTC LUNA MANA MATIC MKR MNT NEAR ' +

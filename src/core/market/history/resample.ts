@@ -10,8 +10,8 @@ export interface ResampleRules {
 }
 
 /**
- * Longer bars from shorter ones, oldest first. One with a gap inside is made of what there is; one that is cut off by
- * the beginning or the end of the history would be wrong, and is left out.
+ * Resamples to longer bars, oldest first. A bar with a gap inside is built from the bars that exist. A bar that is cut
+ * off by the beginning or the end of the history would be wrong and is left out.
  */
 export const resample = (bars: readonly HistoryBar[], rules: ResampleRules): readonly HistoryBar[] => {
   const [fromMs, toMs] = [rules.fromSeconds * 1000, rules.toSeconds * 1000]

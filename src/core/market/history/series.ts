@@ -1,7 +1,7 @@
 import { canonicalSymbol } from '../../shared/symbol.ts'
 import { pairsIn } from './pair-name.ts'
 
-/** A bar of recorded history. Its time is its open, in milliseconds since 1970, UTC. */
+/** A bar of recorded history. `openMs` is its time in milliseconds since 1970, UTC. */
 export interface HistoryBar {
   readonly openMs: number
   readonly open: number
@@ -11,7 +11,7 @@ export interface HistoryBar {
   readonly volume: number
 }
 
-/** Bars of one length, of one market of one venue. */
+/** Name of a series: bars of one length, of one market, of one venue. */
 export interface SeriesName {
   readonly venue: string
   /** `BTC-USDT`: see `seriesSymbol`. */
@@ -19,7 +19,7 @@ export interface SeriesName {
   readonly seconds: number
 }
 
-/** As people write it: `binance:BTC-USDT:1m`. */
+/** Name of the series as people write it: `binance:BTC-USDT:1m`. */
 export const seriesText = ({ venue, symbol, seconds }: SeriesName): string =>
   `${venue}:${symbol}:${timeframeText(seconds)}`
 
@@ -27,7 +27,7 @@ const DAY_SECONDS = 86_400
 
 const UNITS = { s: 1, m: 60, h: 3600, d: DAY_SECONDS } as const
 
-/** Seconds of `1m`, `4h`, `1d`; null for what is not a part of a day, since no bar may cross midnight UTC. */
+/** Seconds of `1m`, `4h`, `1d`; null unless they divide a day, since no bar may cross midnight UTC. */
 export const timeframeSeconds = (text: string): number | null => {
   const [, count = '', unit = ''] = /^([1-9]\d{0,4})([smhd])$/.exec(text.trim()) ?? []
   const seconds = Number(count) * (UNITS[unit as keyof typeof UNITS] ?? 0)
@@ -36,7 +36,7 @@ export const timeframeSeconds = (text: string): number | null => {
 
 export const isTimeframe = (seconds: number): boolean => seconds > 0 && DAY_SECONDS % seconds === 0
 
-/** The shortest name: 3600 seconds are `1h`. */
+/** Shortest name of a length: 3600 seconds are `1h`. */
 export const timeframeText = (seconds: number): string => {
   const [unit, length] = Object.entries(UNITS).findLast(([, unitSeconds]) => seconds % unitSeconds === 0) ?? [
     's',
@@ -47,22 +47,22 @@ export const timeframeText = (seconds: number): string => {
 
 export const TIMEFRAME_RULE = 'a length that divides a day, such as 1m, 5m, 1h, 4h or 1d'
 
-/** Lower case, safe as the name of a folder; null for what is no name of a venue. */
+/** Name of a venue in lower case, safe as the name of a folder; null for an invalid name. */
 export const venueName = (text: string): string | null => {
   const name = text.trim().toLowerCase()
   return /^[a-z0-9][a-z0-9._-]{0,39}$/.test(name) ? name : null
 }
 
 /**
- * One spelling of a market, safe as the name of a folder: `BTC/USDT` and `btcusdt` are `BTC-USDT`, the perpetual
- * `BTC/USDT:USDT` is `BTC-USDT-USDT`. Null for what is no name of a market, or can be that of two.
+ * Canonical spelling of a market, safe as the name of a folder: `BTC/USDT` and `btcusdt` are `BTC-USDT`, the perpetual
+ * `BTC/USDT:USDT` is `BTC-USDT-USDT`. Null if the text names no market, or can name two.
  */
 export const seriesSymbol = (text: string, venue: string | null): string | null => {
   const [symbol = null, ...others] = seriesSymbols(text, venue)
   return others.length === 0 ? symbol : null
 }
 
-/** Every market that a text can mean: of `ARBUSD`, where nothing is known of the venue, `AR-BUSD` and `ARB-USD`. */
+/** All markets that a text can mean. With an unknown venue, `ARBUSD` means `AR-BUSD` or `ARB-USD`. */
 export const seriesSymbols = (text: string, venue: string | null): readonly string[] => {
   const name = text.trim().toUpperCase().replaceAll(/[/:_]/g, '-')
   if (!/^[A-Z0-9]+(?:[-.][A-Z0-9]+)*$/.test(name) || name.length > SYMBOL_LENGTH_MAX) return []
@@ -72,7 +72,7 @@ export const seriesSymbols = (text: string, venue: string | null): readonly stri
 
 const SYMBOL_LENGTH_MAX = 40
 
-/** Whether somebody who writes `wanted` can mean this market: by its whole name, or by its coin alone. */
+/** Whether `wanted` can mean this market: by its whole name, or by its coin alone. */
 export const isSymbolMeant = ({ venue, symbol }: SeriesName, wanted: string): boolean =>
   seriesSymbols(wanted, venue).includes(symbol) ||
   (isCoinAlone(wanted, venue) && canonicalSymbol(symbol) === canonicalSymbol(wanted))
@@ -80,7 +80,7 @@ export const isSymbolMeant = ({ venue, symbol }: SeriesName, wanted: string): bo
 const isCoinAlone = (wanted: string, venue: string): boolean =>
   seriesSymbol(wanted, venue) === canonicalSymbol(wanted)
 
-/** What is wrong with the values of a bar; null for nothing. */
+/** Fault in the values of a bar, or null. */
 export const historyBarFault = ({ open, high, low, close, volume }: HistoryBar): string | null => {
   if (![open, high, low, close].every((price) => price > 0 && price <= PRICE_MAX)) {
     return 'open, high, low and close must be numbers above 0'
@@ -91,7 +91,7 @@ export const historyBarFault = ({ open, high, low, close, volume }: HistoryBar):
   return volume >= 0 && volume < Infinity ? null : 'volume must be a number, 0 or larger'
 }
 
-/** As for bars of a feed: a higher price is a unit error. */
+/** Largest accepted price, as for bars of a feed. A higher one is a unit error. */
 const PRICE_MAX = 1e12
 
 export const isSameBar = (one: HistoryBar, other: HistoryBar): boolean =>

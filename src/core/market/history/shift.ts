@@ -1,22 +1,22 @@
 import type { HistoryBar } from './series.ts'
 
-/** Two series of one coin whose prices agree only if one is moved by so many hours. */
+/** Time offset at which the prices of two series of one coin agree. */
 export interface SeriesShift {
   readonly hours: number
-  /** Of the hourly returns after the move, and without it. */
+  /** Correlation of the hourly returns after the shift; `correlationUnmoved` is that without it. */
   readonly correlation: number
   readonly correlationUnmoved: number
 }
 
 const HOUR_MS = 3_600_000
-/** From the zone of the Line Islands to that of Baker Island. */
+/** Largest offset in hours. Time zones reach from UTC+14 (Line Islands) to UTC-12 (Baker Island). */
 const HOURS_MAX = 14
 const OVERLAP_MIN = 48
 const CLEAR = 0.8
 
 /**
- * Whether the times of one series are in another zone than those of the other: their hourly returns agree clearly, but
- * only when they are moved. Null where they agree as they are, or where too little can be compared.
+ * Whether two series have times in different zones: their hourly returns agree clearly, but only after a shift. Null if
+ * they agree without a shift, or if too little can be compared.
  */
 export const shiftBetween = (
   one: readonly HistoryBar[],
@@ -35,7 +35,7 @@ export const shiftBetween = (
   return best
 }
 
-/** By the number of the hour since 1970. */
+/** Hourly returns by the number of the hour since 1970. */
 const hourlyReturns = (bars: readonly HistoryBar[]): ReadonlyMap<number, number> => {
   const closes = new Map<number, number>()
   for (const { openMs, close } of bars) closes.set(Math.floor(openMs / HOUR_MS), close)
