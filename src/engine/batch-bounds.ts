@@ -2,7 +2,7 @@ import type { LogRecord } from '../core/log/event.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import { readPages } from './read-pages.ts'
 
-/** From this event on to the end of the batch that it is in: signatures are those of whole batches. */
+/** Events from this one to the end of its batch. Signatures cover whole batches. */
 export async function* restOfBatch(log: Pick<EventLog, 'read'>, seq: number): AsyncGenerator<LogRecord> {
   for await (const page of readPages(log, { after: seq - 1, order: 'asc', limit: BATCH_PAGE })) {
     for (const record of page) {
@@ -18,7 +18,7 @@ export const endOfBatch = async (log: Pick<EventLog, 'read'>, seq: number): Prom
   return last
 }
 
-/** The last event before the batch that this one is in. */
+/** The last event before the batch of this event. */
 export const startOfBatch = async (log: Pick<EventLog, 'read'>, seq: number): Promise<number> => {
   for await (const page of readPages(log, { before: seq, order: 'desc', limit: BATCH_PAGE })) {
     const end = page.find(({ batchSignature }) => batchSignature !== null)

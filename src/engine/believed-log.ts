@@ -3,13 +3,13 @@ import { stretchOf } from '../core/operations/unsigned.ts'
 import type { State } from '../core/state.ts'
 import type { EventLog } from '../ports/event-log.ts'
 
-/** The fold that knows which stored events are unsigned. */
+/** A fold that knows which stored events are unsigned. */
 export interface Believer {
   readonly state: State
   fresh(): Promise<State>
 }
 
-/** The log as readers are shown it: without the events that nobody who may write here has signed where they stand. */
+/** The log for readers, without events that lack a valid signature for their place. */
 export const believedLog = (log: EventLog, believer: Believer): EventLog => {
   const believed = async (records: readonly LogRecord[]): Promise<readonly LogRecord[]> => {
     const unsigned = await unsignedAmong(records, believer)
@@ -20,7 +20,7 @@ export const believedLog = (log: EventLog, believer: Believer): EventLog => {
     read: async (query) => {
       const found: LogRecord[] = []
       let rest = query
-      // A short page means the end of the log to readers, so the place of what is left out is filled.
+      // Readers take a short page as the end of the log, so pages are refilled after events were left out.
       for (;;) {
         const page = await log.read(rest)
         found.push(...(await believed(page)))
@@ -34,7 +34,7 @@ export const believedLog = (log: EventLog, believer: Believer): EventLog => {
         rest = { ...query, ...bounds, limit: query.limit - found.length }
       }
     },
-    // Pages are counted by their offset here: a page may be shorter, and none repeats an item.
+    // The offset of these pages counts all events, so a page may be shorter, and no item repeats.
     readByTime: async (query) => believed(await log.readByTime(query)),
     get: async (id) => {
       const record = await log.get(id)
@@ -44,7 +44,7 @@ export const believedLog = (log: EventLog, believer: Believer): EventLog => {
     append: (records, expected) => log.append(records, expected),
     count: (typePrefix) => log.count(typePrefix),
     countByDomain: () => log.countByDomain(),
-    // An unsigned event holds its key all the same.
+    // An unsigned event still blocks its dedupe key.
     findByDedupeKeys: (keys) => log.findByDedupeKeys(keys),
     saveSnapshot: (snapshot) => log.saveSnapshot(snapshot),
     loadSnapshot: (stateVersion, signer) => log.loadSnapshot(stateVersion, signer),
@@ -57,7 +57,7 @@ export const believedLog = (log: EventLog, believer: Believer): EventLog => {
   }
 }
 
-/** The numbers of those that are unsigned. What was not folded yet is folded first. */
+/** Seqs of the unsigned ones among these records. Events that are not folded yet are folded first. */
 export const unsignedAmong = async (
   records: readonly LogRecord[],
   believer: Believer,

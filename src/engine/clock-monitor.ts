@@ -5,20 +5,20 @@ import type { Timer } from '../ports/timer.ts'
 export interface ClockMonitorDependencies {
   readonly time: SteadyTime
   readonly timer: Pick<Timer, 'wait'>
-  /** The newest `recorded_at` of the log. */
+  /** Latest `recorded_at` of the log. */
   readonly logTime: () => Timestamp
-  /** A larger difference is a jump. */
+  /** Largest difference that is not a jump. */
   readonly jumpMsMax: () => number
-  /** If it rejects, the jump is reported again. */
+  /** Called for a jump. If it rejects, the jump is reported again. */
   readonly onJump: (jump: ClockJump) => Promise<void>
   readonly onError: (what: string, error: unknown) => void
 }
 
 export interface ClockJump {
   readonly cause: 'wall_clock' | 'log_ahead'
-  /** Positive if the clock of the machine went ahead. */
+  /** Positive if the clock of the machine jumped ahead. */
   readonly jumpMs: number
-  /** What the clock of the machine says. */
+  /** Time of the machine's clock. */
   readonly wallMs: number
   readonly logTime: Timestamp
 }
@@ -28,14 +28,14 @@ export interface ClockMonitor {
 }
 
 /**
- * Compares the clock of the machine with the time that has passed and with the log. Small differences are followed
- * slowly. A jump is reported and not followed: only an operator knows which of the two is right. The next start takes
- * the clock as it is then. Resolves after the first look.
+ * Compares the clock of the machine with the elapsed time and with the log. Small differences are corrected slowly. A
+ * jump is reported but not followed, because only an operator knows which clock is right. The next start uses the clock
+ * of that time. Resolves after the first check.
  */
 export const watchClock = async (dependencies: ClockMonitorDependencies): Promise<ClockMonitor> => {
   const { time, timer, logTime, jumpMsMax, onJump, onError } = dependencies
   const closing = new AbortController()
-  /** The sum of the jumps so far. */
+  /** Sum of the jumps so far. */
   let offsetMs = 0
   let reportedLogTime: Timestamp | null = null
 
@@ -52,7 +52,7 @@ export const watchClock = async (dependencies: ClockMonitorDependencies): Promis
   const lookAtLog = async (): Promise<void> => {
     const newest = logTime()
     const aheadMs = Date.parse(newest) - time.now()
-    // An empty log has no time.
+    // An empty log has no time. The comparison is then false.
     if (!(aheadMs > jumpMsMax()) || newest === reportedLogTime) return
     await onJump({ cause: 'log_ahead', jumpMs: -aheadMs, wallMs: time.wallNow(), logTime: newest })
     reportedLogTime = newest
@@ -83,5 +83,5 @@ export const watchClock = async (dependencies: ClockMonitorDependencies): Promis
 }
 
 const EVERY_MS = 1000
-/** At a time: one part in twenty, so that time goes on meanwhile. */
+/** Largest correction at once: one part in twenty, so that time keeps advancing. */
 const SLEW_MS_MAX = 50

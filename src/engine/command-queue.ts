@@ -1,7 +1,7 @@
 import type { Command } from '../core/decide.ts'
 import { StoreUnavailableError } from '../ports/event-log.ts'
 
-/** More commands wait than the queue may hold: the caller retries later. */
+/** Thrown if the queue is full. The caller retries later. */
 export class QueueFullError extends Error {
   override readonly name = 'QueueFullError'
   constructor() {
@@ -16,14 +16,14 @@ export class EngineClosedError extends Error {
   }
 }
 
-/** Another process ended the key of this one: it has to start again with the new one. */
+/** Thrown if another process has ended the key of this one, which must restart with the new key. */
 export class KeyRetiredError extends StoreUnavailableError {
   constructor(nodeId: string) {
     super(`the key of ${nodeId} was retired: restart this process with the identity that replaced it`)
   }
 }
 
-/** Another process leads by now: nothing was stored, and nothing more is under this token. */
+/** Thrown if another process leads by now. Nothing was stored, and nothing more will be stored under this token. */
 export class FencedError extends Error {
   override readonly name = 'FencedError'
   constructor(token: number) {
@@ -32,17 +32,17 @@ export class FencedError extends Error {
 }
 
 export interface EngineLimits {
-  /** Commands that may wait in a lane; one more is refused at once. */
+  /** Limit of waiting commands in a lane. Further commands are refused at once. */
   readonly queueMax: number
-  /** Commands decided together and stored in one transaction. */
+  /** Limit of commands that are decided together and stored in one transaction. */
   readonly batchMax: number
-  /** Fewer commands are not split over several batches. */
+  /** Number of commands up to which they are not split over several batches. */
   readonly batchMin: number
-  /** Commands decided in one turn of the event loop: prices and stops wait no longer than that. */
+  /** Limit of commands decided in one turn of the event loop. Prices and stops wait no longer than that. */
   readonly turnMax: number
-  /** A batch with urgent commands is filled up with others only to this size. */
+  /** Size up to which a batch with urgent commands is filled with others. */
   readonly urgentBatchMax: number
-  /** Batches on their way to the log at the same time. */
+  /** Limit of batches that are being stored at the same time. */
   readonly inFlightMax: number
 }
 
@@ -56,8 +56,8 @@ export const LIMITS: EngineLimits = {
 }
 
 /**
- * Waiting commands in two lanes, first in first out. Commands that reduce risk, and the operator's about the kill switch,
- * are urgent: they wait neither behind a flood of signals nor for one large batch with them.
+ * Waiting commands in two lanes, first in first out. Commands that reduce risk, and the operator's commands about the
+ * kill switch, are urgent: they wait neither behind a flood of signals nor in a large batch with them.
  */
 export class CommandQueue<Waiting extends { readonly command: Command }> {
   readonly #urgent: Waiting[] = []
@@ -71,7 +71,7 @@ export class CommandQueue<Waiting extends { readonly command: Command }> {
     return this.#urgent.length > 0
   }
 
-  /** How many commands would be decided before this one. */
+  /** Number of commands that would be decided before this one. */
   lengthBefore(command: Command): number {
     return this.#laneOf(command).length
   }
@@ -80,12 +80,12 @@ export class CommandQueue<Waiting extends { readonly command: Command }> {
     this.#laneOf(waiting.command).push(waiting)
   }
 
-  /** To the front of their lanes, in their order. */
+  /** Puts commands back to the front of their lanes, in their order. */
   putBack(all: readonly Waiting[]): void {
     for (const waiting of all.toReversed()) this.#laneOf(waiting.command).unshift(waiting)
   }
 
-  /** At most `count`; a batch with urgent commands is filled up with others only to `countBeside`. */
+  /** Takes at most `count` commands. A batch with urgent commands is filled with others only up to `countBeside`. */
   take(count: number, countBeside: number): Waiting[] {
     const urgent = this.#urgent.splice(0, count)
     const size = urgent.length === 0 ? count : Math.min(count, countBeside)
@@ -103,7 +103,7 @@ export class CommandQueue<Waiting extends { readonly command: Command }> {
 
 export const isUrgent = ({ kind }: Command): boolean => URGENT.has(kind)
 
-/** Both commands of the operator about the kill switch, so that the later one stays the later one. */
+/** Both commands of the operator about the kill switch are urgent, so that they keep their order. */
 const URGENT: ReadonlySet<Command['kind']> = new Set([
   'observe-tick',
   'set-kill-switch',

@@ -12,8 +12,8 @@ export type Stored =
   | { readonly status: 'failed'; readonly error: unknown }
 
 /**
- * Signs batches and sends them to the log in the order they were decided. Signing starts at once and a batch is
- * sent while the one before it is still being stored; results come back in order.
+ * Signs batches and sends them to the log in the order in which they were decided. Signing starts at once, and a batch
+ * is sent while the one before it is still being stored. Results come back in order.
  */
 export class CommitLine {
   readonly #log: EventLog
@@ -49,9 +49,9 @@ export class CommitLine {
     expected: Head,
     leaderToken: number | null,
   ): Promise<Call> {
-    // Awaited in this order so that a failed signature is seen, but only after the batch before was sent.
+    // Awaited in this order, so that a failed signature is noticed only after the previous batch was sent.
     const [records] = await Promise.all([signed, lastCall])
-    // Wrapped, so that waiting for the call does not wait for its result.
+    // Wrapped, so that awaiting the call does not await its result.
     return {
       records,
       appended: records.length === 0 ? NOTHING_TO_STORE : this.#log.append(records, expected, leaderToken),
@@ -71,7 +71,7 @@ export class CommitLine {
   }
 }
 
-/** Written out: spreading a record into a new one costs several times as much. */
+/** Spelled out, because spreading a record costs several times as much. */
 const signed = (
   record: ChainedRecord,
   signature: string | null,
@@ -112,7 +112,7 @@ const outcomeOf = async (call: Promise<Call>): Promise<Stored> => {
   }
 }
 
-/** A command whose caller waits. */
+/** A command with its waiting caller. */
 export type Waiting = Request & Caller
 
 /** Commands that are stored together. */
@@ -123,8 +123,8 @@ export interface Batch {
 }
 
 /**
- * A batch with a command of the leader is stored only under its token. Should a process have commands of two of its
- * leases, the older token counts: it is over, so its commands fail and the others are decided again.
+ * Token under which a batch with a command of the leader is stored. If a process has commands of two of its leases, the
+ * older token counts: that lease has ended, so its commands fail and the others are decided again.
  */
 export const tokenOf = (waiting: readonly Waiting[]): number | null => {
   const tokens = waiting.flatMap(({ leaderToken }) => leaderToken ?? [])
@@ -136,8 +136,9 @@ export const answerAll = ({ waiting, planned }: Batch): void => {
 }
 
 /**
- * A share of all commands, those in flight included: clients that are answered ask again, so batches of equal size
- * keep the pipeline full. While one is stored, another is signed and a third is decided.
+ * Size of the next batch, as a share of all commands including those in flight. Clients send their next command after
+ * an answer, so batches of equal size keep the pipeline full: while one is stored, another is signed and a third is
+ * decided.
  */
 export const batchSizeOf = (
   queued: number,

@@ -4,8 +4,9 @@ import type { DecisionContext } from '../core/shared/decision-context.ts'
 import { timestampAt } from '../core/shared/time.ts'
 
 /**
- * When a decision is made, and when it is recorded. The clock of another process may be a little ahead of ours: then both
- * wait for ours. A time from the future is not followed: `recorded_at` never decreases, but decisions are made now.
+ * Times at which a decision is made and recorded. If the clock of another process is slightly ahead, both stay at its
+ * time until our clock has caught up. A time from the future is not followed: `recorded_at` never decreases, but
+ * decisions are made at the current time.
  */
 export const timesOf = (
   clockMs: number,

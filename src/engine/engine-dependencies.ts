@@ -12,12 +12,12 @@ export interface EngineDependencies {
   readonly signer: Signer
   readonly clock: Clock
   readonly snapshotEveryEvents: number
-  /** Checks the signatures of submissions; without it none is valid. */
+  /** Checks the signatures of submissions. Without it, no signature is valid. */
   readonly isSigned?: Signatures['isSigned']
-  /** How events of other processes are checked, and who hears of those that nobody who may write has signed. */
+  /** Rules for checking events of other processes. `onUnsigned` receives events without a valid signature. */
   readonly trust?: Trust
   readonly onUnsigned?: CatchUpOptions['onUnsigned']
-  /** The settings for decisions; the defaults without it. */
+  /** Settings for decisions. Default: the default configuration. */
   readonly configuration?: () => Configuration
   /** The running release. */
   readonly version?: string

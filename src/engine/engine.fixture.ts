@@ -6,7 +6,7 @@ import type { EventLog } from '../ports/event-log.ts'
 import { Engine } from './engine.ts'
 import type { EngineDependencies } from './engine-dependencies.ts'
 
-/** An engine with real signatures and a clock that stands still. */
+/** An engine with real signatures and a stopped clock. */
 export const openEngine = (log: EventLog, dependencies: Partial<EngineDependencies> = {}): Promise<Engine> =>
   Engine.open({
     log,

@@ -48,38 +48,38 @@ import { sha256Hex } from './sha256.ts'
 import { SnapshotKeeper } from './snapshot-keeper.ts'
 
 /**
- * The one loop, the only writer. Queued commands are decided one after the other on the evolving state and stored
- * in one transaction; each caller is answered only after its batch is durable. While a batch is being stored the
- * next one is decided ahead of it; if storing fails, what was decided ahead is decided again.
+ * The only writer of the log, in one loop. Queued commands are decided one after the other on the evolving state and
+ * stored in one transaction. Each caller is answered only after its batch is durable. While a batch is being stored,
+ * the next one is decided ahead of it. If storing fails, batches that were decided ahead are decided again.
  */
 export class Engine implements Executor {
-  /** As readers are shown it: without what nobody who may write here has signed. */
+  /** The log for readers, which leaves out events without a valid signature. */
   readonly log: EventLog
-  /** As it is stored. */
+  /** The log as it is stored. */
   readonly storedLog: EventLog
   readonly nodeId: NodeId
   readonly sign: Signer['sign']
   readonly eventBus = new EventBus()
-  /** The fold as it was. */
+  /** Earlier states of the fold. */
   readonly past: PastStates
   readonly #dependencies: EngineDependencies
   readonly #limits: EngineLimits
   readonly #line: CommitLine
   readonly #snapshots: SnapshotKeeper
   readonly #stopWatching: () => void
-  /** The fold of stored events; and that fold with the batches in flight. */
+  /** The fold of stored events; `#ahead` also includes the batches in flight. */
   #durable: Memory
   readonly #heads: TrustedHeads
   #ahead: Memory
   readonly #queue = new CommandQueue<Waiting>()
   readonly #inFlight: Batch[] = []
-  /** To be decided again, in order, because the batch before was not stored. */
+  /** Callers whose commands must be decided again, in order, because an earlier batch was not stored. */
   readonly #undecided: Waiting[] = []
-  /** Stored after all, but not folded yet. */
+  /** Batches that were stored after all, but are not folded yet. */
   readonly #stored: Batch[] = []
   #mustReplan = false
   #hasNews = false
-  /** Leases up to this token are over. */
+  /** Leases up to this token have ended. */
   #fencedToken = 0
   #working: Promise<void> | null = null
   #wake: () => void = () => undefined
@@ -117,12 +117,15 @@ export class Engine implements Executor {
     this.#stopWatchingLoss = log.watchLoss?.((error) => this.#lose(error)) ?? (() => undefined)
   }
 
-  /** The fold of all durable events that this process has read. Locked when the log is lost, which cannot store it. */
+  /**
+   * The fold of all durable events that this process has read. After the loss of the log it is locked, which the lost
+   * log cannot record.
+   */
   get state(): State {
     return this.#lost === null ? this.#durable.state : lockedAfterLoss(this.#durable.state)
   }
 
-  /** Why nothing is stored any more; null while the log is there. */
+  /** Reason why nothing is stored any more; null while the log is available. */
   get lost(): StoreLostError | null {
     return this.#lost
   }
@@ -140,7 +143,7 @@ export class Engine implements Executor {
     return this.#durable.head
   }
 
-  /** The fold including events that other processes have stored by now. Files that are lost are not asked any more. */
+  /** The fold, including events that other processes have stored by now. A lost log is not read again. */
   async fresh(): Promise<State> {
     if (this.#lost !== null) return this.state
     const { seq } = await this.storedLog.head()
@@ -152,20 +155,20 @@ export class Engine implements Executor {
     return this.state
   }
 
-  /** The verified log including events that other processes have stored by now: what checks and proofs rest on. */
+  /** The verified log, including events that other processes have stored by now. Checks and proofs are based on it. */
   async folded(): Promise<Folded> {
     await this.fresh()
     return { memory: this.#durable, heads: this.#heads }
   }
 
-  /** Decides, stores and folds. Resolves when everything is durable; a refusal resolves, an error rejects. */
+  /** Decides, stores and folds a command. Resolves once everything is durable. A refusal resolves, an error rejects. */
   execute(
     command: Command,
     { traceId = null, alongside = null, leaderToken = null, expects }: ExecuteOptions = {},
   ): Promise<Outcome> {
     if (this.#closed) return Promise.reject(new EngineClosedError())
     if (this.#lost !== null) return Promise.reject(this.#lost)
-    // What a retired key signs counts for nobody.
+    // Signatures of a retired key are not accepted.
     if (this.#isRetired) return Promise.reject(new KeyRetiredError(this.nodeId))
     if (this.#queue.lengthBefore(command) >= this.#limits.queueMax)
       return Promise.reject(new QueueFullError())
@@ -176,7 +179,7 @@ export class Engine implements Executor {
     })
   }
 
-  /** Finishes waiting commands, saves a snapshot for the next start, and stops. The owner closes the log. */
+  /** Finishes waiting commands, saves a snapshot for the next start, and stops. The caller closes the log. */
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
@@ -188,19 +191,19 @@ export class Engine implements Executor {
       await this.#snapshots.keepNow(this.#durable)
   }
 
-  /** Others have stored something. A loop that is running may have read the log before that. */
+  /** Other processes have stored events. A running loop may have read the log before that. */
   #look(): void {
     this.#hasNews = true
     this.#work()
   }
 
-  /** Starts the loop unless it is running; it ends when nothing waits. */
+  /** Starts the loop unless it is running. It ends when no command waits. */
   #work(): void {
     this.#working ??= this.#loop()
       .catch((error: unknown) => this.#giveUp(error))
       .finally(() => {
         this.#working = null
-        // A command that arrived while the loop was ending must not wait for another one.
+        // A command that arrived while the loop was ending must not wait for the next command.
         if (this.#queue.length > 0 || this.#hasNews) this.#work()
       })
   }
@@ -220,8 +223,8 @@ export class Engine implements Executor {
   }
 
   async #decideNext(): Promise<void> {
-    // Commands of the same turn of the event loop share a batch, since every batch has a fixed cost; and other work
-    // gets a turn between two batches.
+    // Commands of the same turn of the event loop share a batch, since every batch has a fixed cost. Other work gets a
+    // turn between two batches.
     await yieldToEventLoop()
     if (this.#inFlight.length === 0) await this.#foldForeign()
     const size = batchSizeOf(this.#queue.length, this.#inFlight, this.#limits)
@@ -239,7 +242,7 @@ export class Engine implements Executor {
     }
   }
 
-  /** Commands of a lease that is over fail here, those of clients go on. */
+  /** Rejects commands of a lease that has ended. Those of clients continue. */
   #withoutFenced(waiting: readonly Waiting[]): Waiting[] {
     return waiting.filter(({ leaderToken, reject }) => {
       const isFenced = leaderToken !== null && leaderToken <= this.#fencedToken
@@ -248,7 +251,7 @@ export class Engine implements Executor {
     })
   }
 
-  /** Plans, and plans again if a dedupe key is stored already. */
+  /** Plans, and plans again if a dedupe key turns out to be stored already. */
   async #planKnowingKeys(requests: readonly Request[], before: Memory): Promise<Plan> {
     const known = new Map<string, Stamped>()
     for (const { planned } of this.#inFlight) for (const event of planned.events) remember(known, event)
@@ -279,7 +282,7 @@ export class Engine implements Executor {
     const stored = await this.storedLog.findByDedupeKeys(keys)
     if (stored.size === 0) return planned
     for (const record of stored.values()) rememberStored(known, record, before.state)
-    // Keys of requests that were left for later were not looked up.
+    // Keys of requests that were postponed have not been looked up.
     return plan(requests.slice(0, planned.answers.length), before, known, context, turns)
   }
 
@@ -293,7 +296,7 @@ export class Engine implements Executor {
       if (result.error instanceof StoreLostError) this.#lose(result.error)
       for (const { reject } of batch.waiting) reject(result.error)
     } else if (this.#mustReplan && result.status === 'appended' && result.records.length > 0) {
-      // It is chained to a batch that seemed to fail, so that batch is stored too: both are read from the log.
+      // The batch is chained to one that seemed to fail, so that one is stored too. Both are read from the log.
       this.#stored.push(batch)
     } else if (this.#mustReplan || result.status !== 'appended') {
       this.#mustReplan = true
@@ -305,7 +308,7 @@ export class Engine implements Executor {
     }
   }
 
-  /** Batches were decided on top of one that was not stored: decide them again on the stored state. */
+  /** Decides again the batches that were decided on top of one that was not stored. */
   async #startOver(): Promise<void> {
     await Promise.all(this.#inFlight.map(({ settled }) => settled))
     this.#queue.putBack(this.#undecided.splice(0))
@@ -315,7 +318,7 @@ export class Engine implements Executor {
     for (const batch of this.#stored.splice(0)) answerAll(batch)
   }
 
-  /** Folds what other processes stored. Only while no batch of this process is in flight. */
+  /** Folds events of other processes. Called only while no batch of this process is in flight. */
   async #foldForeign(): Promise<void> {
     this.#hasNews = false
     const { seq } = await this.storedLog.head()
@@ -337,7 +340,7 @@ export class Engine implements Executor {
       .catch((error: unknown) => this.#dependencies.onError('could not save a snapshot', error))
   }
 
-  /** What waits is not decided any more: it could not be stored. */
+  /** Rejects the waiting commands, which could not be stored. */
   #lose(error: StoreLostError): void {
     if (this.#lost !== null) return
     this.#lost = error
@@ -351,7 +354,7 @@ export class Engine implements Executor {
     })
   }
 
-  /** The log cannot be read: every waiting caller gets the error. */
+  /** Rejects all waiting callers, because the log cannot be read. */
   #giveUp(error: unknown): void {
     const waiting = [
       ...this.#undecided.splice(0),
@@ -364,8 +367,8 @@ export class Engine implements Executor {
 }
 
 /**
- * In a log that was exchanged only the own key counts, until an operator accepts it. A snapshot of that fold would outlive
- * the acceptance.
+ * In an exchanged log only the node's own key counts, until an operator accepts the log. A snapshot of that fold would
+ * outlive the acceptance, so none is kept.
  */
 const withoutSnapshots = async (dependencies: EngineDependencies): Promise<EngineDependencies> => {
   const { log, trust } = dependencies

@@ -1,6 +1,6 @@
 import type { LogRecord, Stamped } from '../core/log/event.ts'
 
-/** Events that are durable, in seq order, each exactly once. */
+/** Durable events in seq order, each exactly once. */
 export interface Committed {
   readonly records: readonly LogRecord[]
   readonly events: readonly Stamped[]
@@ -8,7 +8,7 @@ export interface Committed {
 
 type Subscriber = (committed: Committed) => void
 
-/** Publishes stored events inside the process, also those that another process stored. Subscribers must not throw. */
+/** Publishes stored events inside the process, including those of other processes. Subscribers must not throw. */
 export class EventBus {
   readonly #subscribers = new Set<Subscriber>()
 

@@ -2,10 +2,10 @@ import { FencedError } from './command-queue.ts'
 import type { Engine } from './engine.ts'
 import type { Executor } from './plan.ts'
 
-/** The engine for what only the leader does: feeds, schedule and order routing. */
+/** The engine for tasks of the leader: feeds, schedule and order routing. */
 export type LeadingEngine = Executor & Pick<Engine, 'eventBus' | 'log'>
 
-/** Every command carries the token of the lease. `onFenced`: another process leads by now. */
+/** Adds the token of the lease to every command. `onFenced` is called if another process leads by now. */
 export const leadingEngine = (engine: Engine, leaderToken: number, onFenced: () => void): LeadingEngine => ({
   get state() {
     return engine.state

@@ -1,12 +1,15 @@
 import type { StoredLease } from '../ports/leadership.ts'
 
 /*
- * The tokens and the lease of leaders are stored beside the log without a signature. Whoever can write the database can
- * set a token so large that no larger one exists, or a lease that never ends: then no process ever leads. The log holds
- * the signed token of each leader, so it shows what the store should hold.
+ * The tokens and the lease of leaders are stored beside the log without a signature. An attacker who can write the
+ * database can set a token so large that no larger one exists, or a lease that never ends. No process could lead then.
+ * The log holds the signed token of each leader, which shows the values that the store should hold.
  */
 
-/** A process that leads and ends before it can write a single event leaves one token that the log never records. */
+/**
+ * Limit of unrecorded tokens. A process that leads and ends before it can write an event leaves one token that the log
+ * never records.
+ */
 const TOKENS_AHEAD_MAX = 1_000_000
 
 /** The longest lease that `store.lease_seconds` allows. */

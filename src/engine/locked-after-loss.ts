@@ -1,7 +1,9 @@
 import { KILL_SWITCH } from '../core/shared/level.ts'
 import type { State } from '../core/state.ts'
 
-/** The state of an engine whose log is lost. One object for one state: readers compare them. */
+/**
+ * State of an engine whose log is lost. Returns the same object for the same state, because readers compare objects.
+ */
 export const lockedAfterLoss = (state: State): State => {
   const known = lockedStates.get(state)
   if (known !== undefined) return known

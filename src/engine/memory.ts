@@ -39,16 +39,16 @@ export interface Page {
 }
 
 export interface CatchUpOptions {
-  /** Null where nobody else can write: then no signature is checked. */
+  /** Null if no other process can write to the log. No signature is checked then. */
   readonly trust: Trust | null
-  /** The last event to fold, the end of a batch; all there are without it. */
+  /** Last event to fold, the end of a batch. Default: the last one in the log. */
   readonly upTo?: number
   readonly onPage?: (page: Page) => void
-  /** Stored events that change nothing, since nobody who may write here has signed them where they stand. */
+  /** Called with stored events that change nothing, because they have no valid signature for their place in the log. */
   readonly onUnsigned?: ((records: readonly LogRecord[]) => void) | undefined
 }
 
-/** Folds all events after `memory`, page by page. Start, restart and catching up are this one path. */
+/** Folds all events after `memory`, page by page. Start, restart and catching up use this path. */
 export const catchUp = async (
   log: EventLog,
   memory: Memory,
@@ -87,8 +87,8 @@ export const catchUp = async (
 const NONE: ReadonlySet<number> = new Set()
 
 /**
- * Memory of the newest snapshot that the reader's own key has signed, or empty. The caller catches up from there. Any
- * other snapshot is not used: the log is folded from its beginning instead.
+ * Memory of the newest snapshot that the reader's own key has signed, or empty. The caller catches up from there. Other
+ * snapshots are not used: the log is folded from its first event instead.
  */
 export const recall = async (
   log: EventLog,
@@ -111,10 +111,10 @@ export const snapshotOf = (memory: Memory, signer: SnapshotSigner): Snapshot => 
   }
 }
 
-/** Takes a small part of a millisecond. */
+/** Size of a slice, which takes a small part of a millisecond. */
 const SLICE_CHARACTERS = 4000
 
-/** The state as text. An empty part of it marks other work, such as sorting, and ends a slice. */
+/** The state as text. An empty piece marks other work, such as sorting, and ends a slice. */
 export function* encodedSlices(state: State): Generator<string> {
   let slice = ''
   for (const part of encodedParts(state)) {
@@ -150,7 +150,10 @@ export function* snapshotSteps(
 
 export const stateHashOf = (state: State): string => sha256Hex(encodeState(state))
 
-/** A stored event whose payload no longer matches its type was damaged: it changes nothing, and verification reports it. */
+/**
+ * Folds an event. A stored event whose payload no longer matches its type was damaged: it changes nothing, and
+ * verification reports it.
+ */
 export const fold = (state: State, event: Stamped): State => {
   try {
     return evolve(state, event)
@@ -160,10 +163,10 @@ export const fold = (state: State, event: Stamped): State => {
   }
 }
 
-/** Nobody vouches for it, so it changes nothing but what is known to be unsigned; verification reports it. */
+/** An event without a valid signature. It changes only the list of unsigned events, and verification reports it. */
 const unsignedFrom = (record: LogRecord): Stamped => ({ ...readable(record), type: UNSIGNED_TYPE })
 
-/** A payload that is no JSON was damaged: it is folded as an empty one, and verification reports it. */
+/** A payload that is not JSON was damaged. It is folded as an empty one, and verification reports it. */
 const readable = (record: LogRecord): Stamped => {
   try {
     return stampedFrom(record)

@@ -17,7 +17,7 @@ import { PastStates } from './past-states.ts'
 import { weightsOf } from './queries/views.ts'
 import { stateHashOf } from './memory.ts'
 
-/** Everything that can be asked about the past, as text. */
+/** All views of a past state, as text. */
 const viewsOf = async (
   state: State,
   log: Pick<EventLog, 'read' | 'get'>,
@@ -78,7 +78,7 @@ describe('the state as it was', () => {
       expect(time).toBe(expected?.time)
       if (expected?.views !== (await viewsOf(state, log, day.configuration, now))) different += 1
     }
-    // Otherwise it would not matter which settings are used.
+    // Other settings give other views, so the comparison above proves which settings are used.
     expect(different).toBeGreaterThan(0)
   })
 

@@ -13,39 +13,42 @@ import type { Trust } from './integrity/trust.ts'
 import { catchUp, EMPTY_MEMORY, fold, recall, type Memory } from './memory.ts'
 import { firstSeqFrom } from './queries/first-seq-from.ts'
 
-/** The state after an event of the past, and the log up to it. */
+/** State after a past event, and the log up to it. */
 export interface Past {
   readonly state: State
   readonly log: Pick<EventLog, 'read' | 'get'>
   readonly seq: number
-  /** The time asked for, or that of the event. */
+  /** The requested time, or that of the event. */
   readonly time: Timestamp
-  /** When it is, for whoever asks the state: a log with a time from the future stands still. */
+  /** Current time for readers of the state. In a log with a time from the future, it does not advance. */
   readonly now: Timestamp
-  /** The settings in force then; null if the log does not hold them. */
+  /** Settings in force at that time; null if the log does not hold them. */
   readonly configuration: Configuration | null
 }
 
 export type PastAnswer =
   | { readonly status: 'found'; readonly past: Past }
   | { readonly status: 'out-of-range'; readonly detail: string }
-  /** As many wait already as may. */
+  /** The queue is full: `WAITING_MAX` requests wait. */
   | { readonly status: 'busy' }
 
-/** Answers that are kept, and places to fold on from. */
+/** Limit of kept states, which serve as answers and as starting points of later folds. */
 const KEPT = 4
 
-/** A fold from the beginning of a long log takes its time, so few may wait for one. */
+/** Limit of waiting requests. It is low because a fold from the first event of a long log is slow. */
 const WAITING_MAX = 8
 
-/** A snapshot is read in one piece: folding so many events takes no longer, and gives others their turns. */
+/**
+ * Number of saved events from which reading a snapshot is worthwhile. A snapshot is read in one piece; folding this
+ * many events takes no longer and lets the event loop run.
+ */
 const WORTH_READING = 2000
 
-/** Folds the log up to any event, one fold at a time, and gives the event loop its turns. */
+/** Folds the log up to any event. Runs one fold at a time, and lets the event loop run. */
 export class PastStates {
   readonly #log: EventLog
   readonly #trust: Trust | null
-  /** The newest last. */
+  /** Kept states, latest used last. */
   #kept: readonly Memory[] = []
   #line: Promise<unknown> = Promise.resolve()
   #waiting = 0
@@ -99,7 +102,7 @@ export class PastStates {
   async #foldedTo(seq: number): Promise<Memory> {
     const start = await this.#startFor(seq)
     if (start.head.seq === seq) return this.#keep(start)
-    // Signatures are those of whole batches.
+    // Signatures cover whole batches.
     const upTo = this.#trust === null ? seq : await endOfBatch(this.#log, seq)
     let before = start
     let wanted: Memory | null = null
@@ -120,7 +123,7 @@ export class PastStates {
     return this.#keep(wanted)
   }
 
-  /** The nearest one that was folded already: here, or by whoever left the newest snapshot. */
+  /** The nearest earlier state: one that is kept here, or the newest snapshot. */
   async #startFor(seq: number): Promise<Memory> {
     const near = [...this.#kept, EMPTY_MEMORY]
       .filter(({ head }) => head.seq <= seq)
@@ -139,7 +142,7 @@ export class PastStates {
 
 const outOfRange = (detail: string) => ({ status: 'out-of-range', detail }) as const
 
-/** As if nothing had been stored since. */
+/** The log up to `seq`, ignoring later events. */
 const logUpTo = (log: EventLog, seq: number): Past['log'] => ({
   read: (query) => log.read({ ...query, before: Math.min(query.before ?? Infinity, seq + 1) }),
   get: async (id) => {
@@ -150,7 +153,7 @@ const logUpTo = (log: EventLog, seq: number): Past['log'] => ({
 
 const SETTINGS = ['system.started', 'system.config_changed'] as const
 
-/** As the newest event says that holds them at all. */
+/** Settings from the latest event that holds any, or null. */
 const configurationUpTo = async (log: Past['log']): Promise<Configuration | null> => {
   const [newest] = await log.read({ types: SETTINGS, order: 'desc', limit: 1 })
   return newest === undefined ? null : settingsIn(newest)

@@ -103,6 +103,6 @@ it('does not cut a batch of urgent commands for one more of them', async () => {
   })
   await Promise.all(levels.map((level) => engine.execute(set(level))))
   await Promise.all(urgent)
-  // The last one alone is a batch of its own: its move and its alert.
+  // The last command alone is in a separate batch, with its move and its alert.
   expect(batches).toEqual([expect.any(Number), 2])
 })

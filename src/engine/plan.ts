@@ -15,21 +15,29 @@ import { sha256Hex } from './sha256.ts'
 export interface Request {
   readonly command: Command
   readonly traceId: string | null
-  /** Recorded in the same batch if the command writes anything: the audit entry, which then costs no second wait. */
+  /**
+   * Recorded in the same batch if the command writes anything. The audit entry uses this, which saves a second wait.
+   */
   readonly alongside: Command | null
-  /** Of the lease on whose behalf it is made: stored only while no other process leads. Null for those of clients. */
+  /**
+   * Token of the lease for which the command is made: it is stored only while no other process leads. Null for commands
+   * of clients.
+   */
   readonly leaderToken: number | null
-  /** Must hold of the very state that the command is decided on; otherwise it is refused with `confirmation.stale`. */
+  /**
+   * Condition on the state on which the command is decided. If it is false, the command is refused with
+   * `confirmation.stale`.
+   */
   readonly expects?: ((state: State) => boolean) | undefined
 }
 
 export type ExecuteOptions = Partial<Omit<Request, 'command'>>
 
-/** Where commands are executed: the engine on its log, or a backtest. */
+/** Executes commands: the engine on its log, or a backtest. */
 export interface Executor {
   /** The fold of all executed commands. */
   readonly state: State
-  /** Finds which of the keys an event has already. */
+  /** Looks up events by their dedupe keys. */
   readonly log: {
     findByDedupeKeys(
       keys: readonly string[],
@@ -39,14 +47,14 @@ export interface Executor {
 }
 
 export type Outcome =
-  /** `replayed`: the dedupe key was known; these are the events of the first time, and nothing was written. */
+  /** `replayed`: the dedupe key was known. The events are those of the first time, and nothing was written. */
   | { readonly status: 'done'; readonly events: readonly Stamped[]; readonly replayed: boolean }
   | { readonly status: 'refused'; readonly refusal: Refusal }
 
-/** A command whose decision threw fails alone; the others of its batch do not. */
+/** A command whose decision threw fails alone, without the others of its batch. */
 type Answer = Outcome | { readonly status: 'broken'; readonly error: unknown }
 
-/** Who waits for an answer. */
+/** Callbacks of a caller that waits for an answer. */
 export interface Caller {
   readonly resolve: (outcome: Outcome) => void
   readonly reject: (error: unknown) => void
@@ -73,7 +81,7 @@ export const remember = (known: Map<string, Stamped>, event: Stamped): void => {
   if (event.dedupeKey !== null) known.set(event.dedupeKey, event)
 }
 
-/** What nobody has signed answers for nothing: its key is taken, by another content. */
+/** Remembers a stored event. An unsigned one only blocks its key, because it never matches a repeated request. */
 export const rememberStored = (
   known: Map<string, Stamped>,
   record: LogRecord,
@@ -85,9 +93,9 @@ export const rememberStored = (
 }
 
 export interface Turns {
-  /** How many requests run before the event loop gets a turn. */
+  /** Number of requests that run before the event loop gets a turn. */
   readonly requestsMax: number
-  /** Resolves after that turn, and says whether to go on with the rest, of which this is the first. */
+  /** Resolves after that turn. Returns whether to continue with the rest, of which this is the first request. */
   readonly next: (request: Request) => Promise<boolean>
 }
 
@@ -149,7 +157,7 @@ type Tried =
   | {
       readonly status: 'accepted'
       readonly events: readonly Stamped[]
-      /** With the events recorded alongside. */
+      /** Includes the events recorded alongside. */
       readonly all: readonly Stamped[]
       readonly records: readonly ChainedRecord[]
       readonly state: State
@@ -197,14 +205,14 @@ const firstRepeated = (events: readonly Stamped[], keys: KnownKeys): Repeated | 
   return null
 }
 
-/** An earlier version may have stored it under a key that another name could have had too. */
+/** The event under the key of an earlier version, if it has the same source. That key was not unique to one source. */
 const formerlyStored = (wanted: Stamped, dedupeKey: string, keys: KnownKeys): Stamped | undefined => {
   const key = formerKey(dedupeKey)
   const stored = key === null ? undefined : keys.get(key)
   return stored?.source === wanted.source ? stored : undefined
 }
 
-/** The same event again is answered with the first one; another event under the same key is refused. */
+/** A repeated event is answered with the stored one. Another event under the same key is refused. */
 const answerRepeated = ({ wanted, stored }: Repeated, now: Timestamp): Outcome => {
   if (isSameEvent(wanted, stored, now)) return { status: 'done', events: [stored], replayed: true }
   return {
@@ -217,13 +225,15 @@ const answerRepeated = ({ wanted, stored }: Repeated, now: Timestamp): Outcome =
   }
 }
 
-/** Without a `ts` of its own an event has the time of receipt, which differs each time. */
+/** Whether both are the same event. One without its own `ts` has the time of receipt, which differs each time. */
 const isSameEvent = (wanted: Stamped, stored: Stamped, now: Timestamp): boolean =>
   wanted.type === stored.type &&
   wanted.source === stored.source &&
   (wanted.ts === stored.ts || (wanted.ts === now && hasReceiptTime(stored, now))) &&
   canonicalJson(wanted.payload) === canonicalJson(stored.payload)
 
-/** In a log with a time from the future `recorded_at` stands still, and any `ts` may have been that of receipt. */
+/**
+ * In a log with a time from the future `recorded_at` does not advance, so any `ts` may have been the time of receipt.
+ */
 const hasReceiptTime = ({ ts, recordedAt }: Stamped, now: Timestamp): boolean =>
   ts === recordedAt || recordedAt > now

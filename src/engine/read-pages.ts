@@ -1,7 +1,7 @@
 import type { LogRecord } from '../core/log/event.ts'
 import type { EventLog, LogQuery } from '../ports/event-log.ts'
 
-/** Reads on in the order of the query, `limit` events at a time, until there are no more. */
+/** Reads all events of a query in its order, `limit` events at a time. */
 export async function* readPages(
   log: Pick<EventLog, 'read'>,
   query: LogQuery,

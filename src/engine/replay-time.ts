@@ -1,7 +1,4 @@
-/**
- * The time of a replay: it stands at the newest time that was reached, by the bars of this process or by the log, and
- * never goes back.
- */
+/** The time of a replay: the latest time that the bars of this process or the log have reached. It never goes back. */
 export class ReplayTime {
   #nowMs: number
   #recordedAt: () => string = () => ''
@@ -19,7 +16,7 @@ export class ReplayTime {
     this.#nowMs = Math.max(this.#nowMs, ms)
   }
 
-  /** Another process may replay: what it records moves the time on here, too. */
+  /** Also follows the log, since another process may replay: its events advance the time here. */
   follow(recordedAt: () => string): void {
     this.#recordedAt = recordedAt
   }

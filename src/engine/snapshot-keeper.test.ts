@@ -12,7 +12,7 @@ const memoryAt = (seq: number): Memory => ({ ...EMPTY_MEMORY, head: { seq, hash:
 
 class WatchedLog extends MemoryLog {
   readonly keptSeqs: number[] = []
-  /** So many fail first. */
+  /** Number of initial attempts that fail. */
   failuresLeft = 0
   newest: Snapshot | null = null
 
@@ -25,7 +25,7 @@ class WatchedLog extends MemoryLog {
   }
 }
 
-/** Time moves by so much whenever somebody looks. */
+/** A clock that advances by `stepMs` with every read. */
 const slowClock = (stepMs: number) => {
   let nowMs = 0
   return {
@@ -58,7 +58,7 @@ it('rests a hundred times as long as one took, but not at the end', async () => 
   expect(log.keptSeqs).toEqual([1, 3, 4])
 })
 
-/** So many nodes that their keys are several slices of text. */
+/** Memory with so many nodes that their keys fill several slices of text. */
 const largeMemoryAt = (seq: number): Memory => {
   const { state } = EMPTY_MEMORY
   const keys = Array.from({ length: 1000 }, (_, index): [NodeId, string] => [
@@ -136,7 +136,7 @@ it('gives up at the end one that takes longer than a second to store', async () 
   const tookMs = performance.now() - beganMs
   expect(tookMs).toBeGreaterThan(900)
   expect(tookMs).toBeLessThan(5000)
-  // As when the log closes meanwhile.
+  // Fails like a log that closes meanwhile.
   fail(new Error('closed'))
   await new Promise((resolve) => setImmediate(resolve))
 })

@@ -4,7 +4,7 @@ import { yieldToEventLoop } from '../ports/yield-to-event-loop.ts'
 import type { Signer } from '../ports/signer.ts'
 import { snapshotSteps, type Memory } from './memory.ts'
 
-/** Leaves a snapshot every so many events, so that a start does not depend on history. */
+/** Saves a snapshot every `everyEvents` events, so that the duration of a start does not depend on the history. */
 export class SnapshotKeeper {
   readonly #log: EventLog
   readonly #signer: Pick<Signer, 'nodeId' | 'sign'>
@@ -36,8 +36,9 @@ export class SnapshotKeeper {
   }
 
   /**
-   * At the end, when a caller waits for it, but not longer than a second: a snapshot is only a cache, and the next start
-   * folds the events since the last one. Parts of one that was given up count for nothing and are dropped later.
+   * Saves a snapshot when the process stops. The caller waits for at most a second: a snapshot is only a cache, and the
+   * next start folds the events since the last one. Parts of an abandoned snapshot have no effect and are dropped
+   * later.
    */
   async keepNow(memory: Memory): Promise<void> {
     this.#giveUpAtMs = this.#nowMs() + STOP_MS_MAX
@@ -48,13 +49,13 @@ export class SnapshotKeeper {
       await Promise.race([kept, limit])
     } finally {
       over.abort()
-      // What is given up ends when the log closes, with an error that nobody waits for.
+      // An abandoned snapshot fails when the log closes. No caller waits for that error.
       kept.catch(() => undefined)
     }
   }
 
   async #keepAtEnd(memory: Memory): Promise<void> {
-    // The caller that began the one under way gets its error.
+    // The caller that started the running snapshot gets its error.
     while (this.#underWay !== null) await this.#underWay.catch(() => undefined)
     if (memory.head.seq !== this.#keptSeq) await this.#begin(memory)
   }
@@ -74,8 +75,8 @@ export class SnapshotKeeper {
   }
 
   /**
-   * Prices do not wait for a large state to be written: most of the time is theirs meanwhile. Null if the process ends
-   * before it is whole.
+   * Builds a snapshot in short steps, so that prices do not wait for a large state. Returns null if the process stops
+   * before it is complete.
    */
   async #written(memory: Memory): Promise<Snapshot | null> {
     const steps = snapshotSteps(memory, this.#signer)
@@ -84,7 +85,7 @@ export class SnapshotKeeper {
       const beganMs = this.#nowMs()
       const snapshot = stepsUntil(steps, () => this.#nowMs() - beganMs >= WORK_MS)
       workMs += this.#nowMs() - beganMs
-      // Under load it keeps to its share of the time.
+      // The pause after a snapshot limits its share of the time under load.
       this.#restUntilMs = beganMs + REST_PER_WORK * workMs
       if (snapshot !== null) return snapshot
       if (this.#nowMs() >= this.#giveUpAtMs) return null
@@ -93,7 +94,7 @@ export class SnapshotKeeper {
   }
 }
 
-/** Works for a while; the snapshot, when it is whole. */
+/** Works until `isEnough`. Returns the snapshot once it is complete. */
 const stepsUntil = (steps: Generator<undefined, Snapshot>, isEnough: () => boolean): Snapshot | null => {
   for (;;) {
     const step = steps.next()
@@ -102,14 +103,14 @@ const stepsUntil = (steps: Generator<undefined, Snapshot>, isEnough: () => boole
   }
 }
 
-/** How long a process that ends waits for a snapshot. */
+/** Longest wait for a snapshot when the process stops. */
 const STOP_MS_MAX = 1000
 
-/** At a time: a step takes much less. */
+/** Work between two pauses. A single step takes much less. */
 const WORK_MS = 0.5
 
-/** Between two stretches of work. */
+/** Pause between two stretches of work. */
 const PAUSE_MS = 5
 
-/** A hundredth of the time at most. */
+/** Pause after a snapshot, as a multiple of its work: snapshots take at most a hundredth of the time. */
 const REST_PER_WORK = 100

@@ -17,7 +17,7 @@ const afterTurns = async (turns: number): Promise<void> => {
 
 type Fault = 'fail' | 'store-then-fail' | 'foreign-first' | 'ok'
 
-/** A log whose appends fail as the script says, before or after storing. */
+/** A log whose appends fail as the script defines, before or after storing. */
 class FaultyLog extends MemoryLog {
   readonly #script: Fault[]
   #foreignCount = 0

@@ -1,7 +1,7 @@
 import type { BarConflict } from '../core/market/history/merge.ts'
 import type { HistoryBar, SeriesName } from '../core/market/history/series.ts'
 
-/** Times at which bars open: the first included, the last not. */
+/** Range of opening times: the first is included, the last is not. */
 export interface BarRange {
   readonly fromMs?: number | undefined
   readonly toMs?: number | undefined
@@ -12,7 +12,7 @@ export interface StoredSeries extends SeriesName {
   readonly firstOpenMs: number
   readonly lastOpenMs: number
   readonly bytes: number
-  /** Oldest first. */
+  /** Names of the files, oldest first. */
   readonly files: readonly string[]
 }
 
@@ -23,15 +23,15 @@ export interface MergeReport {
   readonly conflicts: readonly BarConflict[]
 }
 
-/** Recorded bars, by venue, symbol, length and month. */
+/** Stored bars by venue, symbol, length and month. */
 export interface BarStore {
-  /** Sorted by name. Throws for a file that cannot be read. */
+  /** Lists the stored series by name. Throws for a file that cannot be read. */
   list(): Promise<readonly StoredSeries[]>
-  /** As they are stored, month by month, oldest first; nothing where nothing is stored. */
+  /** Stored bars, month by month, oldest first. Empty if nothing is stored. */
   read(name: SeriesName, range?: BarRange): AsyncIterable<readonly HistoryBar[]>
-  /** Made of a stored series of shorter bars, once: what was made is kept until its source changes. */
+  /** Bars resampled from a stored series of shorter bars. The result is kept until its source changes. */
   readResampled(source: SeriesName, toSeconds: number, range?: BarRange): AsyncIterable<readonly HistoryBar[]>
-  /** All of one month or nothing of it. Merging the same bars again changes nothing. */
+  /** Stores all bars of one month, or none. Merging the same bars again changes nothing. */
   merge(
     name: SeriesName,
     bars: readonly HistoryBar[],
@@ -39,7 +39,7 @@ export interface BarStore {
   ): Promise<MergeReport>
 }
 
-/** What the caller knows of a file that does not say it itself. */
+/** Values that the caller provides for a file that does not state them. */
 export interface ImportOptions {
   readonly venue?: string | undefined
   readonly symbol?: string | undefined
@@ -56,9 +56,9 @@ export interface ImportReport {
   /** How the file was read, for people. */
   readonly format: string
   readonly series: readonly ImportedSeries[]
-  /** Rows that could not be used, all of them. */
+  /** Number of all rows that could not be used. */
   readonly skipped: number
-  /** The first of them, with their line or row. */
+  /** Faults of the first of these rows, with their line or row number. */
   readonly faults: readonly string[]
 }
 
@@ -69,7 +69,7 @@ export interface DownloadRequest {
   readonly fromMs: number
   /** Bars that close after this time are left out. */
   readonly toMs: number
-  /** Instead of the hosts of the exchange. */
+  /** Replaces the hosts of the exchange. */
   readonly url?: string | undefined
   readonly onProgress: (progress: DownloadProgress) => void
 }
@@ -77,29 +77,29 @@ export interface DownloadRequest {
 export interface DownloadProgress {
   readonly doneMs: number
   readonly totalMs: number
-  /** Received in this run. */
+  /** Number of bars received in this run. */
   readonly bars: number
 }
 
 export interface DownloadReport extends MergeReport {
   readonly name: SeriesName
-  /** As the exchange names it. */
+  /** Market in the spelling of the exchange. */
   readonly market: string
   readonly requests: number
-  /** Bars of the range that were stored before. */
+  /** Number of bars of the range that were stored before. */
   readonly present: number
-  /** Bars of the range that the exchange does not have. */
+  /** Number of bars of the range that the exchange does not have. */
   readonly missing: number
 }
 
-/** What a file cannot be used for, in words for people. */
+/** Thrown for a file that cannot be used. The message explains it to people. */
 export class HistoryError extends Error {
   override readonly name = 'HistoryError'
 }
 
 export type TableCell = string | number | boolean | null
 
-/** How a column is stored. A time is given as ISO 8601. */
+/** Storage type of a column. Times are given in ISO 8601. */
 export type TableColumnType = 'text' | 'number' | 'integer' | 'flag' | 'time'
 
 export interface TableColumn {
@@ -109,8 +109,8 @@ export interface TableColumn {
 
 /** Encodes rows as a Parquet file, piece by piece. */
 export interface TableEncoder {
-  /** The next bytes of the file. */
+  /** Returns the next bytes of the file. */
   add(rows: readonly (readonly TableCell[])[]): Promise<Uint8Array>
-  /** The last bytes. */
+  /** Returns the last bytes of the file. */
   end(): Promise<Uint8Array>
 }

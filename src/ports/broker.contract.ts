@@ -7,7 +7,7 @@ import { brokerStopsContract } from './broker.stops.contract.ts'
 import { entryOf, exitOf, sumOf, tradesIn, units, type BrokerFixture } from './broker.fixture.ts'
 import type { Broker, OrderReport } from './broker.ts'
 
-/** What every broker does. Each adapter runs this. */
+/** Contract of every broker. Each adapter runs it. */
 export const brokerContract = (name: string, open: () => Promise<BrokerFixture>): void => {
   const fixtures: BrokerFixture[] = []
   const openFixture = async (): Promise<BrokerFixture> => {

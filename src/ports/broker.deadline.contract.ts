@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { entryOf, exitOf, type BrokerFixture } from './broker.fixture.ts'
 
-/** One deadline holds for everything that a call does. */
+/** One deadline applies to all requests of a call. */
 export const brokerDeadlineContract = (name: string, openFixture: () => Promise<BrokerFixture>): void => {
-  /** What time it takes to return, and with what. */
+  /** Returns the result and the time that it took. */
   const timed = async <Result>(
     { run, now }: BrokerFixture,
     promise: Promise<Result>,
@@ -70,7 +70,7 @@ export const brokerDeadlineContract = (name: string, openFixture: () => Promise<
       const overMs = fixture.now() + DEADLINE_MS
       const deadline = { signal: new AbortController().signal, isOver: () => fixture.now() >= overMs }
       fixture.addFault('leverage', 'late', 1)
-      // The answer to the first request comes when the deadline is over, and before its signal.
+      // The answer to the first request arrives after the deadline and before its signal.
       const { result } = await timed(fixture, broker.submit(entryOf('entry1'), deadline))
       expect(result.status).toBe('not_sent')
       expect(fixture.orders()).toEqual([])
@@ -90,7 +90,7 @@ export const brokerDeadlineContract = (name: string, openFixture: () => Promise<
   })
 }
 
-/** Shorter than the time that a single request has. */
+/** Shorter than the timeout of a single request. */
 const DEADLINE_MS = 4000
-/** The steps in which a test moves time are coarse. */
+/** Tolerance: tests advance time in coarse steps. */
 const SOON_MS = 1500

@@ -11,7 +11,7 @@ import {
   type BrokerFault,
 } from './broker.fixture.ts'
 
-/** What a broker returns when the venue or the network fails: it never guesses. */
+/** Results of a broker when the venue or the network fails. A broker never guesses. */
 export const brokerFaultsContract = (name: string, openFixture: () => Promise<BrokerFixture>): void => {
   describe(`${name} returns for an order`, () => {
     it.each(SUBMIT_FAULTS)('after %s: %s', async (fault, expected) => {
@@ -20,10 +20,10 @@ export const brokerFaultsContract = (name: string, openFixture: () => Promise<Br
       await run(broker.preflight(['BTC']))
       fixture.addFault('submit', fault, 1)
       const result = await run(broker.submit(entryOf('entry1')))
-      // Where the response to an order is only its ids, there are no numbers in it that could be wrong.
+      // A response that contains only ids has no numbers that could be wrong.
       const isUnharmed = fault === 'wrong_precision' && fixture.acknowledges === 'ids'
       expect(result.status).toBe(isUnharmed ? 'accepted' : expected)
-      // Both mean that there is no such order.
+      // Both statuses mean that the venue has no such order.
       if (result.status === 'rejected' || result.status === 'not_sent') expect(fixture.orders()).toEqual([])
       fixture.randomFaults(null)
       const looked = await lookupUntilDefinite(fixture, 'entry1')
@@ -38,11 +38,11 @@ export const brokerFaultsContract = (name: string, openFixture: () => Promise<Br
       fixture.addFault('submit', fault, 1)
       const first = await run(broker.submit(entryOf('entry1')))
       const waitMs = first.status === 'not_sent' ? (first.retryAfterMs ?? 0) : 0
-      // As long as the venue asked, less what its answer took.
+      // The pause that the venue requested, minus the time that its answer took.
       expect(waitMs).toBeGreaterThan(fixture.pauseMs[fault] - 1000)
       expect(waitMs).toBeLessThanOrEqual(fixture.pauseMs[fault])
       const before = fixture.requests()
-      // Until then nothing leaves, and the time that is left is known.
+      // Until then nothing is sent, and the remaining time is known.
       await run(fixture.pass(waitMs / 2))
       const second = await run(broker.submit(entryOf('entry1')))
       if (fixture.pauseMs[fault] > 10_000) {
@@ -50,7 +50,7 @@ export const brokerFaultsContract = (name: string, openFixture: () => Promise<Br
         expect(fixture.requests()).toBe(before)
         await run(fixture.pass(waitMs / 2))
       } else {
-        // A short pause is waited for.
+        // The broker waits for a short pause.
         expect(second.status).toBe('accepted')
       }
       expect((await run(broker.submit(entryOf('entry1')))).status).toBe('accepted')
@@ -82,7 +82,7 @@ export const brokerFaultsContract = (name: string, openFixture: () => Promise<Br
       fixture.addFault('lookup', fault, 1)
       expect((await run(broker.lookup(entryOf('entry1')))).status).toBe('unclear')
       fixture.addFault('lookup', fault, 1)
-      // Without a response even a missing order is not `not_found`.
+      // Without a response, even a missing order is not `not_found`.
       expect((await lookupUntilDefinite(fixture, 'entry1')).status).toBe('found')
     })
 
@@ -176,7 +176,7 @@ const lookupUntilDefinite = async (fixture: BrokerFixture, clientOrderId: string
 
 const LOOKUPS_MAX = 20
 const HIDDEN_MAX = 3
-/** Longer than any pause that the venue asks for. */
+/** Longer than any pause that the venue requests. */
 const LIMIT_MS = 130_000
 
 const SUBMIT_FAULTS: readonly (readonly [BrokerFault, SubmitResult['status']])[] = [
@@ -230,7 +230,7 @@ export const brokerRandomFaultsContract = (name: string, openFixture: () => Prom
         ids.push(id)
         const result = await run(broker.submit(turn % 2 === 0 ? entryOf(id) : exitOf(id)))
         if (result.status === 'rejected' || result.status === 'not_sent') rejected.add(id)
-        // The venue may have asked for a pause.
+        // The venue may have requested a pause.
         await run(fixture.pass(LIMIT_MS))
       }
       fixture.randomFaults(null)

@@ -10,45 +10,45 @@ import type {
 } from './broker.ts'
 import type { Timer } from './timer.ts'
 
-/** A broker and the venue behind it, which works until a fault is added. */
+/** A broker and the simulated venue behind it, which works until a fault is added. */
 export interface BrokerFixture {
   /** Trades BTC and ETH perpetuals, and is not preflighted yet. BTC costs 60,000 USD, the account has 10,000 USD. */
   readonly broker: PatientBroker
-  /** A deadline that far from now. */
+  /** Returns a deadline this far from now. */
   readonly within: (ms: number) => Deadline
-  /** The next requests of this kind fail in this way. */
+  /** Makes the next requests of this kind fail in this way. */
   readonly addFault: (at: RequestKind, fault: BrokerFault, times?: number) => void
   /** Random faults for a share of all requests, repeatable by seed; null ends them. */
   readonly randomFaults: (schedule: { readonly seed: number; readonly share: number } | null) => void
-  /** What the response to a new order has: all of it, or its ids alone. */
+  /** Content of the response to a new order: the whole order, or its ids only. */
   readonly acknowledges: 'orders' | 'ids'
-  /** For how long the venue asks to be left alone after a limit and after a ban. */
+  /** Pauses that the venue requests after a limit and after a ban. */
   readonly pauseMs: Readonly<Record<'limit' | 'ban', number>>
-  /** Also sends the orders of stops that the price reaches. */
+  /** Sets the price, and sends the orders of stops that it reaches. */
   readonly setPrice: (symbol: string, price: bigint) => void
   /** Margin mode and leverage that the venue has for a symbol. */
   readonly marginOf: (symbol: string) => { readonly mode: string; readonly leverage: number }
-  /** From now on the venue accepts changes of margin mode and leverage, and makes none. */
+  /** From then on the venue accepts changes of margin mode and leverage without making them. */
   readonly stickMargins: () => void
   /** Client order ids of the stops that rest at the venue. */
   readonly restingStops: () => readonly string[]
   /** Trades of the order that a stop sent. */
   readonly tradesOfStop: (clientOrderId: string) => readonly VenueTrade[]
-  /** The venue stops trading the symbol. */
+  /** Makes the venue stop trading the symbol. */
   readonly delist: (symbol: string) => void
   /** Fills the rest of an open order. */
   readonly fillRest: (clientOrderId: string) => void
-  /** The venue closes the position by force. */
+  /** Makes the venue close the position by force. */
   readonly liquidate: (symbol: string) => void
-  /** How many requests have reached the venue. */
+  /** Number of requests that have reached the venue. */
   readonly requests: () => number
   readonly now: () => number
-  /** Every order that the venue accepted, in order. */
+  /** Orders that the venue accepted, in order. */
   readonly orders: () => readonly VenueOrder[]
   readonly tradesOf: (clientOrderId: string) => readonly VenueTrade[]
-  /** Moves time on. */
+  /** Advances time. */
   readonly pass: (ms: number) => Promise<void>
-  /** Moves time on until the promise is settled. */
+  /** Advances time until the promise is settled. */
   readonly run: <T>(promise: Promise<T>) => Promise<T>
   readonly close: () => Promise<void>
 }
@@ -70,7 +70,7 @@ export type BrokerFault =
   | 'drop_after'
   | 'silence_before'
   | 'silence_after'
-  /** Done and answered 4.5 s later. */
+  /** Executed, and answered 4.5 s later. */
   | 'late'
   | 'broken_off'
   | 'page_before'
@@ -102,7 +102,7 @@ export interface VenueOrder {
 
 export type VenueTrade = Pick<BrokerFill, 'venueTradeId' | 'price' | 'quantity'>
 
-/** Without a deadline it has all the time that it wants. */
+/** A broker whose calls have no time limit by default. */
 export interface PatientBroker extends Broker {
   submit(order: BrokerOrder, deadline?: Deadline): ReturnType<Broker['submit']>
   cancel(order: BrokerOrder, deadline?: Deadline): ReturnType<Broker['cancel']>

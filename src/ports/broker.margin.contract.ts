@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { entryOf, exitOf, type BrokerFixture } from './broker.fixture.ts'
 
-/** Margin mode and leverage are those that were decided, or nothing is sent. */
+/** Orders are sent only with the margin mode and leverage that were decided. */
 export const brokerMarginContract = (name: string, openFixture: () => Promise<BrokerFixture>): void => {
   describe(`${name} brings margin mode and leverage`, () => {
     it('to what an entry needs, before it is sent', async () => {

@@ -1,19 +1,19 @@
 import type { SignedCheckpoint } from '../core/log/checkpoint.ts'
 
-/** What a log promised about itself, kept outside of its database so that both cannot be turned back together. */
+/** Signed statements about a log, stored outside of its database so that both cannot be rolled back together. */
 export interface CheckpointStore {
-  /** Where the notes lie, for people. */
+  /** Location of the notes, for people. */
   readonly location: string
   /** The kept notes, smallest size first. `newest` may leave out all but the last ones written. */
   read(which: 'newest' | 'all'): Promise<StoredCheckpoints>
   /** Resolves after the note is durable. Several processes may append. */
   append(note: string): Promise<void>
-  /** Moves everything out of the way, for good. Null when there is nothing; else where it lies now. */
+  /** Moves all notes aside, permanently. Returns their new location, or null if there are none. */
   setAside(at: string): Promise<string | null>
 }
 
 export interface StoredCheckpoints {
   readonly notes: readonly SignedCheckpoint[]
-  /** Pieces that are no whole note: at the end they are a write that a crash cut off. */
+  /** Number of pieces that are not a complete note. A piece at the end is a write that a crash interrupted. */
   readonly unreadable: number
 }

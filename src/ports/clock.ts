@@ -6,12 +6,12 @@ export interface Clock {
   newId(): string
 }
 
-/** Time that goes on by what has passed, whatever happens to the clock of the machine. */
+/** Time that advances with the elapsed time, independent of changes to the clock of the machine. */
 export interface SteadyTime {
-  /** Milliseconds since 1970, UTC: the clock of the machine at the start and the time that has passed since. */
+  /** Milliseconds since 1970, UTC: the clock of the machine at the start, plus the time elapsed since. */
   now(): number
-  /** The clock of the machine, which can be set and may be wrong. */
+  /** Clock of the machine, which can be set and may be wrong. */
   wallNow(): number
-  /** Corrects a small difference between the two. Time stands still for a moment rather than going back. */
+  /** Corrects a small difference between the two. Time pauses for a moment rather than going back. */
   slew(ms: number): void
 }

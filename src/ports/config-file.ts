@@ -5,11 +5,11 @@ import type { Json } from '../core/shared/json.ts'
 export interface ChangeOptions {
   /** Whether an empty `api.auth_token` is accepted. */
   readonly insecureOk: boolean
-  /** Dotted keys that may only have this value. */
+  /** Dotted keys with the only value that each may be set to. */
   readonly locked?: Readonly<Record<string, Json>>
   /**
-   * Of a change that comes over the network: which keys its caller may change. It sets no token that was not set, and
-   * no path outside the home folder.
+   * Rules for a change that comes over the network: which keys the caller may change. Such a change cannot set a token
+   * that is not set yet, nor a path outside the home folder.
    */
   readonly remote?: { readonly mayChange: (path: readonly string[]) => boolean }
 }
@@ -32,7 +32,7 @@ export interface ConfigurationChanged {
   readonly path: string
   /** Dotted keys whose effective value changed. */
   readonly changed: readonly string[]
-  /** Those of them that take effect only after a restart. */
+  /** Changed keys that take effect only after a restart. */
   readonly restartRequired: readonly string[]
   /** Keys of the request that an environment variable overrides. */
   readonly overriddenByEnv: readonly string[]
@@ -46,11 +46,14 @@ export type ConfigurationListener = (configuration: Configuration, changed: read
 export interface ConfigurationStore {
   /** The effective configuration, secrets included: show it only through `redactedConfiguration`. */
   current(): Configuration
-  /** Merges the body into the user settings: checked, saved atomically, then current. One change at a time. */
+  /**
+   * Merges the body into the user settings: validates it, saves it atomically, then applies it. Changes run one at a
+   * time.
+   */
   change(body: unknown, options: ChangeOptions): Promise<ConfigurationChanged | ConfigurationRefusal>
-  /** The same checks; nothing is written or changed. */
+  /** Runs the checks of `change` without writing or changing anything. */
   validate(body: unknown, options: ChangeOptions): Promise<ConfigurationCheck>
-  /** Reads the files again, which another process or a person may have changed. */
+  /** Reads the files again, which another process or a person may have edited. */
   reload(options: ChangeOptions): Promise<ConfigurationChanged | ConfigurationRefusal>
   describe(): {
     readonly path: string
@@ -64,7 +67,7 @@ export interface ConfigurationStore {
   onChange(listener: ConfigurationListener): () => void
 }
 
-/** The settings could not be saved: a full disk, or no permission. Nothing changed. */
+/** Thrown if the settings could not be saved: a full disk, or no permission. Nothing changed. */
 export class ConfigurationFileError extends Error {
   override readonly name = 'ConfigurationFileError'
 }

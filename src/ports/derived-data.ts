@@ -1,9 +1,9 @@
 import type { LogRecord } from '../core/log/event.ts'
 
-/** Something that is derived from an event and does not say what the event says. */
+/** A derived entry that contradicts its event. */
 export interface DerivedFault {
   readonly seq: number
-  /** For people: `the index events_id`. */
+  /** Name of the entry for people: `the index events_id`. */
   readonly what: string
 }
 
@@ -12,14 +12,14 @@ export interface DerivedFault {
  * them. They can be compared with the events and rebuilt from them.
  */
 export interface DerivedData {
-  /** Names of indexes that are missing, or that are defined in another way than by this release. Takes a few queries. */
+  /** Names of indexes that are missing, or whose definition differs from this release. Takes a few queries. */
   alteredIndexes(): Promise<readonly string[]>
-  /** Looks for these events through every index and table, and counts the refs that they have. */
+  /** Looks up these events through every index and table, and counts their refs. */
   check(
     records: readonly LogRecord[],
   ): Promise<{ readonly faults: readonly DerivedFault[]; readonly refs: number }>
-  /** How many entries indexes and tables hold, by name. Reads all of them. */
+  /** Number of entries of indexes and tables, by name. Reads all of them. */
   counts(): Promise<ReadonlyMap<string, number>>
-  /** Makes everything from the events again, in one transaction. Throws if two events hold one id or dedupe key. */
+  /** Rebuilds everything from the events, in one transaction. Throws if two events share an id or dedupe key. */
   rebuild(): Promise<void>
 }

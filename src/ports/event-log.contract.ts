@@ -8,7 +8,7 @@ import { verifyContract } from './event-log.verify.contract.ts'
 
 export type { EventLogHarness, Tampering } from './event-log.fixture.ts'
 
-/** What every event log does. Each adapter runs this, and is compared with the one in memory by a random walk. */
+/** Contract of every event log. Each adapter runs it, and is compared with the log in memory by a random walk. */
 export const eventLogContract = (name: string, harness: EventLogHarness): void => {
   const logs = logsOf(name, harness)
   appendContract(logs)

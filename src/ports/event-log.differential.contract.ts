@@ -6,7 +6,10 @@ import { headOf, type Head, type LogRecord } from '../core/log/event.ts'
 import type { Logs } from './event-log.fixture.ts'
 import type { EventLog } from './event-log.ts'
 
-/** A random walk over the whole port: whatever was done before, the answer is that of the log in memory. */
+/**
+ * A random walk over the whole port. After any sequence of operations, the answers must equal those of the log in
+ * memory.
+ */
 export const differentialContract = (logs: Logs): void => {
   describe(`${logs.name}: any sequence of operations`, () => {
     it('answers as the log in memory', async () => {
@@ -73,7 +76,7 @@ const operation = fc.record({
 
 type Operation = typeof operation extends fc.Arbitrary<infer Step> ? Step : never
 
-/** The same call for both logs: records are made once, since their ids are never made twice. */
+/** Prepares one operation for both logs. Its records are created once, because their ids are random. */
 const actOf = (
   step: Operation,
   head: Head,
@@ -164,7 +167,7 @@ const recordAt = async (log: EventLog, seq: number): Promise<LogRecord | null> =
   return record ?? null
 }
 
-/** That it failed counts, not in which words. */
+/** Compares failures as such, not by their messages. */
 const outcomeOf = async (call: Promise<unknown>): Promise<unknown> => {
   try {
     return { resolved: await call }

@@ -3,15 +3,15 @@ import type { LogRecord } from '../core/log/event.ts'
 import type { EventLog } from './event-log.ts'
 
 export interface EventLogHarness {
-  /** A new empty log. */
+  /** Opens a new, empty log. */
   open(): Promise<EventLog>
-  /** Closes this log and opens what it left. Absent where nothing is left. */
+  /** Closes this log and opens it again. Absent if nothing is stored permanently. */
   reopen?(log: EventLog): Promise<EventLog>
   /** Another handle on the same log, as another process would have it. */
   second?(log: EventLog): Promise<EventLog>
-  /** Changes what is stored behind the log's back. */
+  /** Changes stored data without the log's knowledge. */
   tamper?(log: EventLog, change: Tampering): Promise<void>
-  /** As many keys as make the adapter move old ones elsewhere. */
+  /** Number of keys at which the adapter moves old ones elsewhere. */
   readonly manyKeys?: number
 }
 

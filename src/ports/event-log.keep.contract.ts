@@ -5,7 +5,7 @@ import { symbolRef } from '../core/log/refs.ts'
 import { everything, type Logs } from './event-log.fixture.ts'
 import type { EventLog, Snapshot } from './event-log.ts'
 
-/** What is found again: by key, after a restart, by another process, at once. */
+/** Finding stored data: by key, after a restart, by another process, and immediately. */
 export const keepContract = (logs: Logs): void => {
   describe(`${logs.name}: dedupe keys`, () => {
     it('are found exactly, and others are not', async () => {

@@ -14,7 +14,7 @@ const hexOf = (nodes: readonly Uint8Array[]): readonly string[] =>
 const hashesOf = (records: readonly LogRecord[]): readonly Buffer[] =>
   records.map((record) => Buffer.from(record.hash, 'hex'))
 
-/** What the nodes must be, from the definition of RFC 6962. */
+/** Expected nodes, computed from the definition in RFC 6962. */
 const expectedNodes = (records: readonly LogRecord[], { level, from, to }: NodeRange): readonly string[] => {
   const width = TILE_WIDTH ** level
   const nodes: Buffer[] = []

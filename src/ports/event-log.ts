@@ -6,9 +6,9 @@ import type { DerivedData } from './derived-data.ts'
 export type AppendResult =
   /** All records are durable. */
   | { readonly status: 'appended' }
-  /** The head is elsewhere: another process appended. Nothing was stored. */
+  /** Another process appended, so the head has moved. Nothing was stored. */
   | { readonly status: 'head-moved' }
-  /** The token is that of an earlier leader. Nothing was stored, and nothing will be under this token. */
+  /** The token is that of an earlier leader. Nothing was stored, and nothing will be stored under this token. */
   | { readonly status: 'fenced' }
 
 export interface LogQuery {
@@ -23,15 +23,15 @@ export interface LogQuery {
   readonly limit: number
 }
 
-/** The one place where things are remembered. Each adapter runs event-log.contract.ts. */
+/** Durable storage of all events. Each adapter runs event-log.contract.ts. */
 export interface EventLog {
   readonly kind: 'memory' | 'sqlite' | 'postgres'
   /** The newest durable event. */
   head(): Promise<Head>
   /**
-   * Stores all records or none, and only if the head is `expected`. Resolves after they are durable.
-   * May be called again before that, behind the head that will be: calls are taken in order.
-   * `leaderToken`: of the lease on whose behalf it is made; compared in the same transaction with the newest one.
+   * Stores all records or none, and only if the head is `expected`. Resolves after they are durable. May be called
+   * again before that, with the head that will result: calls are processed in order. `leaderToken` is that of the lease
+   * for which the call is made, and is compared with the latest one in the same transaction.
    */
   append(records: readonly LogRecord[], expected: Head, leaderToken?: number | null): Promise<AppendResult>
   read(query: LogQuery): Promise<readonly LogRecord[]>
@@ -41,7 +41,10 @@ export interface EventLog {
     readonly limit: number
     readonly offset: number
   }): Promise<readonly LogRecord[]>
-  /** How many events have this domain (first two segments), category (first segment), or any. O(1). Throws for more. */
+  /**
+   * Number of events with this domain (first two segments) or category (first segment), or of all events. O(1). Throws
+   * for longer prefixes.
+   */
   count(typePrefix?: string): Promise<number>
   /** All domains (first two segments) that occur, with their counts. */
   countByDomain(): Promise<ReadonlyMap<string, number>>
@@ -49,15 +52,15 @@ export interface EventLog {
   /** The events that hold these dedupe keys; keys never seen are absent. */
   findByDedupeKeys(keys: readonly string[]): Promise<ReadonlyMap<string, LogRecord>>
   saveSnapshot(snapshot: Snapshot): Promise<void>
-  /** The newest snapshot of this version, of this signer or of any, whose chain hash still stands at its seq. */
+  /** The newest snapshot of this version, by this signer or any, whose chain hash still matches the log at its seq. */
   loadSnapshot(stateVersion: string, signer?: string): Promise<Snapshot | null>
-  /** Calls `onAppended` soon after any process appended, also for our own appends. May call too often. */
+  /** Calls `onAppended` soon after any process appended, including this one. May call too often. */
   watch(onAppended: () => void): () => void
   /** Rows in seq order for verification, in pages, without parsing. */
   scan(range: { readonly after: number; readonly upTo: number }): AsyncIterable<readonly LogRecord[]>
   /**
-   * Recomputes every hash and link of (after, upTo] as fast as the adapter can, trusting the hash at `after`.
-   * Every seq up to `upTo` has to be there: a missing one is a fault of the sequence.
+   * Recomputes every hash and link of (after, upTo] as fast as the adapter can, trusting the hash at `after`. Every seq
+   * up to `upTo` must exist: a missing one is a fault of the sequence.
    */
   verifyHashes(range: VerifyRange): Promise<ChainReport>
   /**
@@ -66,15 +69,18 @@ export interface EventLog {
    */
   treeNodes(range: NodeRange): Promise<readonly Uint8Array[]>
   /**
-   * The newest event that was acknowledged, as it is remembered outside of the log itself; null if nothing is. Absent
-   * where the log cannot lose its end without the whole of it.
+   * The newest acknowledged event, as remembered outside of the log itself; null if none is. Absent if the log cannot
+   * lose its end without being lost as a whole.
    */
   recordedHead?(): Promise<RecordedHead | null>
-  /** An operator accepts the loss: what was remembered is moved aside, and the log as it is counts. Where it is now. */
+  /**
+   * Accepts a loss on behalf of an operator. The remembered head is moved aside, and the log counts as it is. Returns
+   * the new location of the remembered head.
+   */
   forgetRecordedHead?(label: string): Promise<string | null>
-  /** Indexes and counts stored beside the events. Absent where everything is derived when it is asked for. */
+  /** Indexes and counts stored beside the events. Absent if everything is derived on demand. */
   readonly derived?: DerivedData
-  /** Calls `onLost` once, if what is stored can no longer be found: see StoreLostError. */
+  /** Calls `onLost` once if the stored data can no longer be found: see StoreLostError. */
   watchLoss?(onLost: (error: StoreLostError) => void): () => void
   /** Bytes of the main database; 0 if unknown. */
   sizeBytes(): Promise<number>
@@ -103,32 +109,32 @@ export type ChainReport =
   | { readonly ok: true; readonly checked: number }
   | ({ readonly ok: false; readonly checked: number } & ChainFault)
 
-/** The fold up to `seq`, as a cache: never truth. */
+/** The fold up to `seq`, as a cache. The events remain authoritative. */
 export interface Snapshot {
   readonly seq: number
   readonly chainHash: string
   readonly stateVersion: string
   readonly stateHash: string
   readonly state: string
-  /** 128 hex digits, over `snapshotText`. */
+  /** Signature over `snapshotText`, 128 hex digits. */
   readonly signature: string
   readonly signer: string
 }
 
-/** The store did not take or give: a full disk, a failed sync, a lost connection. Nothing half-written. */
+/** Thrown if the store cannot read or write: a full disk, a failed sync, a lost connection. Nothing is half-written. */
 export class StoreUnavailableError extends Error {
   override readonly name: string = 'StoreUnavailableError'
 }
 
 /**
- * The files of the log were deleted, exchanged or overwritten under the process. What it stores nobody will find again, so it takes
- * nothing more until an operator has put the files back and restarted it.
+ * Thrown if the files of the log were deleted, exchanged or overwritten while the process ran. Events stored from then
+ * on would be lost, so the process stores nothing more until an operator has restored the files and restarted it.
  */
 export class StoreLostError extends StoreUnavailableError {
   override readonly name: string = 'StoreLostError'
 }
 
-/** Throws if the records do not follow the head one after the other: a bug of the caller, never a lost race. */
+/** Throws if the records do not follow the head in sequence, which is a bug of the caller, never a lost race. */
 export const assertLinked = (records: readonly LogRecord[], head: Head): void => {
   let { seq, hash } = head
   for (const record of records) {
@@ -140,7 +146,7 @@ export const assertLinked = (records: readonly LogRecord[], head: Head): void =>
   }
 }
 
-/** What is wrong with the record that stands behind `previous`. Of several faults the one that explains the others. */
+/** Fault of a record as the successor of `previous`, or null. Of several faults, the one that explains the others. */
 export const chainFaultOf = (previous: Head, record: LogRecord, sha256Hex: Sha256Hex): ChainFault | null => {
   const { seq, id } = record
   if (seq > previous.seq + 1) return missingFault(previous.seq + 1)
@@ -162,7 +168,7 @@ export const chainFaultOf = (previous: Head, record: LogRecord, sha256Hex: Sha25
   return { seq, id, kind: 'order', detail: `event ${seq} was recorded before the one it follows` }
 }
 
-/** How many of these events, counted by domain, have this domain or category, or any. */
+/** Number of these events, counted by domain, with this domain or category, or of all. */
 export const countIn = (counts: ReadonlyMap<string, number>, typePrefix: string | undefined): number => {
   if (typePrefix !== undefined && typePrefix.split('.').length > 2) {
     throw new Error(`${typePrefix} is no domain and no category`)
@@ -181,7 +187,7 @@ export const missingFault = (seq: number): ChainFault => ({
   detail: `event ${seq} is missing`,
 })
 
-/** The one form of all timestamps of the log: sorted as text they are sorted by time. */
+/** Whether the text is in the only form of timestamps in the log, whose text order is the order of time. */
 export const isTimestamp = (text: string): boolean => TIMESTAMP.test(text)
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/

@@ -1,31 +1,44 @@
 import type { JsonObject } from '../core/shared/json.ts'
 
-/** Work that any number of processes share: each job is done by one of them, and by another if that one dies. */
+/**
+ * Work that any number of processes share. Each job is done by one of them, and by another one if that process dies.
+ */
 export interface JobQueue {
-  /** The same id twice is one job. */
+  /** Sends a job. Sending the same id again has no effect. */
   send(queue: string, id: string, data: JsonObject): Promise<void>
-  /** The oldest job that waits, of those that are not excepted; null if there is none. Whoever takes it has to `renew` it. */
+  /**
+   * Takes the oldest waiting job that is not excepted; null if there is none. The worker that takes it must `renew` it.
+   */
   take(queue: string, except?: readonly string[]): Promise<TakenJob | null>
-  /** The work goes on; false if the job was cancelled, or given to somebody else because this was not called in time. */
+  /**
+   * Reports that the work continues. Returns false if the job was cancelled, or given to another worker because this
+   * call came too late.
+   */
   renew(job: TakenJob, progress: number): Promise<boolean>
-  /** Rejects with `OutputRefusedError`. This, `fail` and `giveBack` do nothing to a job that was cancelled, or given to somebody else. */
+  /**
+   * Rejects with `OutputRefusedError`. Like `fail` and `giveBack`, it does nothing to a job that was cancelled or given
+   * to another worker.
+   */
   complete(job: TakenJob, output: JsonObject): Promise<void>
-  /** It went wrong: somebody takes it again, a few times at most. */
+  /** Reports a failure. The job is tried again, a limited number of times. */
   fail(job: TakenJob, reason: string): Promise<void>
-  /** Not for this worker: another one takes it, however often that takes. */
+  /** Returns a job that this worker cannot do. Another one takes it. The number of returns is not limited. */
   giveBack(job: TakenJob, reason: string | null): Promise<void>
   get(queue: string, id: string): Promise<QueuedJob | null>
-  /** Newest first, without the member `result` of what came out. */
+  /** Newest jobs first, without the member `result` of their output. */
   list(queue: string, limit: number): Promise<readonly QueuedJob[]>
-  /** How many wait or are worked on. */
+  /** Number of jobs that wait or are in progress. */
   countOpen(queue: string): Promise<number>
-  /** False if it had ended before. */
+  /** Returns false if the job had ended before. */
   cancel(queue: string, id: string): Promise<boolean>
   remove(queue: string, ids: readonly string[]): Promise<void>
   close(): Promise<void>
 }
 
-/** What came out is too large for the queue, or has characters that it cannot store: another attempt would end alike. */
+/**
+ * Thrown if the output is too large for the queue, or has characters that it cannot store. Another attempt would fail
+ * alike.
+ */
 export class OutputRefusedError extends Error {
   override readonly name = 'OutputRefusedError'
 }
@@ -34,7 +47,7 @@ export interface TakenJob {
   readonly queue: string
   readonly id: string
   readonly data: JsonObject
-  /** Tells who took it from those who took it before. */
+  /** Identifies the worker that currently holds the job. */
   readonly token: string
   readonly startedAt: string
 }
@@ -43,12 +56,12 @@ export interface QueuedJob {
   readonly id: string
   readonly state: 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
   readonly data: JsonObject
-  /** From 0 to 1. */
+  /** Progress from 0 to 1. */
   readonly progress: number
   readonly createdAt: string
   readonly startedAt: string | null
   readonly endedAt: string | null
   readonly attempts: number
-  /** What `complete` was given; of a job that failed, a `message`. */
+  /** Output passed to `complete`. For a failed job, an object with a `message`. */
   readonly output: JsonObject
 }

@@ -11,15 +11,15 @@ export interface LeadershipView {
   readonly leadership: Leadership
 }
 
-/** A leader that stands still is replaced within this time. */
+/** Time within which a suspended leader is replaced. */
 export const REPLACED_WITHIN_MS = 2000
 
-/** How often another process tries in this time. */
+/** Number of attempts of another process within this time. */
 const TRIES = 10
 
 /**
- * What every leadership does. `open` gives another process's view of the same log each time; the process stands still if
- * its timer does.
+ * Contract of every leadership. `open` returns another process's view of the same log each time. A process is suspended
+ * while its timer is stopped.
  */
 export const leadershipContract = (
   name: string,
@@ -122,7 +122,8 @@ export const leadershipContract = (
       const lease = await leads(first)
       expect(await led(second)).toBeNull()
       const { next, triedInVain } = await replaced(second)
-      // Only after the first one knows that it no longer leads, and then soon: counted in tries, which a slow machine slows.
+      // Another process leads only after the first one knows that its lease is invalid, and then soon. Measured in
+      // attempts, which a slow machine also slows.
       expect(lease.isValid()).toBe(false)
       expect(triedInVain).toBeLessThan(2 * TRIES)
       expect(next.token).toBeGreaterThan(lease.token)

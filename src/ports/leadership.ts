@@ -1,21 +1,24 @@
-/** That this process, and no other on the log, drives feeds, schedule and venues. */
+/** The right of this process, and of no other on the log, to drive feeds, schedule and venues. */
 export interface Lease {
   /**
-   * Larger than that of every leader before. The log refuses what an earlier one appends, and orders carry it in their
-   * name.
+   * Fencing token, larger than that of every earlier leader. The log refuses appends of earlier leaders, and orders
+   * contain the token in their name.
    */
   readonly token: number
-  /** Whether nobody else can lead yet, by the clocks of this process since the store last confirmed the lease. */
+  /** Whether no other process can lead yet, by the clocks of this process since the store last confirmed the lease. */
   isValid(): boolean
-  /** Resolves when it is over, whoever ended it. A store that is away does not end it: it is not valid meanwhile. */
+  /**
+   * Resolves when the lease has ended for any reason. An unavailable store does not end it, but the lease is not valid
+   * meanwhile.
+   */
   readonly ended: Promise<void>
-  /** Hands over at once. Never rejects: where the store is away, the lease runs out. */
+  /** Ends the lease at once. Never rejects: while the store is unavailable, the lease expires instead. */
   release(): Promise<void>
 }
 
-/** Of all processes on one log exactly one leads. */
+/** Election of exactly one leader among all processes on a log. */
 export interface Leadership {
-  /** Null while another process leads; never waits for it. The token will be larger than `above`. */
+  /** Returns null while another process leads, without waiting. The token of the lease will be larger than `above`. */
   tryToLead(above: number): Promise<Lease | null>
   close(): Promise<void>
 }

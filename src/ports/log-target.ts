@@ -1,13 +1,14 @@
 import type { Head, LogRecord } from '../core/log/event.ts'
 import type { EventLog } from './event-log.ts'
 
-/** A place that can take in a whole log that was copied. Nothing of it is opened as a log before the copy is complete. */
+/** A place that can receive a copy of a whole log. It is not opened as a log before the copy is complete. */
 export interface LogTarget {
-  /** What is there now. Throws TargetInUseError while other processes are connected to it. */
+  /** Reports what the place holds now. Throws TargetInUseError while other processes are connected to it. */
   look(): Promise<Found>
   /**
-   * Room for the copy. With `replace` a log that is there is kept under another name when the copy takes its place, and
-   * `at` (an ISO time) becomes part of that name; until then nobody else can use it. Without it the place must be empty.
+   * Prepares a copy. With `replace`, an existing log is kept under another name when the copy replaces it. `at` (an ISO
+   * time) becomes part of that name, and until then no other process can use the log. Without `replace` the place must
+   * be empty.
    */
   draft(options: { readonly replace: boolean; readonly at: string }): Promise<LogDraft>
 }
@@ -15,26 +16,26 @@ export interface LogTarget {
 export type Found =
   | { readonly status: 'empty' }
   | { readonly status: 'log'; readonly head: Head; readonly firstHash: string }
-  /** Something is there, but it is no log that can be read. */
+  /** The place holds something that is not a readable log. */
   | { readonly status: 'unreadable'; readonly why: string }
 
-/** A copy in the making. It becomes the log of its place as a whole, or leaves nothing behind. */
+/** An unfinished copy. It becomes the log of its place as a whole, or leaves nothing behind. */
 export interface LogDraft extends Pick<EventLog, 'treeNodes'> {
-  /** The next records, in order. */
+  /** Appends the next records, in order. */
   append(records: readonly LogRecord[], expected: Head): Promise<void>
   head(): Promise<Head>
-  /** Durable when it resolves. Where the log that was there is kept; null if there was none. */
+  /** Makes the copy durable and puts it in place. Returns where the previous log is kept; null if there was none. */
   install(): Promise<{ readonly replaced: string | null }>
-  /** After `install` it does nothing. */
+  /** Drops the copy. Has no effect after `install`. */
   discard(): Promise<void>
 }
 
-/** The place holds something that must not be replaced. */
+/** Thrown if the place holds something that must not be replaced. */
 export class TargetTakenError extends Error {
   override readonly name = 'TargetTakenError'
 }
 
-/** Other processes use the log that is there. */
+/** Thrown while other processes use the log at this place. */
 export class TargetInUseError extends Error {
   override readonly name = 'TargetInUseError'
 }

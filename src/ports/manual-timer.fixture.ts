@@ -1,15 +1,15 @@
 import type { Timer } from './timer.ts'
 
 export interface ManualTimer extends Timer {
-  /** Moves time on. Waits end in the order in which they are due, each at its own moment. */
+  /** Advances time. Waits end in the order in which they are due, each at its due time. */
   advance(ms: number): Promise<void>
-  /** Moves time without ending a wait on the way, as when a machine sleeps; what is due then ends late. */
+  /** Advances time at once, as after the sleep of a machine. Waits that became due end late. */
   jump(ms: number): Promise<void>
-  /** How long until the next wait is due; null if nobody waits. */
+  /** Milliseconds until the next wait is due; null if there is none. */
   untilNextMs(): number | null
 }
 
-/** Time that moves only by hand. */
+/** A timer whose time advances only through calls of the test. */
 export const createManualTimer = (startMs: number): ManualTimer => {
   let nowMs = startMs
   let pending: readonly PendingWait[] = []
@@ -59,12 +59,12 @@ export const createManualTimer = (startMs: number): ManualTimer => {
   }
 }
 
-/** Lets everything run that waits for nothing but its turn. */
+/** Runs everything that waits only for a turn of the event loop. */
 export const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** In small steps, so that what is due in between happens in its turn. */
+/** Advances time in small steps, so that tasks that are due in between run at their time. */
 export const passTime = async (timer: ManualTimer, ms: number): Promise<void> => {
   for (let step = 0; step < ms; step += STEP_MS) {
     await timer.advance(Math.min(STEP_MS, ms - step))
@@ -80,7 +80,7 @@ interface PendingWait {
   readonly end: () => void
 }
 
-/** The first of equals is the one that began to wait first. */
+/** Of equal waits, the one that started first. */
 const earliestOf = (waits: readonly PendingWait[]): PendingWait | undefined => {
   let earliest: PendingWait | undefined
   for (const wait of waits) {

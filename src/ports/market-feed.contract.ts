@@ -12,13 +12,13 @@ export interface FeedFixture {
   /** Has at least twenty bars each of BTC and ETH, and the same history when it is opened again. */
   readonly feed: MarketFeed
   nowMs(): number
-  /** Moves time on: after a few calls the next bar has closed. */
+  /** Advances time. After a few calls the next bar has closed. */
   pass(): Promise<void>
-  /** After the feed has stopped. */
+  /** Called after the feed has stopped. */
   close(): Promise<void>
 }
 
-/** What every feed does. Each adapter runs this. */
+/** Contract of every feed. Each adapter runs it. */
 export const marketFeedContract = (name: string, open: () => Promise<FeedFixture>): void => {
   const fixtures: FeedFixture[] = []
   const openFixture = async (): Promise<FeedFixture> => {
@@ -72,7 +72,7 @@ export const marketFeedContract = (name: string, open: () => Promise<FeedFixture
         await settle()
         pending -= 1
       })
-      // The start may need time to pass as well.
+      // Time may have to pass for the start, too.
       const started = fixture.feed.start(FROM_NOTHING, recorded.listener)
       await untilBars(fixture, recorded, 5)
       await fixture.feed.stop()
@@ -226,7 +226,7 @@ interface Recorder {
   count(): number
 }
 
-/** Keeps what the feed delivers. */
+/** Records what the feed delivers. */
 const recorder = (store: () => Promise<void> = async () => undefined): Recorder => {
   const calls: (readonly FeedBar[])[] = []
   const ticks: Tick[] = []
@@ -249,7 +249,7 @@ const untilBars = (fixture: FeedFixture, recorded: Recorder, calls: number): Pro
 const eventually = async (fixture: FeedFixture, isReached: () => boolean): Promise<void> => {
   for (let turn = 0; turn < TURNS_MAX; turn += 1) {
     if (isReached()) {
-      // Lets the feed notice that the last bars are stored.
+      // Gives the feed time to notice that the last bars are stored.
       await settle()
       return
     }

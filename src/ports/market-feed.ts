@@ -8,47 +8,47 @@ export interface Tick {
   readonly atMs: number
 }
 
-/** What is stored already: the feed continues from there. */
+/** State of the store, from which the feed continues. */
 export interface FeedStart {
-  /** The universe, in the spelling of the configuration. */
+  /** Symbols of the universe, in the spelling of the configuration. */
   readonly symbols: readonly string[]
-  /** How often this store was started before, from 1: restarts do not repeat the same simulated future. */
+  /** Number of starts on this store, from 1. Restarts therefore do not repeat the same simulated future. */
   readonly segment: number
-  /** The newest bar of each symbol that has one. */
+  /** Latest bar of each symbol that has one. */
   readonly lastBars: ReadonlyMap<string, FeedBar>
 }
 
 export interface FeedListener {
   /**
-   * Bars that closed at the same time. Resolves when they are stored: a feed waits for it. Undefined if there is nothing
-   * to wait for.
+   * Receives bars that closed at the same time. Resolves once they are stored, which the feed waits for. Undefined if
+   * there is nothing to wait for.
    */
   onBars(bars: readonly FeedBar[]): Promise<void> | undefined
-  /** Moves the displayed mark price; not stored. */
+  /** Updates the displayed mark price. Ticks are not stored. */
   onTick(tick: Tick): void
-  /** What the feed gets over by itself, in words for an operator. */
+  /** Reports an error from which the feed recovers by itself, in words for an operator. */
   onError(message: string): void
 }
 
 export interface FeedStatus {
-  /** `ended`: a file that was read to its end. */
+  /** `ended`: a file was read to its end. */
   readonly state: 'idle' | 'running' | 'failing' | 'ended' | 'stopped'
   readonly lastBarAtMs: number | null
-  /** Clock of the venue minus ours, where it is measured. */
+  /** Clock of the venue minus ours; null if it is not measured. */
   readonly clockOffsetMs: number | null
   /** The current error of a failing feed. */
   readonly error: string | null
 }
 
-/** Where prices come from. */
+/** A source of prices. */
 export interface MarketFeed {
-  /** Becomes the `feed` of its bars. */
+  /** Name of the feed, which becomes the `feed` of its bars. */
   readonly name: string
   /** Producers that only this feed can supply, because they read its internal state. */
   readonly producers: readonly Producer[]
-  /** Resolves when its history is delivered and it runs. Rejects if it cannot start at all. */
+  /** Resolves once its history is delivered and it runs. Rejects if it cannot start at all. */
   start(from: FeedStart, listener: FeedListener): Promise<void>
   status(): FeedStatus
-  /** The listener is not called after it resolves. */
+  /** Stops the feed. The listener is not called after this resolves. */
   stop(): Promise<void>
 }

@@ -8,7 +8,9 @@ export interface ProducedRow {
 
 export type ProducerRun =
   | { readonly status: 'ran'; readonly rows: readonly ProducedRow[] }
-  /** The feed lacks what it needs, or its history is too short: no error, but no signals either. */
+  /**
+   * The feed lacks data that the producer needs, or its history is too short. This is no error, but gives no signals.
+   */
   | { readonly status: 'degraded'; readonly reason: string }
 
 /** Derives signals from market data, on bar time. A pure function of the view. */
@@ -17,7 +19,7 @@ export interface Producer {
   run(view: MarketView): ProducerRun
 }
 
-/** A producer in a file of the user, wherever its code runs: it may fail, and take too long. */
+/** A producer in a user's file, wherever its code runs. It may fail, and take too long. */
 export interface OwnProducer {
   readonly name: string
   readonly domain: string

@@ -1,4 +1,4 @@
-/** Looks in the environment, then in the vault. Throws SecretMissingError when neither has it. */
+/** Reads secrets from the environment, then from the vault. Throws SecretMissingError if neither has the secret. */
 export interface Secrets {
   get(name: string): Promise<string>
 }

@@ -4,16 +4,16 @@ export interface Signer {
   readonly nodeId: NodeId
   /** 64 hex digits. */
   readonly publicKey: string
-  /** Not saved anywhere: it ends with the process. */
+  /** True if the identity is not saved and ends with the process. */
   readonly ephemeral: boolean
   /** One signature (128 hex digits) per text, in order. */
   signAll(texts: readonly string[]): Promise<readonly string[]>
-  /** One signature at once, on the deciding thread: for the few texts that carry their own. */
+  /** Returns one signature at once, on the deciding thread, for the few texts with their own signature. */
   sign(text: string): string
   close(): Promise<void>
 }
 
-/** What anyone may know of the saved identity, without the password. */
+/** Public facts about the saved identity, available without the password. */
 export interface IdentityDescription {
   readonly present: boolean
   readonly node_id: string | null

@@ -3,41 +3,41 @@ import type { ParameterDescription } from '../core/strategies/parameters.ts'
 import type { AccountFacts, StrategyRunOptions } from '../core/strategies/run-strategy.ts'
 import type { ParameterValues, StrategyProposal } from '../core/strategies/strategy.ts'
 
-/** A strategy with its parameters that takes bars and proposes trades, wherever its code runs. */
+/** A strategy with its parameters that receives bars and proposes trades, wherever its code runs. */
 export interface RunningStrategy {
   readonly name: string
-  /** Every closed bar, also those of the warm-up, in the order of time. */
+  /** Adds closed bars, including those of the warm-up, in the order of time. */
   add(bars: readonly FeedBar[]): void
-  /** Whether a bar closed that it decides on. */
+  /** Whether a bar has closed on which the strategy decides. */
   readonly isDue: boolean
   /**
-   * What it wants after the bars so far. Throws or rejects with a `StrategyError` if it fails, takes too long, or answers
-   * what it must not.
+   * Proposals after the bars so far. Throws or rejects with a `StrategyError` if the strategy fails, takes too long, or
+   * returns an invalid answer.
    */
   decide(facts: () => AccountFacts): readonly StrategyProposal[] | Promise<readonly StrategyProposal[]>
   close(): Promise<void>
 }
 
-/** What is known of a strategy without running it. */
+/** Facts about a strategy that are known without running it. */
 export interface StrategyDescription {
   readonly name: string
   readonly description: string
   readonly parameters: readonly ParameterDescription[]
-  /** Empty: analysis bars. */
+  /** Empty if the strategy reads analysis bars. */
   readonly timeframes: readonly string[]
 }
 
 /** A strategy that can be run. */
 export interface StrategySource extends StrategyDescription {
-  /** Rejects with a `StrategyError` that lists what is wrong with the parameters. */
+  /** Rejects with a `StrategyError` that lists the faults of the parameters. */
   open(parameters: ParameterValues, options: StrategyRunOptions): Promise<OpenedStrategy>
-  /** Of each set of parameters, why it does not take it; null where it does. */
+  /** Reason why each parameter set is rejected, or null for a valid one. */
   faultsOf(sets: readonly ParameterValues[]): Promise<readonly (string | null)[]>
 }
 
 export interface OpenedStrategy extends RunningStrategy {
-  /** All of them, with defaults. */
+  /** All parameters, with defaults. */
   readonly parameters: ParameterValues
-  /** The past that it wants to see before it trades. */
+  /** History that it needs before it trades. */
   readonly warmUp: { readonly bars: number; readonly seconds: number }
 }

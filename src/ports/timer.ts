@@ -1,4 +1,4 @@
-/** The only way to wait: tests drive it by hand. */
+/** The only way to wait, so that tests can control time. */
 export interface Timer {
   /** Milliseconds since 1970, UTC. */
   now(): number

@@ -25,18 +25,18 @@ import { PAPER } from '../../core/trading/orders.ts'
 import { observation, isObservation } from './observations.ts'
 import { proposals } from './proposals.ts'
 
-/** What may have led to the next events of a batch: a command, or events that are facts from outside. */
+/** Possible origin of the next events of a batch: a command, or events that are facts from outside. */
 export type Attempt =
   | { readonly kind: 'command'; readonly command: Command }
   | { readonly kind: 'given'; readonly events: number }
 
-/** What the audit knows beside the state: see `barsLeftOver`. */
+/** Inputs of the audit beside the state: see `barsLeftOver`. */
 interface Remembered {
-  /** The base rates before the newest bars. */
+  /** Base rates before the latest bars. */
   readonly rates: BaseRates
 }
 
-/** Everything that the next events may have come from, the likeliest first. */
+/** All possible origins of the next events, most likely first. */
 export const attemptsAt = (
   state: State,
   rest: readonly Stamped[],
@@ -140,7 +140,7 @@ const nodeOf = ({ signals }: State, id: string): NodeId | undefined =>
 const keyAfter = (key: string | null, prefix: string): string | null =>
   key?.startsWith(prefix) === true ? key.slice(prefix.length) : null
 
-/** How a run ended is not recorded by name: the health that followed tells. */
+/** All possible results of a run. The log does not record which it was, but the recorded health distinguishes them. */
 const producerRun = (rest: readonly Stamped[]): readonly Command[] => {
   const run = rest.find((event) => !isPartOfSignals(event))
   if (run?.type !== 'producer.run.v1') return []
@@ -196,10 +196,10 @@ const operatorMove = (payload: JsonObject, source: string | null): readonly Comm
   return [{ kind: 'set-kill-switch', move: { level, reason: textOf(reason), operator, surface } }]
 }
 
-/** A running process locks itself when it finds an event that no accepted key has signed. */
+/** A running process locks itself when it finds an event without a signature of an accepted key. */
 const lockdown: Command = { kind: 'escalate', to: KILL_SWITCH.lockdown, cause: DAMAGED_LOG }
 
-/** Which of its ids the log knew as settled was looked up for the request: it stands among those that were skipped. */
+/** The request looked up which of its ids were settled already. The log lists them among the skipped ones. */
 const settlement = (payload: JsonObject): readonly Command[] => {
   const { requested_ids: requested, skipped, tx_hash: txHash } = payload
   if (!Array.isArray(requested) || !Array.isArray(skipped)) return []
@@ -217,7 +217,10 @@ const settlement = (payload: JsonObject): readonly Command[] => {
   ]
 }
 
-/** When it was due stands in the key: the clock comes to it a little later. A venue may say itself what it charged. */
+/**
+ * The key contains the due time, which is slightly before the time of the charge. Any venue may report its charges
+ * itself.
+ */
 const funding = ({ trading }: State, { dedupeKey }: Stamped): readonly Command[] => {
   const due = keyAfter(dedupeKey, 'funding:')
   if (due === null) return []
@@ -226,7 +229,7 @@ const funding = ({ trading }: State, { dedupeKey }: Stamped): readonly Command[]
   return [undefined, ...venues].map((reportedBy): Command => ({ kind: 'apply-funding', at, reportedBy }))
 }
 
-/** Of a strategy, the clock, an operator, or a price between two bars. */
+/** Commands of strategies, the clock, operators, or a price between two bars. */
 const tradingCommands = (state: State, rest: readonly Stamped[]): readonly Command[] => [
   ...proposals(state, rest),
   { kind: 'check-positions' },
@@ -250,7 +253,7 @@ const denial = ([first]: readonly Stamped[]): readonly Command[] => {
   return [{ kind: 'deny-intent', decision: { intentId: id, operator, note: reason, surface } }]
 }
 
-/** By hand. The order may be on paper, where the engine itself cancels it. */
+/** Manual cancellation of an order. On paper, the engine itself cancels it. */
 const cancellation = ([first]: readonly Stamped[]): readonly Command[] => {
   const { order_id: id, reason, requested_by: operator } = first?.payload ?? {}
   const surface = (['api', 'cli'] as const).find((name) => name === first?.source)
@@ -264,7 +267,7 @@ const cancellation = ([first]: readonly Stamped[]): readonly Command[] => {
   return [{ kind: 'cancel-order', request }]
 }
 
-/** Positions that the venue does not hold are released before entries go out again. */
+/** Resuming live trading first releases the positions that the venue does not hold. */
 const resumption = (rest: readonly Stamped[]): readonly Command[] => {
   const resumed = rest.find(({ type }) => type === 'execution.reduce_only.v1')
   const { active, set_by: operator, reason } = resumed?.payload ?? {}
@@ -304,10 +307,10 @@ const tick = (rest: readonly Stamped[]): readonly Command[] => {
   ]
 }
 
-/** Of an event that does not have it, nothing matches. */
+/** Returns an empty text for an event without this member, which then matches nothing. */
 const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
-/** Said by clients, operators, other machines or venues: the log holds it as it came. */
+/** Events from clients, operators, other machines or venues, which the log holds as received. */
 const isFact = (state: State, { type, payload }: Stamped): boolean => {
   if (FACTS.some((prefix) => type.startsWith(prefix))) return true
   if (!type.startsWith('execution.')) return false
@@ -315,7 +318,7 @@ const isFact = (state: State, { type, payload }: Stamped): boolean => {
   if (typeof order !== 'string') return typeof payload['venue_payment_id'] === 'string'
   const { open, ended } = state.trading.orders
   const known = open.get(orderId(order)) ?? ended.get(orderId(order))
-  // Orders of paper are filled by the engine itself.
+  // The engine itself fills paper orders, so their fills are decisions.
   return known !== undefined && known.venue !== PAPER
 }
 

@@ -16,9 +16,9 @@ import type { JsonObject } from '../../core/shared/json.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { auditDecisions, type AuditOptions } from './audit-decisions.ts'
 
-/** An audit whose deciders have a mistake: sizes come out a little too large. */
+/** An audit with a mistake in its decision code: sizes are slightly too large. */
 const withMistake = async (): Promise<typeof auditDecisions> => {
-  // Vitest can only replace what it imports itself: modules named from the root, beside those that Node imports.
+  // Vitest can only replace modules that it imports itself: those named from the root, unlike those that Node imports.
   vi.resetModules()
   vi.doMock('/src/core/trading/kelly.ts', async (original) => {
     const real = await original<typeof Kelly>()
@@ -37,7 +37,7 @@ const withMistake = async (): Promise<typeof auditDecisions> => {
   return wrong.auditDecisions
 }
 
-/** Other settings than those of the day: the audit must find those in the log. */
+/** Current settings that differ from those in the log, which the audit must use. */
 const TODAY = configurationWith({
   execution: { stop_loss_pct: 0.3 },
   brain: { cycle_interval_seconds: 900 },
@@ -45,13 +45,13 @@ const TODAY = configurationWith({
 
 type SimulatedDay = Awaited<ReturnType<typeof simulateDay>>
 
-/** A strategy with all that it may say, and shares that are paid by hand; the brain finds too little to trade on. */
+/** A strategy with all kinds of answers, and manual settlements. The brain never finds enough domains to trade. */
 const STRATEGY_SETTINGS = {
   brain: { min_domains: 6 },
   kill_switch: { l2_loss_streak: 0 },
-  // A small move is a profit.
+  // Makes a small move a profit.
   execution: { paper_fee_bps: 0, paper_slippage_bps: 0, paper_funding_bps: 1 },
-  // No decision reads these, and the log does not hold them; the hash of the settings is of these, too.
+  // No decision reads these settings, and the log does not hold them, but they are part of the hash.
   api: { auth_token: 'a-token-of-somebody-who-runs-it', port: 5757 },
   strategies: { mine: { enabled: true } },
 }
@@ -91,10 +91,10 @@ const tradeByStrategy = async (hour: number, { engine, clock }: Day): Promise<vo
     await propose({ symbol: 'SOL', direction: 'long', signalId: signalId(call?.id ?? '') })
   }
   if (hour === 2) {
-    // A second after it was due, as the clock of a service comes to it.
+    // A second after the due time, as the clock of a service usually is.
     await engine.execute({ kind: 'apply-funding', at: timestampAt(clock.now() - 1000) })
     await propose({ symbol: 'BTC', direction: 'flat' })
-    // The other side: first the exit.
+    // The opposite side: the exit comes first.
     await propose({ symbol: 'ETH', direction: 'long' })
     await propose({ symbol: 'ETH', direction: 'long', targetPct: 0.0005 })
   }
@@ -129,7 +129,7 @@ describe('the audit of decisions', () => {
 
   const payloadIn = (record: LogRecord) => JSON.parse(record.payload) as JsonObject
 
-  /** The last but some, so that much was decided since. */
+  /** An event shortly before the end of the log, so that many decisions follow it. */
   const pick = (type: string, isMeant: (payload: JsonObject) => boolean = () => true): LogRecord => {
     const found = records.filter((record) => record.type === type && isMeant(payloadIn(record)))
     const record = found[Math.floor(found.length / 2)]
@@ -249,7 +249,7 @@ describe('the audit of decisions', () => {
     const intents = ofType('execution.trade_intent.v1')
     expect(intents.map(({ source }) => source)).toEqual(['mine', 'mine', 'mine', 'mine'])
     const exits = ofType('execution.position_closed.v1').map((record) => payloadIn(record)['exit_reason'])
-    // Those of the strategy; the brain may turn against a position of its own accord.
+    // At least the exits of the strategy. The brain may close its own positions for the same reason.
     expect(exits.filter((reason) => reason === 'bias_flip').length).toBeGreaterThanOrEqual(2)
     expect(ofType('karma.intent.v1').length).toBeGreaterThan(0)
     expect(ofType('karma.settlement.v1')).toHaveLength(1)
@@ -260,7 +260,7 @@ describe('the audit of decisions', () => {
     expect(report.findings).toEqual([])
     expect(report).toMatchObject({ ok: true, not_rerun: {} })
     expect(report.decisions + report.inputs).toBe(events.length)
-    // An insider with the key gives a trade more leverage, and takes a larger share.
+    // An insider with the key increases the leverage of a trade and the share that is paid.
     const [intent, share] = [intents[1], ofType('karma.intent.v1')[0]]
     const changed = await rewritten(traded.log, traded.signer, (record) => {
       if (record.seq === intent?.seq) return { ...payloadIn(record), leverage: 5 }

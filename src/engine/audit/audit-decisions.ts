@@ -16,17 +16,19 @@ import { aligned, bytesOf, differencesOf, rerun, type Circumstances } from './re
 
 export interface AuditOptions {
   readonly trust: Trust
-  /** The settings of today, for logs that do not hold theirs. */
+  /** Current settings, for logs that do not record theirs. */
   readonly configuration: Configuration
-  /** The release that audits. */
+  /** Release that runs the audit. */
   readonly version: string
-  /** The first and the last event to audit; null: of the log. */
+  /** First and last event to audit. Null means the first and last of the log. */
   readonly from: number | null
   readonly to: number | null
   readonly onProgress: (done: number, total: number) => void
 }
 
-/** Makes every stored decision again, on the state before it, and compares the bytes. Holds one page of the log. */
+/**
+ * Repeats every stored decision on the state before it, and compares the bytes. Holds one page of the log in memory.
+ */
 export const auditDecisions = async (log: EventLog, options: AuditOptions): Promise<AuditReport> => {
   const { trust, from, onProgress } = options
   const { seq: head } = await log.head()
@@ -45,7 +47,7 @@ export const auditDecisions = async (log: EventLog, options: AuditOptions): Prom
       onPage: (page) => found.push(page),
     })
     for (const { records, events } of found) await audit.take(records, events)
-    // Events that are gone cannot be audited: verification reports them.
+    // Missing events cannot be audited. Verification reports them.
     if (next.head.seq <= read.head.seq) break
     read = next
     onProgress(Math.min(read.head.seq, to) - start.head.seq, to - start.head.seq)
@@ -58,12 +60,12 @@ const EVENTS_AT_ONCE = 500
 const foldedBefore = async (log: EventLog, trust: Trust, from: number): Promise<Memory> =>
   catchUp(log, EMPTY_MEMORY, { trust, upTo: await startOfBatch(log, from) })
 
-/** One decision with everything that followed from it. */
+/** A decision with all events that followed from it. */
 interface Explained {
   readonly attempt: Attempt
   readonly made: readonly Stamped[]
   readonly settings: Settings
-  /** On the log without the differences found so far, instead of the log as it is. */
+  /** True if the explanation holds on the repaired state, false if on the state of the log. */
   readonly isOnRepaired: boolean
 }
 
@@ -72,9 +74,9 @@ class DecisionAudit {
   readonly #settings: RecordedSettings
   readonly #findings = new FindingList()
   #state: State
-  /** As it would be if every difference found so far were not there: what came later was decided on it. */
+  /** State without the differences found so far, or null. Later events may have been decided on it. */
   #repaired: State | null = null
-  /** How often in a row only the log as it is explained a decision. */
+  /** Number of consecutive decisions that only the state of the log explained. */
   #missed = 0
   #rates: BaseRates
 
@@ -89,7 +91,7 @@ class DecisionAudit {
     return this.#findings.report(first, last)
   }
 
-  /** Whole batches, in order. */
+  /** Audits whole batches, in order. */
   async take(records: readonly LogRecord[], events: readonly Stamped[]): Promise<void> {
     let begin = 0
     for (let index = 0; index < records.length; index += 1) {
@@ -108,11 +110,11 @@ class DecisionAudit {
     }
   }
 
-  /** The next command of the batch; how many events came of it. */
+  /** Audits the next command of the batch. Returns the number of events that it led to. */
   #root(rest: readonly Stamped[], signer: string): number {
     const [first] = rest
     if (first === undefined) return 0
-    // Nobody vouches for it: it changes nothing, and verification reports it.
+    // An event without a valid signature changes nothing. Verification reports it.
     if (first.type === UNSIGNED_TYPE) return this.#advance(rest.slice(0, 1), [])
     const explained = this.#exactly(rest, signer)
     const count = explained === null ? this.#differs(rest, signer) : this.#agrees(rest, explained)
@@ -133,7 +135,7 @@ class DecisionAudit {
     return this.#repaired === null ? [this.#state] : [this.#repaired, this.#state]
   }
 
-  /** Null unless the bytes are the same. */
+  /** Returns null unless the bytes are equal. */
   #exactly(rest: readonly Stamped[], signer: string): Explained | null {
     for (const settings of this.#candidates(rest))
       for (const state of this.#lanes())
@@ -147,13 +149,13 @@ class DecisionAudit {
     return null
   }
 
-  /** Nothing explains it: what comes nearest says where it differs. */
+  /** Reports events that no attempt explains, with their differences from the most similar attempt. */
   #differs(rest: readonly Stamped[], signer: string): number {
     const [first] = rest as readonly [Stamped, ...Stamped[]]
     const candidates = this.#candidates(rest)
     const [settings] = candidates
     if (settings === undefined) {
-      // Nor can what followed be made again.
+      // Without settings, the following events cannot be repeated either.
       for (const event of rest) this.#findings.notRerun(event, NOT_RECORDED)
       return this.#advance(rest, [])
     }
@@ -194,14 +196,14 @@ class DecisionAudit {
     return this.#advance(rest.slice(0, count), renumbered(made, first.seq))
   }
 
-  /** Why a difference says nothing; null if it does. */
+  /** Reason why a difference is not conclusive, or null. */
   #whyNot(settings: Settings): string | null {
     if (settings.isGuess) return NOT_RECORDED
     const { version } = this.#settings
     return version === this.#options.version ? null : `decided by version ${version}`
   }
 
-  /** `repaired`: what should stand in the place of the stored events; nothing if they are right. */
+  /** `repaired`: events that should replace the stored ones; empty if the stored ones are right. */
   #advance(stored: readonly Stamped[], repaired: readonly Stamped[]): number {
     const isBar = stored[0]?.type === 'market.bar.v1'
     if (isBar) this.#rates = this.#state.reputation.calls.rates
@@ -237,10 +239,13 @@ const NOT_RECORDED = 'configuration not recorded'
 
 const ALIGNED_BEYOND = 32
 
-/** Then the differences have changed what followed, and the log as it is explains it better. */
+/**
+ * Limit of consecutive misses. Beyond it the repaired state is dropped, because the differences influenced later
+ * events.
+ */
 const MISSED_MAX = 50
 
-/** Events of one report of a venue. */
+/** Largest number of events from one report of a venue. */
 const GIVEN_MAX = 8
 
 const isCycle = ({ type }: Stamped): boolean => type === 'brain.cycle.v1'
@@ -251,7 +256,7 @@ const isSame = (stored: Stamped | undefined, made: Stamped | undefined): boolean
 const renumbered = (events: readonly Stamped[], from: number): readonly Stamped[] =>
   events.map((event, index) => ({ ...event, seq: from + index }))
 
-/** What a venue reports leads to several events at once. */
+/** A report of a venue leads to several events at once, so attempts with more given events are added. */
 const longer = (attempts: readonly Attempt[], rest: readonly Stamped[]): readonly Attempt[] => {
   const isVenue = rest[0]?.type.startsWith('execution.') === true
   if (!isVenue || !attempts.some(({ kind }) => kind === 'given')) return attempts

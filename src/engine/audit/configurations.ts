@@ -8,31 +8,31 @@ import { stampedFrom } from '../../core/log/event.ts'
 import { payloadOf } from '../../core/log/payload.ts'
 import { sha256Hex } from '../sha256.ts'
 
-/** Settings that a decision may have been made by. */
+/** Settings with which a decision may have been made. */
 export interface Settings {
   readonly configuration: Configuration
   readonly hash: string
-  /** Of today, where the log does not hold those of then. */
+  /** True for current settings that replace unrecorded ones. */
   readonly isGuess: boolean
 }
 
-/** Another process may go on with the settings of its start. */
+/** Another process may still use the settings of its start. */
 const EARLIER_MAX = 4
 
-/** The settings that the log holds, in the order of their events. */
+/** Settings that the log records, in the order of their events. */
 export class RecordedSettings {
   readonly #present: Settings
-  /** The newest first. */
+  /** Recorded settings, newest first. */
   #known: readonly Settings[] = []
   #version = ''
 
   constructor(present: Configuration) {
     const hash = sha256Hex(configurationHashInput(present))
-    // The rest of the settings has no part in decisions, and is not recorded.
+    // Settings that no decision reads are not recorded, so the current ones replace them.
     this.#present = { configuration: present, hash, isGuess: true }
   }
 
-  /** The release that wrote the newest start. */
+  /** Release that wrote the latest start event. */
   get version(): string {
     return this.#version
   }
@@ -47,7 +47,10 @@ export class RecordedSettings {
     this.#known = [{ configuration, hash, isGuess: false }, ...others].slice(0, KEPT_MAX)
   }
 
-  /** What a decision may have been made by, the likeliest first; by its hash where the decision names it. */
+  /**
+   * Settings with which a decision may have been made, most likely first. If the decision names a hash, only settings
+   * with it.
+   */
   candidates(hash: string | null): readonly Settings[] {
     if (hash === null) {
       const newest = this.#known.slice(0, 1 + EARLIER_MAX)
@@ -58,7 +61,7 @@ export class RecordedSettings {
     return this.#present.hash === hash ? [{ ...this.#present, isGuess: false }] : []
   }
 
-  /** What was recorded before an event at which the audit begins. */
+  /** Reads the settings that were recorded before the first audited event. */
   async readUpTo(log: Pick<EventLog, 'read'>, seq: number): Promise<void> {
     for await (const page of readPages(log, { types: TYPES, before: seq + 1, order: 'asc', limit: PAGE })) {
       for (const record of page) if (payloadOf(record) !== null) this.take(stampedFrom(record))
@@ -70,5 +73,5 @@ const TYPES = ['system.started', 'system.config_changed'] as const
 
 const PAGE = 500
 
-/** Of a log that was reconfigured more often, the oldest are forgotten. */
+/** Limit of remembered settings. Beyond it the oldest are dropped. */
 const KEPT_MAX = 1000

@@ -1,14 +1,17 @@
 import type { Stamped } from '../../core/log/event.ts'
 import type { Difference } from './rerun.ts'
 
-/** One event that is not what the decision would say now. */
+/** An event that differs from the repeated decision. */
 export interface Finding {
   readonly seq: number
   readonly id: string
   readonly type: string
   readonly kind: string
   readonly recorded_at: string
-  /** `changed`: other bytes. `not_decided`: nothing leads to it. `missing`: it should follow here. */
+  /**
+   * `changed`: the bytes differ. `not_decided`: no decision leads to the event. `missing`: an event that should follow
+   * here.
+   */
   readonly fault: 'changed' | 'not_decided' | 'missing'
   readonly differences: readonly Difference[]
 }
@@ -29,7 +32,7 @@ export class FindingList {
     this.#count(event, 'same')
   }
 
-  /** `isDerived`: it was decided together with what came from outside, which the log does not hold as it came. */
+  /** `isDerived`: the event was decided from a report that the log does not hold as received. */
   given(event: Stamped, isDerived: boolean): void {
     if (isDerived) this.notRerun(event, 'the report of the venue is not recorded as it came')
     else this.#inputs += 1
@@ -62,15 +65,15 @@ export class FindingList {
       ok: different === 0,
       first_seq: first,
       last_seq: last,
-      /** Events that are decisions. */
+      /** Number of events that are decisions. */
       decisions: total('same') + different + total('not_rerun'),
-      /** Events that came from outside: nothing was decided in them. */
+      /** Number of events from outside, which contain no decision. */
       inputs: this.#inputs,
       kinds,
-      /** Why decisions could not be made again, and how many. */
+      /** Reasons why decisions could not be repeated, with their counts. */
       not_rerun: Object.fromEntries(this.#reasons),
       different,
-      /** The first ones. */
+      /** The first findings. */
       findings: this.#findings as readonly Finding[],
     }
   }
@@ -90,7 +93,7 @@ export class FindingList {
   }
 }
 
-/** What kind of decision an event belongs to, for people. */
+/** Kind of decision that an event belongs to, for people. */
 const kindOf = (type: string): string =>
   KINDS.find(([prefix]) => type.startsWith(prefix))?.[1] ?? type.split('.').slice(0, 2).join('.')
 

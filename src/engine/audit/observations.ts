@@ -9,7 +9,7 @@ import type { State } from '../../core/state.ts'
 
 const isBar = ({ type }: Stamped): boolean => type === 'market.bar.v1' || type === 'market.bar_held.v1'
 
-/** The refusal of a bar, which names symbol and reason. The bar itself is not recorded. */
+/** Whether the event is the refusal of a bar, which names symbol and reason. The bar itself is not recorded. */
 const isRefusedBar = ({ type, source }: Stamped): boolean => type === 'system.audit.v1' && source === 'market'
 
 /** The bars at the beginning of these events, and the refusals among them. */
@@ -18,12 +18,12 @@ const observedIn = (rest: readonly Stamped[]): readonly Stamped[] => {
   return end === -1 ? rest : rest.slice(0, end)
 }
 
-/** A refused bar alone is an input. With bars it belongs to what was decided about them. */
+/** A refused bar alone is an input. Together with bars it belongs to the decision about them. */
 export const isObservation = (rest: readonly Stamped[]): boolean => observedIn(rest).some(isBar)
 
 /**
- * The bars of one close time. A bar that was held back is recorded again with the bar that confirms it, and refused with
- * the bar that does not. In the place of any other refused bar stands one that is refused for the same reason.
+ * The bars of one close time. A bar that was held back is recorded again with the bar that confirms it, and refused
+ * with the bar that does not. Any other refused bar is replaced by one that is refused for the same reason.
  */
 export const observation = (state: State, rest: readonly Stamped[]): Command => {
   const block = observedIn(rest)
@@ -51,7 +51,7 @@ const knownSymbol = (state: State, symbol: string): KnownSymbol =>
 
 const symbolRefused = ({ payload }: Stamped): string => textOf(payload['resource']).slice('market:'.length)
 
-/** True for the refusal of the bar that was held back: the next bar of the symbol did not confirm it. */
+/** True for the refusal of a bar that was held back, because the next bar of the symbol did not confirm it. */
 const isDropped = (refusal: Stamped, next: Stamped | undefined, known: KnownSymbol): boolean =>
   known?.held !== null &&
   known?.held !== undefined &&
@@ -65,7 +65,7 @@ const timesFrom = (openMs: number, seconds: number) => ({
   close_ts: timestampAt(openMs + seconds * 1000),
 })
 
-/** More than any setting of `market.max_bar_move_pct` allows. */
+/** A larger move than any setting of `market.max_bar_move_pct` allows. */
 const ASTRAY = 1000
 
 const nextTimes = (last: StoredBar | undefined) =>

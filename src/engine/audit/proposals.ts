@@ -6,9 +6,9 @@ import type { State } from '../../core/state.ts'
 import { ruleOf } from '../../core/trading/positions.ts'
 
 /**
- * What a strategy may have proposed. Its answer (side, conviction, size, stop, target, reason) is an input that stands in
- * the intent; what the engine made of it is decided again: whether it may enter, leverage, approval, price, validity, and
- * everything that follows.
+ * Proposals that a strategy may have made. Its answer (side, conviction, size, stop, target, reason) is an input and
+ * stands in the intent. The consequences are decided again: whether it may enter, leverage, approval, price, validity,
+ * and all that follows.
  */
 export const proposals = (state: State, rest: readonly Stamped[]): readonly Command[] => [
   ...entry(rest[0]),
@@ -42,7 +42,7 @@ const entry = (first: Stamped | undefined): readonly Command[] => {
   ]
 }
 
-/** It wanted nothing, or the other side: the same positions are closed by either. */
+/** The strategy wanted no position, or the opposite side. Both close the same positions. */
 const exit = ({ trading }: State, rest: readonly Stamped[]): readonly Command[] => {
   const submitted = rest.find(({ type }) => type === 'execution.order_submitted.v1')
   const order = submitted === undefined ? null : asKnown(submitted)

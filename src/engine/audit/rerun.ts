@@ -10,7 +10,7 @@ import { fold } from '../memory.ts'
 import { sha256Hex } from '../sha256.ts'
 import type { Attempt } from './attempts.ts'
 
-/** What a decision had beside the state, as far as the log holds it. */
+/** Context of a decision beside the state, as far as the log holds it. */
 export interface Circumstances {
   readonly configuration: Configuration
   readonly configHash: string
@@ -19,7 +19,7 @@ export interface Circumstances {
   readonly isSigned: (claim: SignedClaim) => boolean
 }
 
-/** The same decision again, with the events as they would be stored now; null where it is refused or cannot be made. */
+/** Repeats a decision. Returns its events as they would be stored now, or null if it is refused or throws. */
 export const rerun = (
   state: State,
   attempt: Attempt,
@@ -52,11 +52,11 @@ const runWith = (
     traceId: first.traceId,
     newId: () => newId(count++),
     sha256Hex,
-    // How long it took is for the record only.
+    // The duration is for the record only.
     elapsedMs: () =>
       Number(stored.find(({ type }) => type === 'brain.cycle.v1')?.payload['duration_ms'] ?? 0),
     sign: (text) => signatureIn(stored, text, state, circumstances),
-    // What was let in then was checked then; its signature stands in the log.
+    // The signature of an accepted submission was checked then, and the log holds it.
     isSigned: () => true,
   }
   try {
@@ -66,7 +66,7 @@ const runWith = (
         : follow(state, stored.slice(0, attempt.events), context)
     return result.status === 'accepted' ? result.events : null
   } catch {
-    // On a state that never was so, deciders meet what they rule out.
+    // Decision code may throw on a state that never existed.
     return null
   }
 }
@@ -75,7 +75,7 @@ const PLACEHOLDER = '00000000-0000-7fff-8000-a0d17'
 
 const placeholder = (count: number): string => `${PLACEHOLDER}${count.toString(16).padStart(7, '0')}`
 
-/** Ids are chance: those that were stored take the place of new ones. */
+/** Ids are random, so the stored ids replace the new ones. */
 const collectIds = (made: unknown, stored: unknown, ids: string[]): void => {
   if (typeof made === 'string') {
     if (made.startsWith(PLACEHOLDER) && typeof stored === 'string')
@@ -87,7 +87,7 @@ const collectIds = (made: unknown, stored: unknown, ids: string[]): void => {
     collectIds(value, (stored as Readonly<Record<string, unknown>>)[name], ids)
 }
 
-/** The key is not at hand: a stored signature of the same text stands for it. */
+/** The private key is not available. A stored signature of the same text replaces a new one. */
 const signatureIn = (
   stored: readonly Stamped[],
   text: string,
@@ -104,14 +104,14 @@ const signatureIn = (
   return 'no stored signature is one of this text'
 }
 
-/** A place where two events differ; undefined where one of them has nothing. */
+/** A place where two events differ. A side without a value is undefined. */
 export interface Difference {
   readonly path: string
   readonly stored: Json | undefined
   readonly rerun: Json | undefined
 }
 
-/** The bytes that were hashed and signed. */
+/** Bytes that were hashed and signed. */
 export const bytesOf = ({ id, type, ts, source, traceId, dedupeKey, payload }: Stamped): string =>
   canonicalJson({ id, type, ts, source, traceId, dedupeKey, payload })
 
@@ -151,7 +151,7 @@ const isContainer = (value: Json | undefined): value is Container =>
 
 const canonical = (value: Json | undefined): string => (value === undefined ? '' : canonicalJson(value))
 
-/** Which event of one list stands for which of the other: the most that can keep their order. Pairs of indexes. */
+/** Pairs the events of two lists: the largest number of pairs that keep their order. Returns pairs of indexes. */
 export const aligned = (
   stored: readonly Stamped[],
   made: readonly Stamped[],
@@ -181,7 +181,7 @@ export const aligned = (
 
 const at = (best: readonly Float64Array[], row: number, column: number): number => best[row]?.[column] ?? 0
 
-/** How much alike they are; 0 for events of two types. */
+/** Similarity of two events; 0 for different types. */
 const sameAs = (one: Stamped | undefined, other: Stamped | undefined): number => {
   if (one === undefined || other === undefined || one.type !== other.type) return 0
   return 2 + Number(subjectOf(one) === subjectOf(other)) + Number(bytesOf(one) === bytesOf(other))

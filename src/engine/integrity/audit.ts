@@ -12,17 +12,20 @@ import { createTreeCheck, type SignatureClaim } from './tree-check.ts'
 export interface AuditOptions {
   /** The event before the first one. */
   readonly start: Head
-  /** False where the hashes were checked already. */
+  /** False if the hashes were checked already. */
   readonly checkHashes: boolean
-  /** Whether the first event is number 1: only then can the tree be grown. */
+  /** True if the first event is number 1. Otherwise the tree cannot be built. */
   readonly wholeLog: boolean
-  /** Part of a log does not hold the keys that were accepted before it: their signatures are counted, not faulted. */
+  /**
+   * True for a part of a log, which lacks the keys that were accepted before it. Signatures with unknown keys are then
+   * counted, not reported as faults.
+   */
   readonly isPart: boolean
-  /** Smallest first. Those below the first event are left out. */
+  /** Checkpoints, smallest first. Those below the first event are left out. */
   readonly notes: readonly SignedCheckpoint[]
   readonly trust: Trust
   readonly findings: Findings
-  /** Whose signatures counted before the first event. */
+  /** Keys that were accepted before the first event. */
   readonly keys: Keys
 }
 
@@ -33,15 +36,17 @@ export interface AuditEnd {
   readonly last: Head
   /** Size of the largest checkpoint that the events agree with. */
   readonly proven: number
-  /** Signatures that could not be checked since part of a log does not hold their key. */
+  /** Number of signatures that could not be checked, because a part of a log lacks their keys. */
   readonly unknownSigners: number
-  /** How many events each domain has. */
+  /** Number of events by domain. */
   readonly domains: ReadonlyMap<string, number>
-  /** Whose signatures count after the last event. */
+  /** Accepted keys after the last event. */
   readonly keys: Keys
 }
 
-/** Looks at every event: its columns, its text, its signature and its place in the checkpoints. Holds one page. */
+/**
+ * Checks every event: its columns, its text, its signature and its place in the checkpoints. Holds one page in memory.
+ */
 export const createAudit = (options: AuditOptions) => {
   const { findings, trust, isPart, wholeLog } = options
   const cutter = new BatchCutter()
@@ -66,7 +71,7 @@ export const createAudit = (options: AuditOptions) => {
     const introduced = keyIn(record)
     if (introduced !== null && !treeKeys.has(introduced.nodeId))
       treeKeys.set(introduced.nodeId, introduced.publicKey)
-    // First, since a checkpoint that ends here may be signed by a key that this batch introduces.
+    // Comes first, because a checkpoint that ends here may be signed with a key that this batch introduces.
     const batchClaims = cutter.add(record).flatMap(claimsOf)
     const { faults, claims } = tree.add(record)
     for (const fault of faults) findings.add(fault)
@@ -77,7 +82,7 @@ export const createAudit = (options: AuditOptions) => {
     return [...batchClaims, ...claims]
   }
 
-  /** The place of the events is signed by their batch, and what they say by each of them. */
+  /** Claims of the signatures of a stretch: the batch signs the place of the events, and each event its content. */
   const claimsOf = (stretch: Stretch): readonly SignatureClaim[] => {
     if (stretch.kind === 'loose') return looseFrom(stretch.records)
     const { records, signer, text, signature: signatureHex } = stretch.batch
@@ -115,7 +120,7 @@ export const createAudit = (options: AuditOptions) => {
 
   const looseFrom = (records: readonly LogRecord[]): readonly SignatureClaim[] => {
     const [first] = records
-    // Part of a log may begin inside a batch.
+    // A part of a log may begin inside a batch.
     const isCutOff = isPart && first !== undefined && first.seq === options.start.seq + 1
     if (isCutOff) unknownSigners += records.length
     else if (first !== undefined)
@@ -138,10 +143,10 @@ export const createAudit = (options: AuditOptions) => {
         for (const record of page.slice(from, from + SLICE_EVENTS)) claims.push(...look(withTexts(record)))
         await yieldToEventLoop()
       }
-      // The threads check this page while the next one is read; never more than one page waits for them.
+      // The threads check this page while the next one is read. At most one page waits for them.
       await inWork
       inWork = settle(claims)
-      // Its failure is thrown where it is waited for; until then it must not count as unhandled.
+      // The failure is thrown when it is awaited. Until then it must not count as unhandled.
       inWork.catch(() => undefined)
     },
     end: async (): Promise<AuditEnd> => {

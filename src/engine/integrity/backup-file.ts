@@ -7,8 +7,8 @@ import { eventRecordText } from '../../core/views/log.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 
 /**
- * A backup is an export of the whole log behind one line that holds a signed checkpoint of exactly these events. The
- * checkpoint comes first, so that a reader knows from the beginning how far the file has to reach.
+ * A backup is an export of the whole log after a line with a signed checkpoint of exactly these events. The checkpoint
+ * comes first, so that a reader knows from the beginning how far the file must reach.
  */
 export interface CopiedLog {
   /** Null for a plain export. */
@@ -17,14 +17,14 @@ export interface CopiedLog {
   readonly lines: AsyncIterable<string>
 }
 
-/** The file is no copy of a log, or one that this release cannot read. */
+/** Thrown for a file that is not a copy of a log, or that this release cannot read. */
 export class NotACopyError extends Error {
   override readonly name = 'NotACopyError'
 }
 
 /**
- * Writes the log as it was at the checkpoint. Stored events never change, so what is appended meanwhile does not matter
- * and no lock or long transaction is needed; that nothing else changed is for the verification of the file to show.
+ * Writes the log as of the checkpoint. Stored events never change, so no lock or long transaction is needed, and events
+ * appended meanwhile do not matter. Verifying the file shows whether anything else has changed.
  */
 export async function* backupTexts(
   log: Pick<EventLog, 'scan'>,
@@ -45,8 +45,8 @@ const VERSION = 1
 const MARK = 'signal_engine_backup'
 
 /**
- * Reads the first line, to tell a backup from an export. Throws NotACopyError if it begins like a backup and is none that
- * can be read; whatever else the lines are is for those who read them to say.
+ * Reads the first line, to distinguish a backup from an export. Throws NotACopyError if the file begins like a backup
+ * but is not readable as one. The caller checks the other lines.
  */
 export const openCopy = async (lines: AsyncIterable<string>): Promise<CopiedLog> => {
   const iterator = lines[Symbol.asyncIterator]()
@@ -104,7 +104,7 @@ export const parseExportLine = (line: string): ParsedLine => {
   }
   const { data } = parsed
   try {
-    // The stored text is the canonical one, so it can be made again from the value.
+    // The stored text is canonical, so it can be rebuilt from the value.
     return { status: 'record', record: recordOf(data, canonicalJson(data.payload as JsonObject)) }
   } catch (error) {
     if (!(error instanceof NotCanonicalError)) throw error
@@ -155,7 +155,7 @@ const malformed = (
   why: string,
 ): ParsedLine => ({ status: 'malformed', reason, seq, id, why })
 
-/** Undefined when the text is no JSON: whoever reads the line reports it. */
+/** Returns undefined for text that is not JSON. The caller reports it. */
 const jsonIn = (line: string): unknown => {
   try {
     return JSON.parse(line)

@@ -13,7 +13,7 @@ const { verify } = fixture
 
 const logFile = (): string => join(dirname(fixture.path()), 'events.db')
 
-/** A log of 600 events, checkpoints at 300 and 600, and what was done to its file since. */
+/** A log of 600 events with checkpoints at 300 and 600, whose file is then edited. */
 const edited = async (edit: (raw: Raw) => void) => {
   const records = await wellSigned(600)
   const log = await openSqliteLog({ path: logFile() })

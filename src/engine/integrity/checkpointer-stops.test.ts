@@ -53,7 +53,7 @@ describe('a log that contradicts its newest checkpoint', () => {
     const step = await checkpointer.step('now')
     expect(step).toMatchObject({ status: 'stopped', fault: { reason, seq } })
     expect((await fixture.newest())!.note).toBe(before)
-    // Growing past the checkpoint again heals nothing.
+    // Growing beyond the checkpoint again does not repair the log.
     await appendSaid(log, [started(node), ...notes(30, 900)], node)
     fixture.nowMs += 1_000_000
     expect(await checkpointer.step('due')).toEqual(step)
@@ -86,7 +86,7 @@ describe('a log that contradicts its newest checkpoint', () => {
     const forgeries = [
       // The right text, signed by another key under the node's name.
       signedNote(text, { keyName: node.nodeId, publicKey: node.publicKey, signature }, sha256),
-      // Signed properly, by somebody the log has never heard of.
+      // A valid signature by a node that the log does not know.
       signedNote(text, { keyName: other.nodeId, publicKey: other.publicKey, signature }, sha256),
       // A changed text under the old signature.
       note.replace('time 2026', 'time 2025'),

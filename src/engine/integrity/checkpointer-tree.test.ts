@@ -24,7 +24,7 @@ const newestRoots = async (): Promise<readonly (string | null)[]> => {
   return [note.root, note.eventRoot].map((root) => (root === null ? null : Buffer.from(root).toString('hex')))
 }
 
-/** What somebody has who can write the database. */
+/** A log whose tree nodes were changed in the database. */
 class WrongNodes extends MemoryLog {
   override async treeNodes(range: NodeRange): Promise<readonly Uint8Array[]> {
     const nodes = await super.treeNodes(range)

@@ -163,7 +163,7 @@ describe('checkpointer', () => {
   })
 })
 
-/** The other node introduces itself right after somebody looked where the log ends. */
+/** A log in which the other node introduces itself right after its head was read. */
 class JustIntroduced extends MemoryLog {
   isAboutToLearn = false
 

@@ -31,38 +31,38 @@ export interface CheckpointerDependencies {
   readonly checkpoints: CheckpointStore
   readonly signer: Signer
   readonly signatures: Signatures
-  /** The fold of a running engine; without one the log is folded from the root that the signer trusts. */
+  /** The fold of a running engine. Without one, the log is folded from the root that the signer trusts. */
   readonly fold?: Fold
   readonly clock: Pick<Clock, 'now'>
   readonly everyEvents: number
   readonly everyMs: number
-  /** Events taken into the tree in one step. */
+  /** Limit of events that one step adds to the tree. */
   readonly stepMax: number
 }
 
-/** A checkpoint at least this often, as long as there is something new. */
+/** Limits between two checkpoints, while there are new events. */
 export const CHECKPOINT_PACE = { everyEvents: 1000, everyMs: 10_000, stepMax: 5000 } as const
 
 export type CheckpointStep =
-  /** Nothing was due. */
+  /** No checkpoint was due. */
   | { readonly status: 'idle' }
-  /** A checkpoint at `size` is durable. `behind` when there is enough left for another one at once. */
+  /** A checkpoint at `size` is durable. `behind` is true if enough events are left for another one at once. */
   | { readonly status: 'signed'; readonly size: number; readonly behind: boolean }
-  /** On the way to a checkpoint that another process made, or to where the log learned our key. */
+  /** The tree has not reached a checkpoint of another process, or the event at which the log learned our key. */
   | { readonly status: 'catching-up' }
-  /** The log contradicts the newest checkpoint: none is made until an operator accepts the loss. */
+  /** The log contradicts the newest checkpoint. No checkpoint is made until an operator accepts the loss. */
   | { readonly status: 'stopped'; readonly fault: Fault }
 
 export interface Checkpointer {
-  /** A bounded amount of work. `now` makes a checkpoint of whatever is new. */
+  /** Does a bounded amount of work. With `now`, makes a checkpoint of any new events. */
   step(when: 'due' | 'now'): Promise<CheckpointStep>
 }
 
 /**
- * Signs what the log is, again and again, outside of the log. Before each signature the log is held against the
- * newest checkpoint of any process, so no two checkpoints ever contradict each other. A checkpoint ends at an event that
- * this process has verified itself, and is signed only if the walk to it gives the same chain hash: rows that were
- * exchanged since, with hashes that fit again, are not signed.
+ * Signs the state of the log repeatedly, outside of the log. Before each signature the log is compared with the newest
+ * checkpoint of any process, so no two checkpoints ever contradict each other. A checkpoint ends at an event that this
+ * process has verified itself, and is signed only if the walk to it gives the same chain hash. Rows that were exchanged
+ * since, with matching hashes, are therefore not signed.
  */
 export const createCheckpointer = (dependencies: CheckpointerDependencies): Checkpointer => {
   const { log, checkpoints, signer, signatures, clock } = dependencies
@@ -72,11 +72,11 @@ export const createCheckpointer = (dependencies: CheckpointerDependencies): Chec
   let walk: TreeWalk | null = null
   let origin: string | null = null
   let knownSince: number | null = null
-  /** The newest checkpoint that our tree agrees with. */
+  /** Newest checkpoint that agrees with our tree. */
   let agreed: SignedCheckpoint | null = null
   let stopped: { readonly note: string | null; readonly fault: Fault } | null = null
 
-  /** Whatever comes next, the tree is taken up again from a checkpoint that was checked, or from the start. */
+  /** Drops the tree, which is built again from a checked checkpoint or from the start. */
   const forget = (): void => {
     walk = null
     agreed = null
@@ -89,16 +89,18 @@ export const createCheckpointer = (dependencies: CheckpointerDependencies): Chec
     return { status: 'stopped', fault }
   }
 
-  /** Brings our tree to the newest checkpoint, and says whether it is there and agrees. */
+  /**
+   * Extends our tree to the newest checkpoint and compares the two. Returns the obstacle to a new checkpoint, or null.
+   */
   const agreeWith = async (newest: SignedCheckpoint, head: Head): Promise<CheckpointStep | null> => {
     if (newest.note === agreed?.note && newest.frontier.size <= head.seq) return null
     const fault = await newestFaultOf(log, newest, head, { keys: known.nodes, trust })
     if (fault !== null) return stop(newest, fault)
-    // The tree of a key that was retired is built anew: whoever stole the key could sign another one.
+    // The tree is built anew if its signer's key was retired: a thief of the key could have signed another tree.
     const isRooted = acceptedKey(known.nodes, newest.keyName) !== undefined
     walk ??= createTreeWalk(log, () => known, isRooted ? await startAt(log, newest) : undefined)
     const { size } = newest.frontier
-    // Ours is further already; a smaller one was only written late.
+    // Our tree is ahead already. A smaller checkpoint was only written late.
     if (walk.frontier().size > size) return null
     const walkFault = await walk.forward(Math.min(size, walk.frontier().size + dependencies.stepMax))
     if (walkFault !== null) return stop(newest, walkFault)
@@ -109,8 +111,9 @@ export const createCheckpointer = (dependencies: CheckpointerDependencies): Chec
   }
 
   /**
-   * Where the log learned our key. A note by a key that it does not know would prove nothing, and who reads the log from
-   * its beginning does not know the key before. The fold says whether the log knows it; where is only looked up.
+   * Seq at which the log learned our key; infinite if it does not know the key. Before it, a note by our key would
+   * prove nothing, because readers of the log cannot know the key yet. The fold tells whether the log knows the key,
+   * and only the seq is looked up.
    */
   const whenKnown = async (): Promise<number> => {
     if (known.nodes.publicKeys.get(signer.nodeId) !== signer.publicKey) return Infinity
@@ -135,15 +138,15 @@ export const createCheckpointer = (dependencies: CheckpointerDependencies): Chec
 
   const isDue = (newest: SignedCheckpoint | null, head: Head): boolean => {
     const fresh = head.seq - sizeOf(newest)
-    // Of a clock that was ahead it may lie in the future: then the next one does not wait for it.
+    // A wrong clock may have dated the checkpoint in the future. The next one does not wait for that time.
     const ageMs = newest === null ? Number.POSITIVE_INFINITY : Math.abs(clock.now() - Date.parse(newest.time))
     return fresh >= dependencies.everyEvents || (fresh > 0 && ageMs >= dependencies.everyMs)
   }
 
   const step = async (when: 'due' | 'now'): Promise<CheckpointStep> => {
-    // Another process can only have made it less urgent: then there is no need to look.
+    // Other processes can only have made a checkpoint less urgent, so the stored ones need not be read.
     if (when === 'due' && agreed !== null && !isDue(agreed, await log.head())) return IDLE
-    // The checkpoints before the head: what is written in between can only make the log longer.
+    // Checkpoints are read before the head: events written in between can only make the log longer.
     const newest = (await checkpoints.read('newest')).notes.at(-1) ?? null
     if (stopped !== null && stopped.note === (newest?.note ?? null))
       return { status: 'stopped', fault: stopped.fault }
@@ -159,7 +162,7 @@ export const createCheckpointer = (dependencies: CheckpointerDependencies): Chec
     walk ??= createTreeWalk(log, () => known)
     const from = walk.frontier().size
     const upTo = Math.min(head.seq, from + dependencies.stepMax)
-    // The walk may stand at the event already, where a checkpoint of it could not be stored.
+    // The walk may have reached the event already, if its checkpoint could not be stored.
     const signedUpTo = Math.max(from - 1, sizeOf(newest))
     const trusted = memory.head.seq < head.seq ? null : heads.newestIn(signedUpTo, upTo)
     const fault = await walk.forward(trusted?.seq ?? upTo)
@@ -172,7 +175,7 @@ export const createCheckpointer = (dependencies: CheckpointerDependencies): Chec
 
   let newestStep: Promise<unknown> = Promise.resolve()
   return {
-    // One at a time: the keeper follows the log while others ask for a checkpoint at once.
+    // Steps run one at a time, because the keeper follows the log while other callers request a checkpoint at once.
     step: (when) => {
       const next = newestStep.then(() => step(when))
       newestStep = next.catch(() => undefined)
@@ -182,8 +185,9 @@ export const createCheckpointer = (dependencies: CheckpointerDependencies): Chec
 }
 
 /**
- * A note that is signed by a node of this log, and whose frontier gives its root, is where fresh trees start. Of the tree
- * over event hashes it has the root only; the stored nodes must give the same one. Otherwise the walk begins anew.
+ * Start of a fresh tree: a note that a node of this log signed, and whose frontier gives its root. For the tree over
+ * event hashes the note has only the root, and the stored nodes must give the same one. Otherwise the walk starts at
+ * the first event.
  */
 const startAt = async (log: EventLog, newest: SignedCheckpoint): Promise<TreeWalkStart | undefined> => {
   const { frontier, eventRoot, head } = newest

@@ -7,7 +7,7 @@ import { storedFrontier } from '../proofs/stored-tree.ts'
 import { examineCopy, type ExaminedCopy, type OfflineOptions } from './offline.ts'
 import { sha256 } from '../sha256.ts'
 
-/** The copy is not a whole and intact log. */
+/** Thrown if the copy is not a complete and intact log. */
 export class DamagedCopyError extends Error {
   override readonly name = 'DamagedCopyError'
 }
@@ -19,8 +19,9 @@ export interface CopiedIn extends ExaminedCopy {
 }
 
 /**
- * Takes a backup or an export into a draft, page by page, and verifies it on the way: chain, signatures, checkpoints. At
- * the end the draft must have the head and the tree of what was read. Throws DamagedCopyError; the draft is the caller's.
+ * Copies a backup or an export into a draft, page by page, and verifies chain, signatures and checkpoints on the way.
+ * At the end, head and tree of the draft must match the records that were read. Throws DamagedCopyError; the caller
+ * discards the draft.
  */
 export const copyInto = async (
   draft: LogDraft,
@@ -62,7 +63,7 @@ const assertStored = async (draft: LogDraft, head: Head, root: Uint8Array): Prom
   throw new Error('the store did not keep what was copied into it')
 }
 
-/** The records were compared with the signed tree over records already; this is the other tree that a checkpoint signs. */
+/** Checks the tree over event hashes. The tree over records, which the checkpoint also signs, was compared before. */
 const assertSigned = (checkpoint: SignedCheckpoint | null, head: Head, root: Uint8Array): void => {
   if (checkpoint === null) return
   const { eventRoot, frontier } = checkpoint

@@ -21,7 +21,7 @@ const said: readonly Said[] = Array.from({ length: 40 }, (_, index) => ({
   dedupeKey: `key-${index}`,
 }))
 
-/** Empties an index whose definition stays, as a tool can that may write the file. */
+/** Empties an index without changing its definition, as an attacker with access to the file can. */
 const emptied = (name: string) => (raw: Raw) => {
   const [found] = raw.prepare('SELECT sql FROM sqlite_schema WHERE name = ?').all(name) as [{ sql: string }]
   const where = found.sql.includes(' WHERE ') ? ' AND 0' : ' WHERE 0'

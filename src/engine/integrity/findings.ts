@@ -1,6 +1,6 @@
 import type { ChainFault, ChainFaultKind } from '../../ports/event-log.ts'
 
-/** Why a log is not what it was: the chain's own faults, and what only texts, keys and checkpoints show. */
+/** Reasons why a log fails verification: faults of the chain, and faults of texts, keys and checkpoints. */
 export type IntegrityReason =
   | ChainFaultKind
   | 'canonical'
@@ -13,10 +13,10 @@ export type IntegrityReason =
 
 export interface Fault {
   readonly reason: IntegrityReason
-  /** The first event that cannot be trusted; null when not the log but a checkpoint is damaged. */
+  /** First event that cannot be trusted; null if a checkpoint is damaged instead of the log. */
   readonly seq: number | null
   readonly id: string | null
-  /** The seq at which the fault came to light: of several faults the earliest is reported. */
+  /** Seq at which the fault was detected. Of several faults, the earliest is reported. */
   readonly shownAt: number
   readonly detail: string
 }
@@ -26,13 +26,13 @@ export interface Checks {
   readonly sequence: CheckResult
   readonly signatures: CheckResult
   readonly checkpoint: CheckResult
-  /** What is stored beside the events follows from them: snapshot and tree. An export has none. */
+  /** Whether snapshot and tree, which are stored beside the events, follow from the events. Absent for an export. */
   readonly projections?: CheckResult
 }
 
 export type CheckResult = 'pass' | 'fail'
 
-/** Shown at the event itself. */
+/** A fault that is detected at the event itself. */
 export const faultAt = (
   { seq, id = null }: { readonly seq: number; readonly id?: string | null },
   reason: IntegrityReason,
@@ -41,7 +41,7 @@ export const faultAt = (
 
 export const faultFrom = ({ kind, detail, ...event }: ChainFault): Fault => faultAt(event, kind, detail)
 
-/** Of what is kept beside the events. What is wrong with an event says more. */
+/** A fault in data beside the events. A fault of an event takes precedence over it. */
 export const faultBeside = (reason: IntegrityReason, detail: string): Fault => ({
   reason,
   seq: null,
@@ -50,7 +50,7 @@ export const faultBeside = (reason: IntegrityReason, detail: string): Fault => (
   detail,
 })
 
-/** What a verification has found so far: the first fault, and which kinds of check failed. */
+/** Results of a verification so far: the first fault, and which kinds of check failed. */
 export type Findings = ReturnType<typeof createFindings>
 
 export const createFindings = () => {
@@ -74,8 +74,8 @@ export const createFindings = () => {
 }
 
 /**
- * The strongest first: of several faults in one event the one that explains the others, as a changed text also breaks its
- * signature.
+ * Reasons by precedence. Of several faults in one event, the one that explains the others comes first: a changed text,
+ * for example, also breaks its signature.
  */
 const CHECK_OF: Readonly<Record<IntegrityReason, keyof Checks>> = {
   sequence: 'sequence',
@@ -97,6 +97,6 @@ const STRENGTH = Object.keys(CHECK_OF)
 const comesBefore = (fault: Fault, other: Fault): boolean => {
   if (fault.shownAt !== other.shownAt) return fault.shownAt < other.shownAt
   if (fault.reason !== other.reason) return STRENGTH.indexOf(fault.reason) < STRENGTH.indexOf(other.reason)
-  // A checkpoint that is itself damaged accuses no event.
+  // A damaged checkpoint is no evidence against an event.
   return fault.seq === null && other.seq !== null
 }

@@ -7,8 +7,9 @@ import { yieldToEventLoop } from '../../ports/yield-to-event-loop.ts'
 import { withTexts } from './record-check.ts'
 
 /**
- * Whether every event is found by its domain. The log can be whole and still be read wrongly: what a store files an
- * event under is outside of hash and signature. `counts` is what the events themselves say.
+ * Whether every event is found by its domain. A log can be intact and still be read incorrectly, because hash and
+ * signature do not cover the domain under which a store files an event. `counts` are the counts of the events
+ * themselves.
  */
 export const checkIndex = async (
   log: EventLog,
@@ -27,7 +28,7 @@ export const checkIndex = async (
   }
 }
 
-/** Looks for events through all that the store derives from them. Full verification hands over every event. */
+/** Looks up events through all data that the store derives from them. A full verification passes every event. */
 export const createDerivedCheck = (log: EventLog, findings: Findings) => {
   const expected = { events: 0, dedupeKeys: 0, signals: 0, refs: 0 }
   const add = async (page: readonly LogRecord[]): Promise<void> => {
@@ -43,9 +44,11 @@ export const createDerivedCheck = (log: EventLog, findings: Findings) => {
     }
   }
   return {
-    /** The next events. */
+    /** Adds the next events. */
     add,
-    /** Definitions, counts by domain, and some events of each part of the log: a bounded number of queries. */
+    /**
+     * Checks definitions, counts by domain, and some events of each part of the log, with a bounded number of queries.
+     */
     sample: async (head: Head): Promise<void> => {
       if (log.derived === undefined) return
       await checkDefinitions(log.derived, findings)
@@ -58,16 +61,16 @@ export const createDerivedCheck = (log: EventLog, findings: Findings) => {
       await add(sampled)
       let counted = 0
       for (const count of (await log.countByDomain()).values()) counted += count
-      // Read after the head: what was appended since can only make it more.
+      // Counts are read after the head, so events appended since can only increase them.
       if (counted < head.seq)
         findings.add(derivedFault(`the counts by domain add up to ${counted} of ${head.seq} events`))
     },
-    /** After all events: what else is held is not of an event. */
+    /** Called after all events. Further entries in the derived data belong to no event. */
     end: async (head: Head, counts: ReadonlyMap<string, number>): Promise<void> => {
       if (log.derived === undefined) return
       await checkDefinitions(log.derived, findings)
       const { seq } = await log.head()
-      // A log that grows meanwhile holds more by now.
+      // A log that grew meanwhile holds more entries by now.
       if (seq !== head.seq) return
       const { events, dedupeKeys, signals, refs } = expected
       const wanted: Readonly<Record<string, number>> = {
@@ -98,7 +101,7 @@ const checkDefinitions = async (derived: DerivedData, findings: Findings): Promi
 const derivedFault = (detail: string): Fault =>
   faultBeside('projections', `${detail}; "svc doctor --repair" makes it anew`)
 
-/** Enough that an index from which a tenth is missing is found in nineteen of twenty starts. */
+/** Number of samples with which an index that lacks a tenth of its entries is detected in nineteen of twenty starts. */
 const SAMPLES = 32
 
 const PAGE_SIZE = 1000
@@ -111,11 +114,11 @@ async function* pagesOfDomain(
   head: Head,
 ): AsyncIterable<readonly LogRecord[]> {
   const query = { types: [domain], after: 0, before: head.seq + 1, order: 'asc', limit: PAGE_SIZE } as const
-  // A domain of one segment is also the beginning of others.
+  // A domain of one segment is also the prefix of other domains.
   for await (const page of readPages(log, query)) yield page.filter((record) => isOf(record, domain))
 }
 
-/** Goes through the log and the index side by side, to the first event of the domain that only the log has. */
+/** Reads log and index side by side, up to the first event of the domain that the index lacks. */
 const firstUnfiled = async (log: EventLog, domain: string, head: Head): Promise<Fault | null> => {
   const filed = pagesOfDomain(log, domain, head)[Symbol.asyncIterator]()
   let seqs = new Set<number>()

@@ -21,7 +21,7 @@ export interface CheckpointKeeper {
   close(): Promise<void>
 }
 
-/** Follows the log and keeps its checkpoints fresh, beside the appends and never in their way. */
+/** Follows the log and keeps its checkpoints recent, without delaying appends. */
 export const keepCheckpoints = (dependencies: KeeperDependencies): CheckpointKeeper => {
   const { checkpointer, clock } = dependencies
   const closing = new AbortController()
@@ -50,14 +50,14 @@ export const keepCheckpoints = (dependencies: KeeperDependencies): CheckpointKee
       const startedAt = clock.now()
       const status = await step('due')
       const spentMs = clock.now() - startedAt
-      // A rest is not cut short by new events: under load this work keeps to its share of the processor.
+      // New events do not shorten a rest, so this work keeps to its share of the processor under load.
       await sleep(Math.max(REST_MS_MIN, spentMs * REST_PER_WORK), closing.signal)
       if (status !== 'catching-up') await sleep(dependencies.everyMs, news.signal)
     }
   }
 
   const stopWatching = dependencies.log.watch(() => {
-    // Aborting again changes nothing, but makes an error each time.
+    // Aborting again has no effect, but creates an error each time.
     if (!news.signal.aborted) news.abort()
   })
   const following = follow()
@@ -80,13 +80,13 @@ const sleep = async (ms: number, signal: AbortSignal): Promise<void> => {
   try {
     await setTimeout(ms, undefined, { ref: false, signal })
   } catch (error) {
-    // Woken early, which is what the signal is for.
+    // Waking early is the purpose of the signal.
     if (!signal.aborted) throw error
   }
 }
 
 const REST_MS_MIN = 50
-/** At most a tenth of one processor. */
+/** Rest per unit of work: at most a tenth of one processor is used. */
 const REST_PER_WORK = 9
-/** A process that ends is given ten seconds in all; the next one catches up. */
+/** Limit for closing. A process has ten seconds in total to stop, and the next one catches up. */
 const CLOSE_MS_MAX = 3000

@@ -7,15 +7,15 @@ import { sha256 } from '../sha256.ts'
 import { noteFaultAt, originOf, signatureClaim } from './tree-check.ts'
 import { keyEverOf, type Trust } from './trust.ts'
 
-/** The keys that count for checkpoints: the accepted keys of the verified log, and the reader's own. */
+/** Keys that are accepted for checkpoints: the accepted keys of the verified log, and the reader's own. */
 export interface NoteSigners {
   readonly keys: Keys
   readonly trust: Pick<Trust, 'own' | 'signatures'>
 }
 
 /**
- * Whether the log still holds what the newest checkpoint promised, without reading more than two events: the same
- * first event, and the same chain hash at the checkpoint's size. Its frontier can be built upon afterwards.
+ * Whether the log still matches the newest checkpoint: the same first event, and the same chain hash at the
+ * checkpoint's size. Reads at most two events. The frontier of the checkpoint can then be extended.
  */
 export const newestFaultOf = async (
   log: EventLog,
@@ -31,7 +31,7 @@ export const newestFaultOf = async (
   }
   const forged = await forgeryOf(newest, signers)
   if (size > head.seq) {
-    // The key may have been lost together with the end of the log; a note that is certainly forged proves no loss.
+    // The key may have been lost together with the end of the log. A note that is certainly forged proves no loss.
     return forged !== null && forged.certain ? forged.fault : truncation(head, newest)
   }
   if (forged !== null) return forged.fault

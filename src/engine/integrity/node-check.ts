@@ -11,11 +11,11 @@ import { SLICE_EVENTS } from './record-check.ts'
 import { sha256 } from '../sha256.ts'
 
 /**
- * Compares every stored node of the tree over event hashes with the one that the events give. The nodes are outside of
- * hash and signature: a wrong one spoils the proofs of the events below it. Follows the log from its first event.
+ * Compares every stored node of the tree over event hashes with the one that the events give. The nodes are not covered
+ * by hash and signature: a wrong one breaks the proofs of the events below it. Starts at the first event of the log.
  */
 export const createNodeCheck = (log: Pick<EventLog, 'treeNodes'>, findings: Findings) => {
-  /** Of each level the nodes since its newest whole tile, and how many tiles are whole. */
+  /** For each level: the nodes since its latest complete tile, and the number of complete tiles. */
   const levels: { nodes: Uint8Array[]; tiles: number }[] = []
 
   const push = async (level: number, node: Uint8Array): Promise<void> => {
@@ -33,7 +33,7 @@ export const createNodeCheck = (log: Pick<EventLog, 'treeNodes'>, findings: Find
   }
 
   return {
-    /** The next events, in order. */
+    /** Adds the next events, in order. */
     add: async (page: readonly LogRecord[]): Promise<void> => {
       for (const [index, { hash }] of page.entries()) {
         await push(0, eventLeaf(hash, sha256))
@@ -43,7 +43,7 @@ export const createNodeCheck = (log: Pick<EventLog, 'treeNodes'>, findings: Find
   }
 }
 
-/** Whether the stored nodes still give the root that a checkpoint has signed: a few nodes of each level. */
+/** Whether the stored nodes still give the root that a checkpoint has signed. Reads a few nodes of each level. */
 export const checkNodesAt = async (
   log: EventLog,
   { eventRoot, frontier: { size } }: SignedCheckpoint,
@@ -55,7 +55,7 @@ export const checkNodesAt = async (
   findings.add(faultBeside('tree', `the stored tree does not give the root that was signed at ${size}`))
 }
 
-/** The events themselves are not accused: only proofs are made from the nodes. */
+/** A fault of a node is no evidence against events, since only proofs are made from the nodes. */
 const nodeFault = ({ level, index }: TreeNode): Fault => {
   const width = TILE_WIDTH ** level
   const last = (index + 1) * width

@@ -12,37 +12,37 @@ import { reportOf, type IntegrityReport } from './report.ts'
 export interface OfflineOptions {
   readonly signatures: Signatures
   readonly clock: Pick<Clock, 'now'>
-  /** Kept apart from the export; without them a cut end does not show. */
+  /** Checkpoints that are kept apart from the export. Without them a missing end cannot be detected. */
   readonly checkpoints?: StoredCheckpoints
-  /** For those who keep the records: called as long as nothing wrong was found. After the first fault reading ends. */
+  /** Receives the verified records, as long as no fault was found. Reading ends after the first fault. */
   readonly onPage?: (records: readonly LogRecord[]) => Promise<void>
 }
 
 export interface OfflineReport extends IntegrityReport<'offline'> {
   /** Number of the first event in the export. */
   readonly first_seq: number
-  /** It does not begin with event 1: what came before its first event is trusted. */
+  /** True if the export does not begin with event 1. The history before its first event is then trusted. */
   readonly partial: boolean
   readonly unchecked_signatures: number
 }
 
-/** What a copy of a log says about itself. */
+/** Result of examining a copy of a log. */
 export interface ExaminedCopy {
   readonly report: OfflineReport
   /** The checkpoint of a backup; null for a plain export. */
   readonly checkpoint: SignedCheckpoint | null
   readonly firstHash: string | null
-  /** Whose signatures count after its last event. */
+  /** Accepted keys after its last event. */
   readonly keys: Keys
 }
 
-/** Verifies an export, one event record as JSON per line, or a backup, without any database. Memory stays flat. */
+/** Verifies an export (one event record as JSON per line) or a backup, without a database. Memory use is constant. */
 export const verifyExport = async (
   lines: AsyncIterable<string>,
   options: OfflineOptions,
 ): Promise<OfflineReport> => (await examineCopy(lines, options)).report
 
-/** The same, and what else is known of the copy at its end. */
+/** Verifies a copy, and returns further facts about it. */
 export const examineCopy = async (
   source: AsyncIterable<string>,
   { signatures, clock, checkpoints, onPage }: OfflineOptions,
@@ -80,7 +80,7 @@ export const examineCopy = async (
   const end = (await audit?.end()) ?? NOTHING
   const partial = start.seq > 0
   const newest = notes.at(-1)
-  // What was not read to its end is not judged by its end.
+  // If reading stopped early, the end of the copy is unknown and not compared.
   const wasRead = onPage === undefined || findings.first() === null
   if (!partial && wasRead && newest !== undefined && newest.frontier.size > end.last.seq) {
     const detail = `the export ends at ${end.last.seq}, but the log had ${newest.frontier.size} events on ${newest.time}`
@@ -94,7 +94,7 @@ export const examineCopy = async (
     elapsedMs: clock.now() - startedAt,
     remarks: remarksOn(start, end, notes.length),
   })
-  // Nothing is stored beside the events of an export.
+  // An export holds no data beside the events.
   const { projections: _none, ...checks } = examined.checks
   const report = {
     ...examined,
@@ -131,7 +131,7 @@ async function* pagesOf(
     if (parsed.status === 'malformed') {
       const seq: number | null = parsed.seq ?? (lastSeq === null ? null : lastSeq + 1)
       const detail = `line ${lineNumber}: ${parsed.why}`
-      // Before the gap that the line leaves behind: it is the reason for it.
+      // Sorted before the gap that the rejected line leaves, because it is the cause of that gap.
       findings.add({ reason: parsed.reason, seq, id: parsed.id, shownAt: (lastSeq ?? 0) + 0.5, detail })
       continue
     }
@@ -144,7 +144,7 @@ async function* pagesOf(
   if (page.length > 0) yield page
 }
 
-/** Part of a log says itself what came before it, and is believed. */
+/** A partial export states itself what came before it, which is trusted. */
 const headBefore = (first: LogRecord | undefined): Head =>
   first === undefined || first.seq <= 1
     ? EMPTY_HEAD

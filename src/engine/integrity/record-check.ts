@@ -8,18 +8,19 @@ import { faultAt, faultFrom, type Fault } from './findings.ts'
 /** Events checked between two yields to the event loop: about a millisecond of work. */
 export const SLICE_EVENTS = 50
 
-/** What is wrong with an event as the next one behind `previous`, by its columns alone. */
+/** Fault of an event as the successor of `previous`, from its columns alone, or null. */
 export const columnFaultOf = (
   record: LogRecord,
   previous: Head,
   { rehash }: { readonly rehash: boolean },
 ): Fault | null => {
-  // Handed the stored hash, that check always passes: where hashes were checked already, or are not asked for.
+  // With the stored hash as its input, the hash check always passes. Used if hashes were checked already, or need no
+  // check.
   const fault = chainFaultOf(previous, record, rehash ? sha256Hex : () => record.hash)
   return fault === null ? null : faultFrom(fault)
 }
 
-/** A damaged row may lack what no row lacks. An empty text in its place can be looked at like any other. */
+/** A damaged row may lack required columns. An empty text in their place lets all checks run. */
 export const withTexts = (record: LogRecord): LogRecord =>
   REQUIRED.every((name) => typeof record[name] === 'string')
     ? record
@@ -28,7 +29,7 @@ export const withTexts = (record: LogRecord): LogRecord =>
         ...Object.fromEntries(REQUIRED.map((name) => [name, (record[name] as string | null) ?? ''])),
       }
 
-/** The payload must be the one text that its value has; otherwise two texts could stand for one event. */
+/** The payload must be the canonical text of its value. Otherwise two texts could represent one event. */
 export const canonicalFaultOf = (record: LogRecord): Fault | null => {
   let value: Json
   try {

@@ -8,7 +8,7 @@ import { readPages } from '../read-pages.ts'
 import { faultBeside, type Fault } from './findings.ts'
 import type { SignerKey } from './signer-keys.ts'
 
-/** How often the newest checkpoint is recorded in the log while a process runs; each start records it as well. */
+/** Interval at which a running process records the newest checkpoint in the log. Each start records it as well. */
 export const RECORD_EVERY_MS = 3_600_000
 
 /**
@@ -26,10 +26,10 @@ export const missingCheckpointFault = async (
 ): Promise<Fault | null> => {
   const recorded = await newestRecorded(log, log.kind === 'postgres' ? (own?.nodeId ?? '') : null)
   if (recorded === null) return null
-  // The file is read after the log: a checkpoint is durable before it is recorded, also while a service is running.
+  // The file is read after the log. A checkpoint is durable before it is recorded, even while a service is running.
   const newest = (await checkpoints.read('newest')).notes.at(-1)
   if (newest !== undefined && newest.frontier.size >= recorded.size) return null
-  // The first checkpoint follows the first batch: a crash in between leaves none.
+  // The first checkpoint follows the first batch, so a crash in between leaves none.
   if (recorded.size === 0 && (await isFirstBatch(log, head))) return null
   const kept = newest === undefined ? 'there is none' : `the newest one is at ${newest.frontier.size}`
   return faultBeside(
@@ -39,8 +39,8 @@ export const missingCheckpointFault = async (
 }
 
 /**
- * The newest checkpoint that the home of this node has recorded; of any node if `nodeId` is null. Null where the log
- * records none, or where an operator accepted its loss.
+ * The newest checkpoint that the home of this node has recorded, or any node if `nodeId` is null. Null if the log
+ * records none, or if an operator accepted its loss.
  */
 const newestRecorded = async (
   log: Pick<EventLog, 'read'>,

@@ -1,7 +1,7 @@
 import type { Head } from '../../core/log/event.ts'
 import type { Checks, Findings, IntegrityReason } from './findings.ts'
 
-/** The answer to "is the log what it was?". The members up to `elapsed_ms` are those of GET /integrity. */
+/** Result of a verification. The members up to `elapsed_ms` are those of GET /integrity. */
 export interface IntegrityReport<Mode extends string = 'fast' | 'full'> {
   readonly ok: boolean
   readonly mode: Mode
@@ -26,7 +26,7 @@ export const reportOf = <Mode extends string>(
     readonly eventCount: number
     readonly head: Pick<Head, 'seq' | 'hash'>
     readonly elapsedMs: number
-    /** What else people should know. */
+    /** Further remarks for people. */
     readonly remarks: readonly string[]
   },
 ): IntegrityReport<Mode> => {

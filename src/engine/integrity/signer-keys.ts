@@ -13,7 +13,7 @@ export interface SignerKey {
   readonly publicKey: string
 }
 
-/** The key that this event introduces, if it does: the first event of every process carries its key. */
+/** The key that this event introduces, or null. The first event of every process carries its key. */
 export const keyIn = (record: Pick<LogRecord, 'type' | 'payload'>): SignerKey | null => {
   if (record.type !== STARTED) return null
   const { node_id: nodeId, public_key: publicKey } = payloadOf(record) ?? {}
@@ -21,7 +21,10 @@ export const keyIn = (record: Pick<LogRecord, 'type' | 'payload'>): SignerKey | 
   return isNamedByKey(nodeId, publicKey) ? { nodeId, publicKey } : null
 }
 
-/** The keys of these nodes, as far as the log knows them. Newest introductions first: those are asked for most. */
+/**
+ * Keys of these nodes, as far as the log contains them. Searches the newest introductions first, which are needed most
+ * often.
+ */
 export const findKeys = async (
   log: Pick<EventLog, 'read'>,
   nodeIds: Iterable<string>,

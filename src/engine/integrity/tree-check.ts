@@ -7,7 +7,7 @@ import type { Fault } from './findings.ts'
 import { sha256 } from '../sha256.ts'
 import type { SignerKeys } from './signer-keys.ts'
 
-/** A signature to check, and what to report if it is bad. */
+/** A signature to check, and the fault to report if it is invalid. */
 export interface SignatureClaim {
   readonly signed: SignedText
   readonly fault: Fault
@@ -18,7 +18,7 @@ interface TreeFindings {
   readonly claims: readonly SignatureClaim[]
 }
 
-/** Which log this is: the hash of its first event, which holds the first key, is shared by no other. */
+/** Identifies the log by the hash of its first event, which contains the first key and is therefore unique. */
 export const originOf = (first: Pick<LogRecord, 'hash'>): string => `signal-engine/events/${first.hash}`
 
 export const leafOfRecord = (record: LogRecord, keys: SignerKeys): Uint8Array => {
@@ -30,16 +30,16 @@ export const leafOfRecord = (record: LogRecord, keys: SignerKeys): Uint8Array =>
 }
 
 export interface TreeCheckOptions {
-  /** Keys as the log introduces them, accepted or not: a leaf names the key of its signer. */
+  /** Keys that the log introduces, accepted or not. A leaf contains the key of its signer. */
   readonly leafKeys: SignerKeys
-  /** The key that a checkpoint is checked with: an accepted one. */
+  /** Returns the accepted key that checks a checkpoint. */
   readonly noteKey: (nodeId: string) => string | undefined
   readonly wholeLog: boolean
 }
 
 /**
- * Grows the Merkle tree over all leaves and compares it with each checkpoint it passes, smallest first. Part of a
- * log has no tree: then only the chain hash at each checkpoint is compared.
+ * Builds the Merkle tree over all leaves and compares it with each checkpoint on the way, smallest first. A part of a
+ * log has no tree, so only the chain hashes at the checkpoints are compared.
  */
 export const createTreeCheck = (
   notes: readonly SignedCheckpoint[],
@@ -65,7 +65,7 @@ export const createTreeCheck = (
   }
   const judge = (note: SignedCheckpoint, record: LogRecord): TreeFindings => {
     const publicKey = noteKey(note.keyName)
-    // Part of a log may lack the key: such a note proves nothing either way.
+    // A part of a log may lack the key. Such a note proves nothing.
     if (publicKey === undefined && !wholeLog) return NOTHING
     if (publicKey === undefined)
       return { faults: [noteFaultAt(note, `the key of its signer ${note.keyName} is not known`)], claims: [] }
@@ -74,7 +74,7 @@ export const createTreeCheck = (
     const claims = [signatureClaim(note, publicKey)]
     const { size } = note.frontier
     if (!agrees(note, record)) {
-      // Every larger checkpoint would only say the same.
+      // Every larger checkpoint would report the same fault.
       waiting = []
       return { faults: [contradiction(firstUnproven ?? record, size)], claims }
     }
@@ -84,7 +84,7 @@ export const createTreeCheck = (
   }
 
   return {
-    /** Takes the next event; returns faults seen and signatures still to be checked. */
+    /** Adds the next event. Returns faults, and signatures that still need checking. */
     add: (record: LogRecord): TreeFindings => {
       if (waiting.length === 0) return NOTHING
       if (record.seq === 1) origin = originOf(record)
@@ -127,5 +127,5 @@ const contradiction = ({ seq, id }: Pick<LogRecord, 'seq' | 'id'>, size: number)
   detail: `events ${seq} to ${size} are not those of the checkpoint at ${size}`,
 })
 
-/** Leaves are joined in groups; more would only wait in memory. */
+/** Leaves are joined in groups of this size. Larger groups would only use memory. */
 const LEAVES_MAX = 256

@@ -10,13 +10,13 @@ import { sha256 } from '../sha256.ts'
 import { findKeys, keyIn } from './signer-keys.ts'
 import { leafOfRecord } from './tree-check.ts'
 
-/** Two trees that grow along the log, from its beginning or from frontiers that were checked. */
+/** Two trees that grow along the log, from its first event or from checked frontiers. */
 export type TreeWalk = ReturnType<typeof createTreeWalk>
 
 export interface TreeWalkStart {
   readonly frontier: Frontier
   readonly eventFrontier: Frontier
-  /** Chain hash of the newest event in both. */
+  /** Chain hash of the newest event in both trees. */
   readonly head: string
 }
 
@@ -25,7 +25,7 @@ const AT_FIRST: TreeWalkStart = { frontier: EMPTY_FRONTIER, eventFrontier: EMPTY
 /** Facts about the events that the fold of the verified log provides. */
 export type KnownOfEvents = Pick<OperationsState, 'nodes' | 'unsigned'>
 
-/** A signer that was never accepted has the key under which it introduced itself. */
+/** `known` provides accepted keys. A signer that was never accepted has the key under which it introduced itself. */
 export const createTreeWalk = (
   log: EventLog,
   known: () => KnownOfEvents,
@@ -50,14 +50,14 @@ export const createTreeWalk = (
     if (unknown.size > 0) for (const [id, key] of await findKeys(log, unknown)) keys.set(id, key)
   }
 
-  /** All of them or none. */
+  /** Adds all of these events, or none. */
   const takeIn = async (records: readonly LogRecord[]): Promise<Fault | null> => {
     await learnKeys(records)
     const leaves: Uint8Array[] = []
     const eventLeaves: Uint8Array[] = []
     let previous = last
     for (const record of records) {
-      // An event that was found damaged when it was folded is in the tree under the hash it has, and proves nothing.
+      // An event that was found damaged when it was folded is in the tree under its stored hash. It proves nothing.
       const isKnown = stretchOf(known().unsigned, record.seq) !== undefined
       const fault = columnFaultOf(record, previous, { rehash: !isKnown })
       if (fault !== null) return fault
@@ -72,13 +72,13 @@ export const createTreeWalk = (
   }
 
   return {
-    /** Of the tree over whole records. */
+    /** Frontier of the tree over whole records. */
     frontier: () => frontier,
-    /** Of the tree over event hashes, which proofs lead to. */
+    /** Frontier of the tree over event hashes, which proofs lead to. */
     eventFrontier: () => eventFrontier,
     /** Chain hash of the newest event in the tree. */
     head: () => last.hash,
-    /** Takes in the events up to this seq, unless one of them does not follow the one before it. */
+    /** Adds the events up to this seq, unless one of them does not follow its predecessor. */
     forward: async (upTo: number): Promise<Fault | null> => {
       for await (const page of log.scan({ after: last.seq, upTo })) {
         for (let from = 0; from < page.length; from += SLICE_EVENTS) {

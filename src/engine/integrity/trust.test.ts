@@ -7,7 +7,7 @@ import type { LogRecord } from '../../core/log/event.ts'
 import { openEngine, set } from '../engine.fixture.ts'
 import { catchUp, EMPTY_MEMORY } from '../memory.ts'
 
-/** A level that was raised, and how the log is read by its own node afterwards. */
+/** Raises the kill switch, changes the stored events, and reads the log as its own node. */
 const readBack = async (change: (record: LogRecord) => LogRecord) => {
   const store = new MemoryStore()
   const log = new MemoryLog(store)

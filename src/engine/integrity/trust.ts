@@ -8,16 +8,16 @@ import { restOfBatch } from '../batch-bounds.ts'
 import { sha256Hex } from '../sha256.ts'
 import type { SignerKey } from './signer-keys.ts'
 
-/** What a reader of the log believes beyond the log itself. */
+/** Facts that a reader trusts independently of the log. */
 export interface Trust {
   readonly signatures: Signatures
-  /** The reader's own key: it needs nobody's word. Null for a reader without one. */
+  /** The reader's own key, which needs no admission. Null for a reader without one. */
   readonly own: SignerKey | null
-  /** The hash of the first event, as this node has pinned it; null where it has not. */
+  /** Hash of the first event, as this node has pinned it; null if it has not. */
   readonly firstHash: string | null
 }
 
-/** Events in order, and the numbers of those that nobody who may write here has signed where they stand. */
+/** Events in order, and the seqs of those without a valid signature for their place in the log. */
 export interface CheckedRecords {
   readonly records: readonly LogRecord[]
   readonly unsigned: ReadonlySet<number>
@@ -26,13 +26,16 @@ export interface CheckedRecords {
 /** Events between two yields to the event loop: less than a millisecond of work. */
 const HASHED_AT_ONCE = 100
 
-/** Follows the log batch by batch and checks the signature of each. */
+/** Follows the log batch by batch and checks the signature of each batch. */
 export class BatchCheck {
   readonly #trust: Trust
   readonly #cutter = new BatchCutter()
-  /** The event before the next one, whatever it is worth. */
+  /** The event before the next one, whether valid or not. */
   #previous: Head
-  /** The log does not begin with the event that this node has pinned: no key counts because this log says so. */
+  /**
+   * True if the log does not begin with the event that this node has pinned. Keys that such a log names are not
+   * accepted.
+   */
   #isExchanged = false
 
   constructor(trust: Trust, after: Head) {
@@ -41,8 +44,8 @@ export class BatchCheck {
   }
 
   /**
-   * Whole batches of these records and of those left over from the call before. `keys` are asked for before each
-   * piece, since the piece before may have changed them.
+   * Checks whole batches of these records, including those left over from the previous call. `keys` is called before
+   * each piece, since the piece before may have changed the keys.
    */
   async *checked(
     records: readonly LogRecord[],
@@ -91,7 +94,7 @@ export class BatchCheck {
     const records = piece.flatMap(recordsOf)
     for (const [index, record] of records.entries()) {
       if (index % HASHED_AT_ONCE === HASHED_AT_ONCE - 1) await yieldToEventLoop()
-      // The signature of a batch covers the hashes; that an event still has its hash is for each to show.
+      // The signature of a batch covers the hashes. Whether an event still matches its hash is checked for each event.
       if (chainFaultOf(this.#previous, record, sha256Hex) !== null) unsigned.add(record.seq)
       this.#previous = headOf(record)
     }
@@ -99,16 +102,16 @@ export class BatchCheck {
   }
 }
 
-/** The key of a node whose signatures count; a node counts its own, unless it was retired. */
+/** Key that checks signatures of a node. A node accepts its own key, unless it was retired. */
 export const keyOf = (keys: Keys, nodeId: string, { own }: Trust): string | undefined =>
   acceptedKey(keys, nodeId) ??
   (own?.nodeId === nodeId && !keys.retired.includes(nodeId) ? own.publicKey : undefined)
 
-/** The key that the signature of a checkpoint or a snapshot is checked with: that of any key the log ever accepted. */
+/** Key that checks the signature of a checkpoint or a snapshot: any key that the log ever accepted. */
 export const keyEverOf = (keys: Keys, nodeId: string, { own }: Pick<Trust, 'own'>): string | undefined =>
   own?.nodeId === nodeId ? own.publicKey : keys.publicKeys.get(nodeId)
 
-/** Whether an accepted key has signed this event where it stands, as far as its batch shows it. */
+/** Whether an accepted key has signed this event at its place, according to its batch. */
 export const isSignedInPlace = async (
   log: Pick<EventLog, 'read'>,
   { seq }: LogRecord,
@@ -125,7 +128,7 @@ export const isSignedInPlace = async (
 }
 
 const batchAround = async (log: Pick<EventLog, 'read'>, seq: number): Promise<readonly LogRecord[]> => {
-  // A batch ends with its signature; it begins as many events before that as it says.
+  // The last event of a batch has its signature, which states the number of events in the batch.
   const behind: LogRecord[] = []
   for await (const record of restOfBatch(log, seq)) behind.push(record)
   const count = Number(behind.at(-1)?.batchSignature?.split(':')[0] ?? 0)
@@ -155,8 +158,8 @@ export const snapshotFaultOf = async (
 }
 
 /**
- * The snapshot that a reader goes on from. A snapshot decides the state, the accepted keys among it, so only the reader's
- * own key vouches for one: no key that the log names does. A reader without a key of its own has none.
+ * Snapshot from which a reader continues. A snapshot decides the state, including the accepted keys, so only the
+ * reader's own key can vouch for it, not a key that the log names. A reader without its own key uses none.
  */
 export const rootSnapshot = async (
   log: Pick<EventLog, 'loadSnapshot'>,
@@ -176,7 +179,7 @@ export const rootSnapshot = async (
 
 const damagedSnapshot = ({ seq }: Snapshot): string => `the snapshot at ${seq} is damaged`
 
-/** What the signature of a snapshot covers: which state this is, of which release, and of which log. */
+/** Text that the signature of a snapshot covers: the state, its release, and its log. */
 export const snapshotText = ({
   seq,
   chainHash,

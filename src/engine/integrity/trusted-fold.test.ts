@@ -19,7 +19,7 @@ import { createFold, TrustedHeads } from './trusted-fold.ts'
 const fixture = useIntegrityFixture()
 const trust: Trust = { signatures: fixture.signatures, own: node, firstHash: null }
 
-/** The first event closes the log for all keys that nobody admits. */
+/** A first event that closes the log for keys that are not admitted. */
 const closing = { ...started(node), payload: { ...started(node).payload, ephemeral: false } }
 
 const keyEvent = (type: 'system.key_admitted.v1' | 'system.key_retired.v1') => ({
@@ -87,7 +87,7 @@ describe('the snapshot that a reader goes on from', () => {
 describe('rows that are exchanged behind a fold, with hashes that fit again', () => {
   const thief = other
 
-  /** Events that a key signed after its end, in the place of events that the fold has seen. */
+  /** Events that a retired key signed, stored in the place of events that the fold has read. */
   const exchanged = async () => {
     const said = [
       closing,

@@ -10,7 +10,7 @@ import type { Trust } from './trust.ts'
  * through a column, an index or a table that hash and signature do not cover.
  */
 
-/** The log as this reader has verified it, record by record, from a root that it trusts. */
+/** The log as verified by this reader, record by record, from a trusted root. */
 export interface Folded {
   readonly memory: Memory
   readonly heads: TrustedHeads
@@ -19,7 +19,7 @@ export interface Folded {
 /** Verifies the events stored since the call before and returns the fold of all of them. */
 export type Fold = () => Promise<Folded>
 
-/** Chain hashes at some of the verified events, by which a later walk shows that it read the same events. */
+/** Chain hashes of some verified events. A later walk compares them, to prove that it read the same events. */
 export class TrustedHeads {
   #heads: TrustedHead[] = []
 
@@ -27,11 +27,11 @@ export class TrustedHeads {
     const last = this.#heads.at(-1)
     if (seq === 0 || (last !== undefined && seq <= last.seq)) return
     this.#heads.push({ seq, hash })
-    // The newest head always stays: its index is odd.
+    // The newest head has an odd index, so it always stays.
     if (this.#heads.length === HEADS_MAX) this.#heads = this.#heads.filter((_, index) => index % 2 === 1)
   }
 
-  /** The newest head behind `after` and not behind `upTo`; null if there is none. */
+  /** The newest head after `after` and up to `upTo`; null if there is none. */
   newestIn(after: number, upTo: number): TrustedHead | null {
     const found = this.#heads.findLast(({ seq }) => seq <= upTo)
     return found !== undefined && found.seq > after ? found : null
@@ -40,10 +40,12 @@ export class TrustedHeads {
 
 export type TrustedHead = Pick<Head, 'seq' | 'hash'>
 
-/** An even number. Beyond it every second head is forgotten, so a long log has heads further apart. */
+/**
+ * Limit of heads; must be even. Beyond it every second head is dropped, so the heads of a long log are further apart.
+ */
 const HEADS_MAX = 10_000
 
-/** For readers without an engine. The first call starts at the newest snapshot of the reader's own key. */
+/** Fold for readers without an engine. The first call starts at the newest snapshot of the reader's own key. */
 export const createFold = (log: EventLog, trust: Trust): Fold => {
   let memory: Memory | null = null
   const heads = new TrustedHeads()

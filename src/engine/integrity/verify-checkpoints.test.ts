@@ -33,7 +33,7 @@ describe.each(['fast', 'full'] as const)('%s verification against checkpoints', 
       reason: 'truncated',
       first_bad_seq: 1,
     })
-    // Without what lies outside the log, nothing shows.
+    // The fault is invisible without data outside of the log.
     expect(await verify(log, { mode, checkpoints: null })).toMatchObject({ ok: true })
   })
 
@@ -79,7 +79,8 @@ describe('full verification against checkpoints', () => {
       ...(await recordsOf([started(other), said, ...notes(20)], other, headAfter(mine))),
     ]
     await checkpointAt(records, 13, 20, 30)
-    // As a text it is as good as any; that it was made for another place shows in the signature of the batch.
+    // The signature of the payload is valid for its text. Only the signature of the batch shows that it was made for
+    // another place.
     const replayed = changed(records, 14, { signature: records[11]!.signature, signer: node.nodeId })
     for (const checkpoints of [null, fixture.store()])
       expect(await verify(await logWith(replayed), { checkpoints })).toMatchObject({

@@ -65,7 +65,7 @@ describe.each(['fast', 'full'] as const)('%s verification', (mode) => {
     const records = await wellSigned(30)
     const log = await logWith(records)
     const readHead = log.head.bind(log)
-    // Between the head and everything after it, another process appends.
+    // Another process appends after the head was read.
     log.head = async () => {
       const answer = await readHead()
       log.head = readHead

@@ -27,18 +27,18 @@ import { catchUp, EMPTY_MEMORY, encodedSlices, type Memory } from '../memory.ts'
 
 export interface VerifyOptions {
   readonly mode: 'fast' | 'full'
-  /** How many of the newest events `fast` looks at. */
+  /** Number of the newest events that `fast` checks. */
   readonly n: number
-  /** Null where the log has none: in memory. */
+  /** Null for a log without checkpoints, which is in memory. */
   readonly checkpoints: Pick<CheckpointStore, 'read'> | null
   readonly trust: Trust
-  /** The fold of a running engine; without one the log is folded from the root that this reader trusts. */
+  /** The fold of a running engine. Without one, the log is folded from the root that this reader trusts. */
   readonly fold?: Fold
   readonly clock: Pick<Clock, 'now'>
   readonly onProgress?: (progress: VerifyProgress) => void
 }
 
-/** Of a full verification, in this order; each goes through all events. Fast has the second only. */
+/** Steps of a full verification, in this order. Each reads all events. A fast verification has only the second. */
 export const VERIFY_STEPS = ['hashes', 'signatures', 'state'] as const
 
 export interface VerifyProgress {
@@ -48,19 +48,20 @@ export interface VerifyProgress {
 }
 
 /**
- * Fast: the newest events, their link to the one before them, and the newest checkpoint. Full: everything, from the
- * first event with nothing before it, and what is stored beside the events: snapshot and tree. Memory stays flat, and a
- * log that grows meanwhile is verified as it was.
+ * Fast: checks the newest events, their link to the event before them, and the newest checkpoint. Full: checks
+ * everything from the first event, without any trusted state, and the snapshot and tree that are stored beside the
+ * events. Memory use is constant. Events that are added during the verification are not checked.
  */
 export const verifyLog = async (log: EventLog, options: VerifyOptions): Promise<IntegrityReport> => {
   const startedAt = options.clock.now()
   const { mode, checkpoints, trust } = options
   const findings = createFindings()
-  // Before the head: what is stored in between can only make the log longer. Full verification folds it anew.
+  // Read before the head: events stored in between can only make the log longer. A full verification folds the log
+  // itself.
   const folded = mode === 'full' ? NOTHING_FOLDED : await foldedFor(log, options, findings)
   const stored = (await checkpoints?.read(mode === 'full' ? 'all' : 'newest')) ?? NO_CHECKPOINTS
   const recorded = (await log.recordedHead?.()) ?? null
-  // Checkpoints and count before the head: what is written in between can only make the log longer.
+  // Checkpoints and count are read before the head: events written in between can only make the log longer.
   const eventCount = await log.count()
   const head = await log.head()
   await checkEnds(log, head, eventCount, findings)
@@ -87,7 +88,7 @@ export const verifyLog = async (log: EventLog, options: VerifyOptions): Promise<
 
 const NOTHING_FOLDED: Memory = EMPTY_MEMORY
 
-/** A log that does not fold has no keys: then every signature in it is a fault. */
+/** A log that does not fold has no keys, so every signature in it is a fault. */
 const foldedFor = async (
   log: EventLog,
   { fold, trust }: VerifyOptions,
@@ -119,7 +120,7 @@ const verifyAll = async (
   })
   const audit = createAudit({
     start: EMPTY_HEAD,
-    // The store reports only its first fault: a broken chain is checked again, event by event.
+    // The store reports only its first fault, so a broken chain is checked again, event by event.
     checkHashes: !chain.ok,
     wholeLog: true,
     isPart: false,
@@ -157,7 +158,7 @@ const verifyAll = async (
 
 /**
  * Folds the log again from its first event and compares the state with the stored snapshot, from which the next start
- * goes on. In small steps: a service does this while it works.
+ * continues. Works in small steps, because a service does this while it runs.
  */
 const checkState = async (
   log: EventLog,
@@ -173,7 +174,7 @@ const checkState = async (
   try {
     let memory = EMPTY_MEMORY
     for (const snapshot of snapshots.toSorted((one, other) => one.seq - other.seq)) {
-      // A snapshot that was saved since the verification began stands behind its end.
+      // A snapshot saved since the verification began lies beyond its end.
       if (snapshot.seq > head.seq) continue
       memory = await catchUp(log, memory, { trust, upTo: snapshot.seq, onPage })
       if ((await hashInSteps(memory.state)) !== snapshot.stateHash)
@@ -186,7 +187,7 @@ const checkState = async (
     }
     await catchUp(log, memory, { trust, upTo: head.seq, onPage })
   } catch (error) {
-    // A changed event may not even fold; on an intact log the same error is a bug of ours.
+    // A changed event may not even fold. On an intact log, the same error is a bug.
     if (logIsIntact) throw error
     findings.add(faultBeside('projections', 'the events do not fold to a state'))
   }
@@ -209,9 +210,9 @@ const verifyNewest = async (
   findings: Findings,
 ): Promise<AuditEnd> => {
   const { nodes, unsigned } = memory.state.operations
-  // Up to the newest event that was folded at least: its hash is what ties the events of the window to the root.
+  // The window reaches back at least to the latest folded event, whose hash ties its events to the trusted root.
   const asked = Math.max(0, Math.min(head.seq - n, memory.head.seq))
-  // From the beginning of a batch on: its signature is for all its events.
+  // Starts at the beginning of a batch, because its signature covers all its events.
   const after = asked === 0 ? 0 : await startOfBatch(log, asked + 1)
   await checkFolded(log, memory.head, findings)
   const audit = createAudit({
@@ -222,7 +223,7 @@ const verifyNewest = async (
     notes: [],
     trust,
     findings,
-    // A key may sign before its end inside the window. What it signed after its end is among the unsigned events.
+    // A key may sign before its retirement inside the window. Events that it signed later are among the unsigned ones.
     keys: { ...nodes, retired: [] },
   })
   const derived = createDerivedCheck(log, findings)
@@ -246,7 +247,7 @@ const verifyNewest = async (
   return { ...end, checked: Math.min(end.checked, head.seq - asked) }
 }
 
-/** The log must still hold the newest event that this reader has verified. */
+/** The log must still hold the latest event that this reader has verified. */
 const checkFolded = async (log: EventLog, { seq, hash }: Head, findings: Findings): Promise<void> => {
   if (seq === 0) return
   const record = await eventAt(log, seq)
@@ -261,7 +262,10 @@ const checkFolded = async (log: EventLog, { seq, hash }: Head, findings: Finding
 const unsignedFault = (record: LogRecord): Fault =>
   faultAt(record, 'signature', `event ${record.seq} is not signed by an accepted key where it stands`)
 
-/** What no walk from 1 to the head can see: events numbered below 1, and a count that remembers more events. */
+/**
+ * Checks what no walk from 1 to the head can detect: events numbered below 1, and a count that exceeds the number of
+ * events.
+ */
 const checkEnds = async (
   log: EventLog,
   head: Head,
@@ -276,7 +280,7 @@ const checkEnds = async (
   findings.add(faultAt({ seq: head.seq + 1 }, 'truncated', detail))
 }
 
-/** The walk must end where the store says that the log ends. */
+/** The walk must end at the head that the store reports. */
 const checkLast = (last: Head, head: Head, findings: Findings): void => {
   if (last.seq < head.seq) findings.add(faultFrom(missingFault(last.seq + 1)))
   else if (last.hash !== head.hash) {
@@ -285,7 +289,7 @@ const checkLast = (last: Head, head: Head, findings: Findings): void => {
   }
 }
 
-/** A log that was exchanged as a whole agrees with itself, but not with what this node remembers of it. */
+/** A log that was exchanged as a whole is consistent, but contradicts the first hash that this node has pinned. */
 const checkFirst = async (log: EventLog, { firstHash }: Trust, findings: Findings): Promise<void> => {
   if (firstHash === null) return
   const [first] = await log.read({ order: 'asc', limit: 1 })
@@ -297,7 +301,7 @@ const checkFirst = async (log: EventLog, { firstHash }: Trust, findings: Finding
   findings.add(faultAt({ seq: 1 }, 'truncated', detail))
 }
 
-/** What was acknowledged must be there, also where no checkpoint came after it. */
+/** The last acknowledged event must be present, even if no checkpoint covers it. */
 const checkRecordedHead = async (
   log: EventLog,
   recorded: RecordedHead | null,
@@ -323,7 +327,10 @@ const checkRecordedHead = async (
 const ACCEPT_LOSS =
   'put the files back, or accept the loss with "svc integrity --accept-loss --reason <text>"'
 
-/** Not part of the log: the newest snapshot of all, and the one from which the next start of this node goes on. */
+/**
+ * Checks the latest snapshot of all, and the one from which the next start of this node continues. Neither is part of
+ * the log.
+ */
 const checkSnapshots = async (log: EventLog, keys: Keys, trust: Trust, findings: Findings): Promise<void> => {
   for (const snapshot of await newestSnapshots(log, trust)) {
     const publicKey = keyEverOf(keys, snapshot.signer, trust)
@@ -349,7 +356,7 @@ const headAt = async (log: EventLog, seq: number, findings: Findings): Promise<H
 }
 
 const checkUnreadable = ({ notes, unreadable }: StoredCheckpoints, findings: Findings): void => {
-  // One piece may be the very first checkpoint, cut off by a crash.
+  // A single unreadable piece may be the first checkpoint, cut off by a crash.
   if (notes.length > 0 || unreadable < 2) return
   findings.add(faultBeside('checkpoint', 'there are checkpoints, but none of them can be read'))
 }

@@ -1,13 +1,13 @@
 import type { PayloadOf } from '../../core/events/catalogue.ts'
 
-/** What a scheduled cycle waited for, and what of it had come. */
+/** Inputs that a scheduled cycle waited for, and which of them had arrived. */
 export type Awaited = NonNullable<PayloadOf<'brain.cycle.v1'>['awaited']>
 
 export const NOTHING_AWAITED: Awaited = { bar: 'none', producers: [], late_producers: [] }
 
-/** Bars that close at a time, and what producers make of them. */
+/** Arrival of the bars that close at a time, and of the signals from the producers that read them. */
 export interface Arrivals {
-  /** Resolves when they are stored and the producers that are due have run; at once where none close then. */
+  /** Resolves once they are stored and the producers that are due have run; at once if no bars close at that time. */
   arrived(closeMs: number): Promise<void>
   arrivedBy(closeMs: number): Awaited
 }

@@ -73,7 +73,7 @@ const register = (name: string, cron: string) =>
   })
 
 describe('a cycle', () => {
-  /** At 00:30:00, which is 1.5 seconds away. */
+  /** Cycles after 00:30:00, which is 1.5 seconds away. */
   const cycles = async () =>
     (await engine.log.read({ types: ['brain.cycle'], order: 'asc', limit: 10 })).map(
       ({ payload }) => JSON.parse(payload) as PayloadOf<'brain.cycle.v1'>,
@@ -127,7 +127,7 @@ describe('a cycle', () => {
         awaited: { bar: 'late', late_producers: ['technical-analysis'] },
       },
     ])
-    // The next minute is not late because of it.
+    // The next minute is not delayed by it.
     bars = { arrived: () => Promise.resolve(), arrivedBy: () => NOTHING_AWAITED }
     await passing(30 * MINUTE_MS)
     expect(await cycles()).toMatchObject([{}, { started_at: '2026-02-20T01:00:00.000Z' }])

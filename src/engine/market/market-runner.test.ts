@@ -85,7 +85,7 @@ const stored = async (prefix: string): Promise<readonly string[]> =>
   (await engine.log.read({ order: 'asc', limit: 1000 }))
     .map(({ type }) => type)
     .filter((type) => type.startsWith(prefix))
-/** That many producers expect the price to rise within a day. */
+/** Records calls of this many producers for a rising price within a day. */
 const recordCalls = async (count: number): Promise<void> => {
   await appendTo(engine.log, count, (seq) => ({
     type: 'attribution.recorded.v1',
@@ -247,7 +247,7 @@ describe('the market runner', () => {
     expect(engine.state.reputation.calls.open.size).toBe(0)
     const all = await verdicts()
     expect(all).toHaveLength(2 * SETTLED_AT_ONCE_MAX + 1)
-    // The same price and the same odds in every batch.
+    // The price and the odds are equal in every batch.
     const odds = all.map(({ hit, exit_price, base_rate }) => JSON.stringify([hit, exit_price, base_rate]))
     expect([...new Set(odds)]).toEqual(['[true,103,0.4]'])
   })
@@ -291,7 +291,7 @@ describe('the market runner', () => {
     expect(seen.at(-1)).toBe('stored technical-analysis,price-alerts')
     expect(runner.arrivedBy(closeMs)).toEqual({ bar: 'stored', producers: both, late_producers: [] })
     await runner.arrived(closeMs)
-    // No bar closes then.
+    // No bar closes at that time.
     await runner.arrived(closeMs + 30_000)
     expect(runner.arrivedBy(closeMs + 30_000)).toMatchObject({ bar: 'none' })
   })

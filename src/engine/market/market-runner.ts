@@ -18,10 +18,13 @@ import { TickMonitor } from './tick-monitor.ts'
 export interface MarketRunnerDependencies {
   readonly engine: Executor
   readonly feed: MarketFeed
-  /** Those that work with any feed; the feed may add more. */
+  /** Producers that work with any feed. The feed may add more. */
   readonly producers: readonly Producer[]
   readonly producerRunner: ProducerRunner
-  /** Runs what it can, where nobody reads the events of the others: they are left over. */
+  /**
+   * Runs producers without recording events, and returns those that cannot run this way. Set only if no reader needs
+   * their events.
+   */
   readonly runQuietly?: ((due: readonly Producer[]) => readonly Producer[]) | undefined
   readonly configuration: () => Configuration
   readonly onError: (what: string, error?: unknown) => void
@@ -49,10 +52,10 @@ export class MarketRunner implements Arrivals {
   #producedUpToMs = 0
   #hasBars = false
   #isStarted = false
-  /** Bars up to here are stored, and their producers have run. */
+  /** Time up to which bars are stored and their producers have run. */
   #doneUpToMs = 0
   #round = roundOf(0, [])
-  /** Whoever asks again has given up waiting for the bars before. */
+  /** The current waiter. A new one replaces it, because it no longer needs the earlier bars. */
   #waiting: { readonly closeMs: number; readonly resolve: () => void } | null = null
 
   constructor(dependencies: MarketRunnerDependencies) {
@@ -65,17 +68,17 @@ export class MarketRunner implements Arrivals {
     this.#tickMonitor = new TickMonitor(dependencies)
   }
 
-  /** Resolves when past bars are stored and every producer has run on them. */
+  /** Resolves once past bars are stored and every producer has run on them. */
   async start(): Promise<void> {
     const { feed, onError } = this.#dependencies
-    // A stop of the process may have come between a bar and its calls.
+    // The process may have stopped between a bar and the settlement of its calls.
     await this.#settleRest(this.#dependencies.engine.state.reputation.calls.rates)
     await feed.start(this.#feedStart(), {
       onBars: (bars) => this.#take(bars),
       onTick: (tick) => this.#tickMonitor.take(tick),
       onError: (message) => onError(`feed ${feed.name}: ${message}`),
     })
-    // Producers of the feed begin with its first bars: after a short stop there are none yet.
+    // Producers of the feed start with its first bars, which are missing after a short stop.
     await this.produce(this.#hasBars ? this.#producers : this.#dependencies.producers)
     this.#isStarted = true
     this.#answerWaiting()
@@ -131,7 +134,7 @@ export class MarketRunner implements Arrivals {
         await this.#settleRest(rates)
       }
     } catch (error) {
-      // The feed goes on: later bars may be stored again, and a feed that can fills the gap.
+      // The feed continues. Later bars can be stored again, and some feeds can fill the gap.
       return onError('could not store bars', error)
     }
     this.#hasBars = true
@@ -141,7 +144,7 @@ export class MarketRunner implements Arrivals {
     this.#answerWaiting()
   }
 
-  /** The producers that run on bars that close then. */
+  /** Producers that run on bars that close at `closeMs`. */
   dueUpTo(closeMs: number): readonly Producer[] {
     const before = this.#producedUpToMs
     const due: Producer[] = []
@@ -150,7 +153,10 @@ export class MarketRunner implements Arrivals {
     return due
   }
 
-  /** A file that was read to its end has no more bars; one that cannot be read now may have some later. */
+  /**
+   * Whether bars are still expected. A file that was read to its end has no more, but one that cannot be read now may
+   * have some later.
+   */
   #expectsBars(closeMs: number): boolean {
     const { feed, configuration } = this.#dependencies
     const { state } = feed.status()
@@ -162,7 +168,7 @@ export class MarketRunner implements Arrivals {
     return this.#isStarted && this.#doneUpToMs >= closeMs && this.#hasAllBars(closeMs)
   }
 
-  /** Of every symbol that had the bar before: one that has none for long is not waited for. */
+  /** Whether all symbols that had the previous bar have this one. Symbols without recent bars are not waited for. */
   #hasAllBars(closeMs: number): boolean {
     const { engine, configuration } = this.#dependencies
     const { universe, market } = configuration()
@@ -183,7 +189,7 @@ export class MarketRunner implements Arrivals {
     this.#waiting = null
   }
 
-  /** A bar may settle more calls than one batch holds. They do not wait for the next bar. */
+  /** Settles calls beyond the limit of one batch, so that they do not wait for the next bar. */
   async #settleRest(rates: BaseRates): Promise<void> {
     const { engine } = this.#dependencies
     let isAnySettled = true
@@ -196,9 +202,9 @@ export class MarketRunner implements Arrivals {
     }
   }
 
-  /** Those that are due, on bars that close at `closeMs`. */
+  /** Runs the due producers on bars that close at `closeMs`. */
   async produce(due: readonly Producer[], closeMs = 0): Promise<void> {
-    // Without one there is nobody to look at the market.
+    // Without due producers no market view is needed.
     if (due.length === 0) return
     const { engine, producerRunner, configuration } = this.#dependencies
     const left = this.leftOver(due, producerRunner.now())
@@ -213,14 +219,14 @@ export class MarketRunner implements Arrivals {
     this.#producedUpToMs = view.asOfMs
   }
 
-  /** The producers that are due on bars that close then and cannot be run at once, without events. */
+  /** Due producers on bars that close at `closeMs` that cannot run without recording events. */
   leftOver(due: readonly Producer[], closeMs: number): readonly Producer[] {
     const left = this.#dependencies.runQuietly?.(due) ?? due
     if (left.length === 0) this.#producedUpToMs = closeMs
     return left
   }
 
-  /** Bars of one time may come one after the other. */
+  /** Bars of one time may arrive one after the other. */
   #beginRound(closeMs: number, due: readonly Producer[]): ProducerRound {
     if (closeMs !== this.#round.closeMs || due.length > 0) this.#round = roundOf(closeMs, this.#allowed(due))
     return this.#round
@@ -235,7 +241,10 @@ export class MarketRunner implements Arrivals {
   }
 }
 
-/** The feed goes on from here. After a bar from the future it goes on now, with the prices of that bar. */
+/**
+ * The bar from which the feed continues. After a bar from the future it continues from now, with the prices of that
+ * bar.
+ */
 const untilNow = (bar: FeedBar, nowMs: number): FeedBar => {
   if (!isFromFuture(Date.parse(bar.close_ts), nowMs)) return bar
   const lengthMs = bar.resolution_s * 1000
@@ -245,7 +254,7 @@ const untilNow = (bar: FeedBar, nowMs: number): FeedBar => {
 
 const isPast = (bars: readonly FeedBar[]): boolean => bars.every(({ backfill }) => backfill)
 
-/** In a large universe a price that reaches a stop does not wait until all bars are handled. */
+/** In a large universe, a price that reaches a stop must not wait until all bars are handled. */
 const BARS_AT_ONCE = 50
 
 function* inChunks(bars: readonly FeedBar[]): Generator<readonly FeedBar[]> {

@@ -16,7 +16,7 @@ const ROWS: ProducerRun = {
   rows: [{ type: 'signal.orderbook.v1', payload: { symbol: 'BTC', imbalance: 0.5 } }],
 }
 
-/** An engine on the time of its bars, with these producers. */
+/** An engine whose time is that of its bars, with these producers. */
 const serviceOf = (producers: Readonly<Record<string, Run>>, schedule = '*/5 * * * *') => {
   const configuration = {
     ...DEFAULT_CONFIGURATION,
@@ -37,7 +37,7 @@ const serviceOf = (producers: Readonly<Record<string, Run>>, schedule = '*/5 * *
     producerRunner: new ProducerRunner({ engine, clock: engine, onError }),
     names: Object.keys(producers),
     open: (name): Promise<OwnProducer> => {
-      // As a thread does: one that is ended answers nothing any more.
+      // Behaves like a thread: once ended, it answers nothing any more.
       let end = (): void => undefined
       const ended = new Promise<never>((_, reject) => {
         end = () => reject(new Error('it is closed'))
@@ -57,7 +57,7 @@ const serviceOf = (producers: Readonly<Record<string, Run>>, schedule = '*/5 * *
   return { engine, runner, events, errors }
 }
 
-/** What is stored after so many minutes with these producers. */
+/** State and events after this many minutes with these producers. */
 const after = async (minutes: number, producers: Readonly<Record<string, Run>>, schedule?: string) => {
   const { engine, runner, events, errors } = serviceOf(producers, schedule)
   for (const bar of barsFrom(
@@ -111,7 +111,7 @@ describe('a producer of the user', () => {
       return ROWS
     }
     const { events, state } = await after(12, { moody }, '* * * * *')
-    // The first and the fourth time.
+    // The first and the fourth run fail.
     expect(runs).toBe(4)
     expect(state.signals.producers.runs.get('moody')).toMatchObject({
       health: 'quarantined',

@@ -9,13 +9,14 @@ import { OwnTask, type OwnTaskDependencies, type Registration } from './own-task
 
 export interface OwnProducerRunnerDependencies extends OwnTaskDependencies {
   readonly configuration: () => Configuration
-  /** The files there are. */
+  /** Names of the user's producer files. */
   readonly names: readonly string[]
-  /** Rejects if the file is none of a producer. */
+  /** Rejects if the file contains no producer. */
   readonly open: (name: string) => Promise<OwnProducer>
   /**
-   * In a backtest they run one after the other, so that every run gives the same; and one that is set aside stays so: an
-   * hour of bars is over at once, and one that hangs would cost real time again and again.
+   * In a backtest the producers run one after the other, so that every run gives the same result. A quarantined
+   * producer is not retried: an hour of bars passes quickly, so a hanging producer would cost real time again and
+   * again.
    */
   readonly isBacktest?: boolean
 }
@@ -25,7 +26,7 @@ export class OwnProducerRunner implements Pick<Arrivals, 'arrived'> {
   readonly #dependencies: OwnProducerRunnerDependencies
   readonly #tasks: readonly ProducerTask[]
   #isClosed = false
-  /** Bars of one time may come one after the other: so many of them are under way. */
+  /** Bars of one time may arrive one after the other. `count` batches of them are being handled. */
   #round = { closeMs: 0, count: 0, onEnd: [] as (() => void)[] }
 
   constructor(dependencies: OwnProducerRunnerDependencies) {
@@ -33,20 +34,17 @@ export class OwnProducerRunner implements Pick<Arrivals, 'arrived'> {
     this.#tasks = dependencies.names.map((name) => new ProducerTask(name, dependencies))
   }
 
-  /** Whether any runs on bars that close then. */
+  /** Whether a producer is due on bars that close at `closeMs`. */
   isDue(closeMs: number): boolean {
     return this.#tasks.some((task) => task.isDue(closeMs))
   }
 
-  /** Whether it is set aside for the rest of a backtest. */
+  /** Whether the producer is disabled for the rest of a backtest. */
   isOut(name: string): boolean {
     return this.#tasks.some((task) => task.name === name && task.isOut)
   }
 
-  /**
-   * Before these bars are stored: from now on, whoever waits for what is made of them waits until the function that is
-   * returned is called.
-   */
+  /** Called before these bars are stored. Callers of `arrived` then wait until the returned function is called. */
   expect(bars: readonly FeedBar[]): () => void {
     const closeMs = closeMsOf(bars)
     if (closeMs === null) return () => undefined
@@ -72,7 +70,7 @@ export class OwnProducerRunner implements Pick<Arrivals, 'arrived'> {
     return { producers: ran.map(({ name }) => name), late_producers: late.map(({ name }) => name) }
   }
 
-  /** After these bars were stored. Resolves when all producers that are due have run. */
+  /** Called after these bars were stored. Resolves once all due producers have run. */
   async take(bars: readonly FeedBar[]): Promise<void> {
     const closeMs = closeMsOf(bars)
     if (this.#isClosed || closeMs === null) return
@@ -86,13 +84,13 @@ export class OwnProducerRunner implements Pick<Arrivals, 'arrived'> {
   }
 }
 
-/** Of the newest bar that is traded on; null if there is none. */
+/** Close of the newest bar that is not backfill; null if there is none. */
 const closeMsOf = (bars: readonly FeedBar[]): number | null => {
   const closes = bars.filter(({ backfill }) => !backfill).map(({ close_ts: closeTs }) => Date.parse(closeTs))
   return closes.length === 0 ? null : Math.max(...closes)
 }
 
-/** Until its file says otherwise, and for one that cannot be read. */
+/** Registration until the file was read, and for a file that cannot be read. */
 const UNKNOWN: Registration = { domain: 'technical', schedule: '*/15 * * * *' }
 
 class ProducerTask {
@@ -120,7 +118,10 @@ class ProducerTask {
     return this.#ranUpToMs
   }
 
-  /** Whether it has to run on bars that close then, or is at it. `isUnderWay`: they are being stored. */
+  /**
+   * Whether the producer still has to run on bars that close at `closeMs`, or is running. `isUnderWay`: these bars are
+   * being stored.
+   */
   isLate(closeMs: number, isUnderWay: boolean): boolean {
     if (this.#ranUpToMs === closeMs) return this.#task.isBusy
     return isUnderWay && this.isDue(closeMs) && this.#task.mayRun()
@@ -130,7 +131,7 @@ class ProducerTask {
     return this.#isOut
   }
 
-  /** The first bar opens it: only then its schedule is known. */
+  /** A producer that is not open yet is always due, because only opening it reveals its schedule. */
   isDue(closeMs: number): boolean {
     const { opened } = this.#task
     if (this.#isOut) return false

@@ -10,13 +10,13 @@ export interface OwnTaskDependencies {
   readonly engine: Executor
   readonly clock: Clock
   readonly producerRunner: ProducerRunner
-  /** The code of the user threw, hung, or answered what it must not. */
+  /** Called if the user's code threw, hung, or returned an invalid answer. */
   readonly onFailure: (name: string, error: unknown) => void
-  /** Not even that could be recorded. */
+  /** Called if a failure could not be recorded. */
   readonly onError: (what: string, error: unknown) => void
 }
 
-/** How it is registered as an author. */
+/** Registration of the user's file as an author. */
 export interface Registration {
   readonly domain: string
   readonly schedule: string
@@ -26,18 +26,18 @@ interface OwnTaskOptions<Opened> {
   readonly kind: 'strategy' | 'producer'
   readonly name: string
   readonly open: () => Promise<Opened>
-  /** Null until its file was read, and for one that cannot be. */
+  /** `opened` is null until the file was read, and for a file that cannot be read. */
   readonly registrationOf: (opened: Opened | null) => Registration
 }
 
-/** A file of the user, from its opening to its failure and again; one run at a time. */
+/** A file of the user, from opening it to its failure, repeatedly. One run at a time. */
 export class OwnTask<Opened extends { close(): Promise<void> }> {
   readonly #options: OwnTaskOptions<Opened>
   readonly #dependencies: OwnTaskDependencies
   #opened: Opened | null = null
   #isBusy = false
   #isClosed = false
-  /** The name is somebody else's. */
+  /** True if another author has the name. */
   #isRefused = false
   #underWay: Promise<void> = Promise.resolve()
 
@@ -62,12 +62,12 @@ export class OwnTask<Opened extends { close(): Promise<void> }> {
     return this.#isClosed
   }
 
-  /** What runs now, or ran last. */
+  /** The current run, or the last one. */
   get underWay(): Promise<void> {
     return this.#underWay
   }
 
-  /** Whether it is not set aside. */
+  /** Whether it is neither refused nor in quarantine. */
   mayRun(): boolean {
     if (this.#isRefused) return false
     const { engine, clock } = this.#dependencies
@@ -75,12 +75,12 @@ export class OwnTask<Opened extends { close(): Promise<void> }> {
     return mayRun(record, timestampAt(clock.now()))
   }
 
-  /** Unless it is busy. Never rejects. */
+  /** Starts a run unless one is active. Never rejects. */
   begin(work: () => Promise<void>): Promise<void> {
     if (this.#isBusy) return this.#underWay
     this.#isBusy = true
     const { kind, name } = this.#options
-    // Where the store is away, not even a failure can be recorded.
+    // While the store is unavailable, not even a failure can be recorded.
     this.#underWay = work()
       .catch((error: unknown) => this.#dependencies.onError(`could not run the ${kind} ${name}`, error))
       .finally(() => {
@@ -89,7 +89,7 @@ export class OwnTask<Opened extends { close(): Promise<void> }> {
     return this.#underWay
   }
 
-  /** With its failure recorded. The next attempt opens it again. */
+  /** Runs and records a failure. The next attempt opens the file again. */
   async attempt(run: (startedMs: number) => Promise<void>): Promise<void> {
     const startedMs = this.#dependencies.clock.now()
     try {
@@ -99,7 +99,7 @@ export class OwnTask<Opened extends { close(): Promise<void> }> {
     }
   }
 
-  /** Opened and registered. Throws where it was closed meanwhile. */
+  /** Opens and registers. Throws if it was closed meanwhile. */
   async open(): Promise<Opened> {
     if (this.#opened !== null) return this.#opened
     const opened = await this.#options.open()
@@ -109,7 +109,7 @@ export class OwnTask<Opened extends { close(): Promise<void> }> {
     return opened
   }
 
-  /** One that hangs is not waited for. */
+  /** Ends the user's code first, so that a hanging run does not delay closing. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#end()
@@ -123,10 +123,10 @@ export class OwnTask<Opened extends { close(): Promise<void> }> {
     onFailure(name, error)
     const { schedule } = this.registration
     await this.#end()
-    // One that cannot even be opened is not known yet. Under the name of another author nothing is recorded.
+    // A file that could not be opened may not be registered yet. If another author has the name, nothing is recorded.
     this.#isRefused = !(await this.#isRegistered())
     if (this.#isRefused) return
-    // Half a character cannot be stored: then no failure would count.
+    // A lone surrogate cannot be stored, so the failure would not count.
     const reason = (error instanceof Error ? error.message : String(error)).slice(0, 1000).toWellFormed()
     const run = { status: 'failed', reason } as const
     await producerRunner.recordRun({ name, schedule, run, ts: timestampAt(startedMs), startedMs })
@@ -139,7 +139,7 @@ export class OwnTask<Opened extends { close(): Promise<void> }> {
     return registered.get(name)?.endpoint === ownEndpoint(kind, name)
   }
 
-  /** As an author, with the domain and schedule that its file states now. */
+  /** Registers the file as an author, with the domain and schedule that it states now. */
   async #register(registration: Registration): Promise<void> {
     const { kind, name } = this.#options
     const { engine } = this.#dependencies
@@ -151,7 +151,7 @@ export class OwnTask<Opened extends { close(): Promise<void> }> {
     if (refused !== null) throw new Error(refused)
   }
 
-  /** Why it was refused, or null. */
+  /** Returns why the registration was refused, or null. */
   async #execute({ domain, schedule }: Registration): Promise<string | null> {
     const { kind, name } = this.#options
     const producer = { name, domain, endpoint: ownEndpoint(kind, name), schedule }
@@ -170,7 +170,7 @@ export class OwnTask<Opened extends { close(): Promise<void> }> {
   }
 }
 
-/** A bar that was refused, or is held until another confirms it, is not traded on. */
+/** The bars that were stored. Strategies do not trade on bars that were refused, or that wait for confirmation. */
 export const storedBars = (
   bars: readonly FeedBar[],
   { state }: Pick<Executor, 'state'>,

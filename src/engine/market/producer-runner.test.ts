@@ -15,7 +15,7 @@ const emission = (producerId: string, dedupeKey: string): Command => ({
   emission: { producerId, ...ROW, dedupeKey },
 })
 
-/** What a version before this one stored for the producer. */
+/** A run as an earlier version stored it for the producer. */
 const stored = (name: string, dedupeKey: string): Command => ({
   kind: 'run-producer',
   report: {
@@ -40,7 +40,7 @@ const opened = async (...names: readonly string[]) => {
   })
   return {
     engine,
-    /** Whose signals are stored. */
+    /** Authors of the stored signals. */
     authors: async () =>
       (await everything(log)).filter(({ type }) => type === ROW.type).map(({ source }) => source),
     polled: async (name: string, dedupeKey: string | null, payload: ProducedRow['payload'] = ROW.payload) => {

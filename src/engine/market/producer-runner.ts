@@ -17,12 +17,12 @@ export interface ProducerRunnerDependencies {
   readonly onError: (what: string, error: unknown) => void
 }
 
-/** What a producer returned, before it is known which rows are new. */
+/** Output of a producer, before it is known which rows are new. */
 export interface ProducerOutput {
   readonly name: string
   readonly registeredAt?: ProducerReport['registeredAt']
   readonly schedule: string
-  /** A row without a time of its own gets the current time, and one without a key that of its interval. */
+  /** A row without a time gets the current time, and one without a key gets that of its interval. */
   readonly rows: readonly (ProducedRow & {
     readonly ts?: Timestamp | null
     readonly dedupeKey?: string | null
@@ -56,7 +56,7 @@ export class ProducerRunner {
     await this.recordRun({ name, schedule, run, ts: timestampAt(view.asOfMs), startedMs: nowMs })
   }
 
-  /** Its signals are of the time of the market that it saw. */
+  /** Records a run. Its signals have the time of the market data that the producer read. */
   async recordRun({ name, schedule, run, ts, startedMs }: RecordedRun): Promise<void> {
     await this.record({
       name,
@@ -68,7 +68,7 @@ export class ProducerRunner {
     })
   }
 
-  /** Stores the rows that are new, and how the run went. Resolves to what was stored. */
+  /** Stores the new rows and the result of the run. Resolves to the stored events. */
   async record(output: ProducerOutput): Promise<readonly Stamped[]> {
     const { name, registeredAt, schedule, rows, end, error, rejected = [], durationMs } = output
     const wanted = keyedRows(name, schedule, rows, timestampAt(this.now()))
@@ -109,7 +109,7 @@ const attempted = (producer: Producer, view: MarketView): Attempt => {
   }
 }
 
-/** Each with the key by which it is stored once. */
+/** Adds to each row the key under which it is stored once. */
 export const keyedRows = (
   name: string,
   schedule: string,
@@ -128,7 +128,7 @@ export const keyedRows = (
   }))
 }
 
-/** One signal per type, producer and symbol in each interval. */
+/** Key for one signal per type, producer and symbol in each interval. */
 const windowKey = (
   name: string,
   { type, payload }: ProducedRow,

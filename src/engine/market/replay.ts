@@ -11,14 +11,14 @@ export interface ReplayDependencies {
   readonly engine: Executor
   readonly time: ReplayTime
   readonly configuration: () => Configuration
-  /** Whoever takes the bars, and when it has started. */
+  /** The receiver of the bars, and a promise that resolves once it has started. */
   readonly runner: () => { readonly arrivals: Arrivals; readonly started: Promise<void> }
   readonly onError: (what: string, error: unknown) => void
 }
 
 /**
- * A feed of recorded bars that takes the place of the schedule: time moves on with its bars, and what is due runs when
- * a bar is stored and its producers have run. So it does not matter how fast the bars come.
+ * A feed of recorded bars that replaces the schedule. Time advances with its bars, and due tasks run after a bar is
+ * stored and its producers have run. The result therefore does not depend on the speed of the feed.
  */
 export const replaying = (feed: MarketFeed, dependencies: ReplayDependencies): MarketFeed => {
   const replay = new Replay(dependencies)
@@ -65,7 +65,7 @@ class Replay {
     if (!isPast) await this.#decide(closeMs, first.resolution_s * 1000)
   }
 
-  /** Time without bars passes in steps as long as a bar. */
+  /** Time without bars passes in steps of the length of a bar. */
   async #passTo(openMs: number, stepMs: number): Promise<void> {
     const { time } = this.#dependencies
     for (let ms = (this.#decidedMs ?? openMs) + stepMs; ms <= openMs; ms += stepMs) {

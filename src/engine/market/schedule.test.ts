@@ -96,7 +96,7 @@ describe('cycles', () => {
     await passing(30 * MINUTE_MS)
     expect(await typesOf('brain.cycle')).toHaveLength(2)
     expect(engine.state.brain.lastCycle).toMatchObject({ at: '2026-02-20T01:00:00.000Z' })
-    // Another service on the same log comes to the same id and finds that the cycle has been run.
+    // Another service on the same log derives the same id and finds that the cycle has run.
     const cycleId = engine.state.brain.lastCycle?.id ?? ''
     await engine.execute({ kind: 'run-cycle', cycleId, trigger: 'schedule' })
     expect(await typesOf('brain.cycle')).toHaveLength(2)
@@ -188,7 +188,7 @@ describe('polls', () => {
     expect(await typesOf('signal.')).toEqual([])
     expect(await typesOf('producer.run')).toEqual([])
     expect(polled).toHaveLength(8)
-    // What it is now is asked next, and its answer is stored.
+    // The producer that is registered now is polled next, and its answer is stored.
     await passing(MINUTE_MS)
     expect(polled).toHaveLength(9)
     answers.get(last)?.()
@@ -271,7 +271,7 @@ describe('an open position', () => {
     await passing(2 * MINUTE_MS)
     await passing(2 * MINUTE_MS)
     expect(await typesOf('execution.funding')).toEqual(['execution.funding_applied.v1'])
-    // Another service on the same log comes to the same moment.
+    // Another service on the same log charges at the same time.
     await engine.execute({ kind: 'apply-funding', at: timestampOf('2026-02-20T08:00:00.000Z') })
     expect(await typesOf('execution.funding')).toHaveLength(1)
   })
@@ -295,13 +295,13 @@ describe('learning', () => {
     await begin()
     await passing(2 * MINUTE_MS)
     expect(await typesOf('learning')).toEqual([])
-    // A Thursday, as the first day of 1970.
+    // A Thursday, like the first day of 1970.
     await timer.jump(Date.parse('2026-02-25T23:59:59.000Z') - timer.now())
     await settle()
     expect(await typesOf('learning')).toEqual([])
     await passing(5000)
     expect(await typesOf('learning')).toEqual(['learning.weight_adjustment.v1', 'learning.report.v1'])
-    // Another service on the same log comes to the same moment.
+    // Another service on the same log learns at the same time.
     const cause = { trigger: 'schedule', due: timestampOf('2026-02-26T00:00:00.000Z') } as const
     await engine.execute({ kind: 'run-learning', cause })
     await passing(5000)

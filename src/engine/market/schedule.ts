@@ -17,26 +17,26 @@ export interface ScheduleDependencies {
   readonly engine: Executor
   readonly timer: Timer
   readonly configuration: () => Configuration
-  /** The venue that reports funding payments itself; undefined without one. */
+  /** Returns the venue that reports funding payments itself, or undefined. */
   readonly fundingReportedBy?: () => string | undefined
   /** Polls a registered producer and records its answer. Never rejects. */
   readonly poll: (producer: RegisteredProducer, signal: AbortSignal) => Promise<void>
-  /** The bars that a cycle is about; undefined without a feed. */
+  /** Bars that a cycle waits for; undefined without a feed. */
   readonly bars?: Arrivals | undefined
   readonly onError: (what: string, error: unknown) => void
 }
 
 export interface Schedule {
-  /** Waits for polls and commands that are under way. */
+  /** Waits for running polls and commands. */
   close(): Promise<void>
 }
 
 const STEP_MS = 1000
 const POLLS_AT_ONCE = 8
-/** 00:00, 08:00 and 16:00 UTC. */
+/** Funding is due at 00:00, 08:00 and 16:00 UTC. */
 const FUNDING_PERIOD_MS = 28_800_000
 
-/** Everything that the clock triggers: brain cycles, polls of producers, expiry, funding, learning and settlement. */
+/** All tasks that the clock triggers: brain cycles, polls of producers, expiry, funding, learning and settlement. */
 export const startSchedule = (dependencies: ScheduleDependencies): Schedule => {
   const closing = new AbortController()
   const { timer, onError } = dependencies
@@ -46,7 +46,7 @@ export const startSchedule = (dependencies: ScheduleDependencies): Schedule => {
     while (!closing.signal.aborted) {
       await timer.wait(STEP_MS - (timer.now() % STEP_MS), closing.signal)
       const nowMs = timer.now()
-      // The clock was set back: everything up to then has run already.
+      // The clock was set back, so all tasks up to that time have run already.
       if (closing.signal.aborted || nowMs <= beforeMs) continue
       try {
         if (isNewMinute(beforeMs, nowMs)) polls.begin(beforeMs, nowMs)
@@ -71,8 +71,8 @@ export const startSchedule = (dependencies: ScheduleDependencies): Schedule => {
 }
 
 /**
- * Waits until the bars that closed now are stored and the producers that are due have run, so that a cycle knows what
- * the same cycle of a backtest knows. A bar or a producer that is late delays it up to the deadline.
+ * Waits until the bars that closed now are stored and the due producers have run, so that a cycle has the same inputs
+ * as in a backtest. Late bars or producers delay the cycle up to the deadline.
  */
 const awaitInputs = async (
   { timer, configuration, bars, polls }: ScheduleDependencies & { readonly polls: Polls },
@@ -101,7 +101,7 @@ const awaitInputs = async (
   }
 }
 
-/** A cycle that waits does not reach into the next one. */
+/** A waiting cycle must not overlap the next one. */
 const deadlineMsOf = (brain: Configuration['brain']): number =>
   Math.min(brain.cycle_deadline_seconds, brain.cycle_interval_seconds) * 1000
 
@@ -109,7 +109,7 @@ const newestOnGrid = (ms: number, gridMs: number): number => Math.floor(ms / gri
 
 type DueDependencies = Pick<ScheduleDependencies, 'engine' | 'configuration' | 'fundingReportedBy'>
 
-/** Everything that is due by now except a brain cycle. */
+/** Runs all due tasks except a brain cycle. */
 export const runDueTasks = async (
   { engine, configuration, fundingReportedBy }: DueDependencies,
   beforeMs: number,
@@ -119,7 +119,7 @@ export const runDueTasks = async (
     await engine.execute({ kind: 'notice-stale-producers' })
     const { book, orders } = engine.state.trading
     if (book.count > 0 || orders.open.size > 0) await engine.execute({ kind: 'check-positions' })
-    // In batches: many calls may have waited for a price that never came.
+    // Settles in batches, because many calls may have waited for a price that never came.
     while (isAnyOverdue(engine.state.reputation.calls, timestampAt(nowMs), configuration().settlement)) {
       const outcome = await engine.execute({ kind: 'settle-overdue' })
       if (outcome.status === 'refused' || outcome.events.length === 0) break
@@ -140,7 +140,7 @@ export const runDueTasks = async (
 const isNewMinute = (beforeMs: number, nowMs: number): boolean =>
   Math.floor(nowMs / 60_000) > Math.floor(beforeMs / 60_000)
 
-/** On a fixed grid; missed runs are made up for by one. */
+/** Runs learning on a fixed grid. One run replaces any number of missed ones. */
 const learnIfDue = async (engine: Executor, { learning }: Configuration, nowMs: number): Promise<void> => {
   const intervalMs = learning.interval_seconds * 1000
   const dueMs = Math.floor(nowMs / intervalMs) * intervalMs
@@ -152,7 +152,7 @@ const learnIfDue = async (engine: Executor, { learning }: Configuration, nowMs: 
 const hasOverdueIntent = (engine: Executor, now: Timestamp): boolean =>
   liveIntentsOf(engine.state.trading.intents).some(({ intent }) => isOver(intent, now))
 
-/** Missed cycles are not made up for. Before the first signal there is no cycle. */
+/** Runs a due cycle. Missed cycles are not repeated. There is no cycle before the first signal. */
 export const runDueCycle = async (
   { engine, configuration }: Pick<ScheduleDependencies, 'engine' | 'configuration'>,
   beforeMs: number,
@@ -163,7 +163,8 @@ export const runDueCycle = async (
   if (gridMs <= beforeMs) return
   const { signals, brain, trading } = engine.state
   if (signals.latest.signals.size === 0 && !brain.staleness.everScored) return
-  // As old as they are at its time: it may have waited. After a pause its time is long over.
+  // Signals are aged as of the cycle's time on the grid, since the cycle may have waited for its inputs. After a pause
+  // of the process that time is outdated, so the current time is used.
   const asOf = timestampAt(nowMs - gridMs < LATE_MS_MAX ? gridMs : nowMs)
   if (trading.killSwitch.level >= 2) {
     await engine.execute({ kind: 'watch-regime', asOf })
@@ -173,16 +174,16 @@ export const runDueCycle = async (
   await engine.execute({ kind: 'run-cycle', cycleId, asOf, ...cycle }, { traceId: cycleId })
 }
 
-/** A cycle that starts this long after its time was not waiting: the process did not run. */
+/** A delay beyond this means that the process was not running, not that the cycle waited. */
 const LATE_MS_MAX = 60_000
 
-/** Polls under way: one at a time for each producer, and at most POLLS_AT_ONCE in total. */
+/** Running polls: one at a time for each producer, and at most POLLS_AT_ONCE in total. */
 class Polls {
   readonly #dependencies: ScheduleDependencies
   readonly #signal: AbortSignal
   readonly #underWay = new Map<string, Promise<void>>()
   readonly #waiting = new Map<string, RegisteredProducer>()
-  /** Due in this minute. */
+  /** Names of the producers that are due in this minute. */
   #due: readonly string[] = []
   #onFinished: (() => void)[] = []
 
@@ -199,13 +200,13 @@ class Polls {
         !isOwnCode(endpoint) && mayRun(runs.get(name), now) && firesBetween(schedule, afterMs, upToMs),
     )
     this.#due = due.map(([name]) => name)
-    // Whoever waited for the minute before does so no longer.
+    // Callers that waited for the previous minute are dropped, since their cycle has passed.
     this.#onFinished = []
     for (const [name, producer] of due) if (!this.#underWay.has(name)) this.#waiting.set(name, producer)
     this.#next()
   }
 
-  /** Resolves when those that are due in this minute have finished. */
+  /** Resolves once all producers that are due in this minute have finished. */
   finished(): Promise<void> {
     if (this.round().late.length === 0) return Promise.resolve()
     return new Promise((resolve) => this.#onFinished.push(resolve))
@@ -226,7 +227,7 @@ class Polls {
     for (const [name, producer] of this.#waiting) {
       if (this.#underWay.size >= POLLS_AT_ONCE || this.#signal.aborted) return
       this.#waiting.delete(name)
-      // Removed, or registered anew, while it waited.
+      // The producer was removed or registered again while it waited.
       if (registered.get(name)?.registeredAt !== producer.registeredAt) continue
       const poll = this.#dependencies.poll(producer, this.#signal).finally(() => {
         this.#underWay.delete(name)

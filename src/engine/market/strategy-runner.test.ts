@@ -16,7 +16,7 @@ const BEGIN = '2026-01-01T00:00:00.000Z'
 
 type OnBar = (view: StrategyView) => StrategyAnswer
 
-/** An engine on the time of its bars, with strategies of these names. */
+/** An engine whose time is that of its bars, with strategies of these names. */
 class Service {
   readonly events: Stamped[] = []
   readonly errors: string[] = []
@@ -65,7 +65,7 @@ class Service {
       await this.#engine.execute({ kind: 'observe-bars', observation: { feed: 'test', bars: [bar] } })
       this.#stored.push(bar)
       this.#runner.take([bar]).catch((error: unknown) => this.errors.push(String(error)))
-      // Nobody waits for a strategy but this test.
+      // Only this test waits for strategies.
       await new Promise((resolve) => setImmediate(resolve))
       await new Promise((resolve) => setImmediate(resolve))
     }
@@ -113,7 +113,7 @@ describe('a strategy of the settings', () => {
     expect(service.payloadsOf('attribution.recorded.v1')).toMatchObject([
       { producer_id: 'eager', direction: 'bullish', horizon: '4h' },
     ])
-    // Known as an author that nobody polls.
+    // Registered as an author that is not polled.
     expect(service.payloadsOf('producer.registered.v1')).toEqual([
       { name: 'eager', domain: 'technical', endpoint: 'strategy:eager', schedule: '* * * * *' },
     ])
@@ -185,7 +185,7 @@ describe('a strategy that fails', () => {
       health: 'quarantined',
       lastError: 'oops',
     })
-    // Two errors, then silence.
+    // The strategy is quarantined after two errors and does not run again.
     expect(service.errors).toHaveLength(2)
     expect(service.state.signals.producers.runs.get('good')).toMatchObject({ health: 'ok' })
     expect(service.payloadsOf('execution.position_opened.v1')).toHaveLength(1)
@@ -206,7 +206,7 @@ describe('a strategy that fails', () => {
       throw new Error('oops')
     }
     const service = new Service({ broken }, '5m')
-    // Minutes: it begins anew with the first one after each failure, and sees the past.
+    // With 1-minute bars, it restarts with the first bar after each failure and reads the history.
     await service.bars(minutes(Array.from({ length: 12 }, () => 100)))
     expect(service.payloadsOf('producer.run.v1')).toMatchObject([
       { health: 'error', consecutive_failures: 1 },

@@ -14,13 +14,13 @@ import { OwnTask, type OwnTaskDependencies } from './own-task.ts'
 
 export interface StrategyRunnerDependencies extends OwnTaskDependencies {
   readonly configuration: () => Configuration
-  /** Rejects if there is no such strategy, or if its parameters are wrong. */
+  /** Rejects if there is no such strategy, or if its parameters are invalid. */
   readonly open: (name: string, parameters: ParameterValues) => Promise<OpenedStrategy>
-  /** Stored bars that closed by this time, oldest first: at least so long a past, if there is one. */
+  /** Stored bars that closed by this time, oldest first, covering at least this length if there are enough. */
   readonly pastBars: (untilMs: number, lengthMs: number) => Promise<readonly FeedBar[]>
 }
 
-/** What the engine is asked for when a strategy wants a trade. */
+/** The proposal that the engine executes for a trade of a strategy. */
 export const proposalOf = (
   rule: string,
   { side, ...wanted }: StrategyProposal,
@@ -33,8 +33,8 @@ export const proposalOf = (
 })
 
 /**
- * Runs the strategies of the settings on each stored bar. Each is a producer by its name: its proposals are calls that are
- * judged, and its failures are runs that are counted. Nobody waits for one that takes long.
+ * Runs the strategies of the settings on each stored bar. Each is a producer under its name: its proposals are calls
+ * that are judged, and its failures are counted as failed runs. A slow strategy delays no other part of the engine.
  */
 export class StrategyRunner {
   readonly #dependencies: StrategyRunnerDependencies
@@ -45,7 +45,7 @@ export class StrategyRunner {
     this.#dependencies = dependencies
   }
 
-  /** After these bars were stored. Resolves when all strategies have decided; who does not want to wait, does not. */
+  /** Called after these bars were stored. Resolves once all strategies have decided. Callers need not wait for it. */
   async take(bars: readonly FeedBar[]): Promise<void> {
     if (this.#isClosed) return
     const wanted = wantedOf(this.#dependencies.configuration())
@@ -68,10 +68,10 @@ export class StrategyRunner {
 }
 
 interface Wanted {
-  /** Another one for other settings. */
+  /** Identifies the settings. Changed settings have another key. */
   readonly key: string
   readonly parameters: ParameterValues
-  /** Null for the whole universe. */
+  /** Symbols that the strategy trades; null for the whole universe. */
   readonly symbols: ReadonlySet<string> | null
 }
 
@@ -89,7 +89,9 @@ const wantedOf = ({ strategies }: Configuration): ReadonlyMap<string, Wanted> =>
       ]),
   )
 
-/** More bars than this wait for nobody: the strategy begins anew, from the log. */
+/**
+ * Limit of waiting bars. Beyond it all but the newest are dropped, and the strategy restarts with history from the log.
+ */
 const WAITING_BARS_MAX = 20_000
 
 /** One strategy of the settings. */
@@ -98,7 +100,7 @@ class StrategyTask {
   readonly #name: string
   readonly #dependencies: StrategyRunnerDependencies
   readonly #task: OwnTask<OpenedStrategy>
-  /** The newest call on each symbol and side: a repeated one is stored once per interval. */
+  /** Id of the latest call on each symbol and side. A repeated call is stored once per interval. */
   readonly #calls = new Map<string, SignalId>()
   #waiting: FeedBar[] = []
 
@@ -111,7 +113,7 @@ class StrategyTask {
         kind: 'strategy',
         name,
         open: () => dependencies.open(name, wanted.parameters),
-        // Under its name its calls are judged.
+        // Its calls are judged under this name.
         registrationOf: (opened) => ({
           domain: 'technical',
           schedule: cronOf(opened?.warmUp.seconds ?? 60),
@@ -152,7 +154,7 @@ class StrategyTask {
     if (!this.#task.isClosed) await this.#propose(proposals, startedMs)
   }
 
-  /** With the past that it needs: that of these bars it gets by itself. */
+  /** Opens the strategy and feeds it the history that it needs before these bars. */
   async #open(bars: readonly FeedBar[], facts: () => AccountFacts): Promise<OpenedStrategy> {
     const opened = await this.#task.open()
     const firstMs = Math.min(...bars.map(({ open_ts: openTs }) => Date.parse(openTs)))
@@ -164,7 +166,8 @@ class StrategyTask {
         .filter(({ symbol }) => symbols === null || symbols.has(canonicalSymbol(symbol)))
         .map((bar) => ({ ...bar, backfill: true })),
     )
-    // No run of its own: one that failed a minute ago, and will again with its next bar, would look sound until then.
+    // Not recorded as a run: a strategy that failed a minute ago, and will fail again on its next bar, would look
+    // healthy until then.
     if (opened.isDue) await opened.decide(facts)
     return opened
   }

@@ -11,11 +11,11 @@ export interface TickMonitorDependencies {
   readonly onError: (what: string, error?: unknown) => void
 }
 
-/** After a price that changed nothing (a lockdown, an unconfirmed jump) the next one waits. */
+/** Pause after a price without an effect, for instance during a lockdown or before a jump is confirmed. */
 const PAUSE_MS = 1000
 
 /**
- * Compares every price between two bars with stops and targets. Almost every price costs one comparison; only one that
+ * Compares every price between two bars with stops and targets. Most prices cost one comparison: only a price that
  * reaches a level becomes a command.
  */
 export class TickMonitor {
@@ -37,7 +37,7 @@ export class TickMonitor {
     }
     const before = this.#followed.get(symbol)
     const pauseMs = (before?.pausedUntilMs ?? 0) - tick.atMs
-    // A longer pause is the work of one price with a wrong time.
+    // A price with a wrong time caused any longer pause.
     if (this.#underWay.has(symbol) || (pauseMs > 0 && pauseMs <= PAUSE_MS)) return
     const followed = { price: priceFrom(tick.price), pausedUntilMs: 0 }
     this.#followed.set(symbol, followed)
@@ -56,12 +56,12 @@ export class TickMonitor {
   ): Promise<void> {
     const pausedUntilMs = await this.#observe(symbol, tick, confirms)
     this.#underWay.delete(symbol)
-    // A price that reached no level arrived meanwhile: this one can no longer be confirmed.
+    // A price that reached no level arrived meanwhile, so this one can no longer be confirmed.
     if (this.#followed.get(symbol) !== followed) return
     this.#followed.set(symbol, { price: followed.price, pausedUntilMs })
   }
 
-  /** The time until which the next price waits. */
+  /** Returns the time until which the next price waits. */
   async #observe(symbol: CanonicalSymbol, { price, atMs }: Tick, confirms: Price | null): Promise<number> {
     try {
       const ts = timestampAt(atMs)
@@ -70,7 +70,7 @@ export class TickMonitor {
         tick: { symbol, price: priceFrom(price), ts, confirms },
       })
       const isMoot = outcome.status === 'done' && outcome.events.length === 0
-      // The price that confirms a jump may come at once.
+      // The price that confirms a jump may arrive at once.
       return isMoot && confirms !== null ? atMs + PAUSE_MS : 0
     } catch (error) {
       this.#dependencies.onError(`could not check a price of ${symbol}`, error)
@@ -80,7 +80,7 @@ export class TickMonitor {
 }
 
 interface Followed {
-  /** The newest price that reached a level. */
+  /** Latest price that reached a level. */
   readonly price: Price
   readonly pausedUntilMs: number
 }

@@ -7,7 +7,7 @@ import { createManualTimer, settle } from '../../ports/manual-timer.fixture.ts'
 
 const BEGIN_MS = Date.parse('2026-02-20T00:30:00.000Z')
 
-/** The venue takes its time for the leverage of an entry in BTC, and loses the connection for one in ETH. */
+/** A venue that is slow to set the leverage of an entry in BTC, and loses the connection for one in ETH. */
 const openSlowVenue = async () => {
   const timer = createManualTimer(BEGIN_MS)
   const exchange = createMemoryExchange(() => timer.now())
@@ -21,7 +21,7 @@ const openSlowVenue = async () => {
   })
   const broker: Broker = {
     ...exchange,
-    // As every adapter does: nothing leaves after its deadline.
+    // Nothing is sent after the deadline, as in every adapter.
     submit: async (order, deadline) => {
       await (order.symbol === 'ETH' ? connection : leverage)
       if (order.symbol === 'ETH') return { status: 'unclear', reason: 'the connection was lost' }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { Lanes } from './order-router.ts'
 
-/** Work that ends when the test says so. */
+/** Work that ends when the test ends it. */
 const held = () => {
   const ends: (() => void)[] = []
   const work = (): Promise<void> => new Promise((resolve) => ends.push(resolve))

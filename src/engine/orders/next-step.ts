@@ -9,27 +9,27 @@ import {
   type OpenOrder,
 } from '../../core/trading/orders.ts'
 
-/** The next step for an order of a symbol. */
+/** Next step for an order in a symbol. */
 export type Step =
   | { readonly kind: 'send' | 'cancel' | 'look-up' | 'sweep'; readonly order: OpenOrder }
-  /** It was not sent and will not be. */
+  /** The order was not sent and will not be. */
   | { readonly kind: 'withhold'; readonly order: OpenOrder; readonly reason: string }
-  /** It was sent, and the answer could not be recorded. */
+  /** The order was sent, and the answer could not be recorded. */
   | { readonly kind: 'mark-unknown'; readonly order: OpenOrder }
 
 export interface StepFacts {
   readonly level: KillSwitchLevel
   readonly nowMs: number
-  /** Whether any order of any symbol is unknown: then no entry is sent. */
+  /** Whether any order in any symbol is unknown. No entry is sent then. */
   readonly isAnyUnknown: boolean
   readonly wasSent: (order: OpenOrder) => boolean
-  /** Whether the venue may be asked about it again. */
+  /** Whether the venue may be asked about the order again. */
   readonly isDue: (order: OpenOrder) => boolean
 }
 
 /**
- * For the orders of one symbol. While an entry or exit is unknown, no other is sent. A protective stop only reduces: it
- * never keeps an exit waiting. But it would reduce the next position, too, so entries wait until it has ended.
+ * Next step for the orders of one symbol. While an entry or exit is unknown, no other order is sent. A protective stop
+ * only reduces, so it never delays an exit. It would also reduce the next position, so entries wait until it has ended.
  */
 export const nextStep = (orders: readonly OpenOrder[], facts: StepFacts): Step | null => {
   const stops = orders.filter(isProtectiveStop)
@@ -47,7 +47,7 @@ export const nextStep = (orders: readonly OpenOrder[], facts: StepFacts): Step |
   )
 }
 
-/** Also those that need an operator: a venue may list a symbol again before one has looked. */
+/** Includes orders that need an operator: a venue may list a symbol again before an operator has checked. */
 const lookUpOf = (orders: readonly OpenOrder[], { isDue }: StepFacts): Step | null => {
   const order = orders.find((one) => isUnknown(one) && isDue(one))
   return order === undefined ? null : { kind: 'look-up', order }
@@ -80,7 +80,7 @@ const stepFor = (order: OpenOrder, facts: StepFacts): Step | null => {
   return isEntry(order) && facts.isAnyUnknown ? null : { kind: 'send', order }
 }
 
-/** What has forbidden the order since it was decided. */
+/** Reason that forbids sending the order since it was decided, or null. */
 export const reasonNotToSend = (
   order: OpenOrder,
   { level, nowMs }: Pick<StepFacts, 'level' | 'nowMs'>,
@@ -94,25 +94,25 @@ export const reasonNotToSend = (
 }
 
 export interface LookupPace {
-  /** Lookups that must find nothing before an order counts as not found, and over how long. */
+  /** Number of lookups that must find nothing before an order counts as not found, and their total duration. */
   readonly attempts: number
   readonly overMs: number
 }
 
-/** How often resting orders are polled. */
+/** Interval at which resting orders are polled. */
 const SWEEP_MS = 5000
-/** Stops rest for days. One that was triggered is looked up sooner, because its position is on its way out. */
+/** Interval for stops, which rest for days. A triggered stop is looked up sooner, because its position is closing. */
 const STOP_SWEEP_MS = 20_000
-/** The pause after an unclear answer. */
+/** Pause after an unclear answer. */
 const RETRY_MS = 2000
 
-/** When the venue is asked about an order again, and how often it found nothing. A restarted process begins anew. */
+/** Schedules lookups of orders, and counts those that found nothing. Starts empty after a restart. */
 export class Lookups {
   readonly #byOrder = new Map<string, Lookup>()
   readonly #pace: () => LookupPace
   readonly #exitOf: (order: OpenOrder) => string
 
-  /** `exitOf`: the attempt to leave the position of the order that is under way. */
+  /** `exitOf` returns the current exit attempt of the position that the order belongs to. */
   constructor(pace: () => LookupPace, exitOf: (order: OpenOrder) => string) {
     this.#pace = pace
     this.#exitOf = exitOf
@@ -123,18 +123,18 @@ export class Lookups {
     return lookup === undefined || nowMs >= lookup.nextMs
   }
 
-  /** Counts from the first lookup of an order in this state. */
+  /** Starts counting with the first lookup of an order in this state. */
   begin(order: OpenOrder, nowMs: number): void {
     const key = this.#keyOf(order)
     if (!this.#byOrder.has(key)) this.#byOrder.set(key, { sinceMs: nowMs, nextMs: nowMs, found: 0 })
   }
 
-  /** How many lookups found nothing; null while there were too few. */
+  /** Number of lookups that found nothing; null while there were too few. */
   nothingFound(order: OpenOrder, nowMs: number): number | null {
     const { attempts, overMs } = this.#pace()
     const lookup = this.#byOrder.get(this.#keyOf(order))
     if (lookup === undefined) return null
-    // The first lookup is immediate and proves nothing: the order may still be on its way.
+    // The first lookup is immediate and proves nothing, because the order may still be on its way.
     if (lookup.found === attempts) return attempts
     lookup.found += 1
     lookup.nextMs = Math.max(nowMs, lookup.sinceMs + (lookup.found * overMs) / attempts)
@@ -151,7 +151,7 @@ export class Lookups {
     this.#byOrder.set(this.#keyOf(order), { sinceMs: nowMs, nextMs: nowMs + pauseMs, found: 0 })
   }
 
-  /** There is a reason to ask now. */
+  /** Makes a lookup due at once. */
   ask(order: OpenOrder): void {
     this.#byOrder.delete(this.#keyOf(order))
   }
@@ -162,7 +162,7 @@ export class Lookups {
     for (const key of this.#byOrder.keys()) if (!known.has(key)) this.#byOrder.delete(key)
   }
 
-  /** A lookup in another state starts anew; that of a stop also with each attempt to leave the position. */
+  /** A lookup in another state starts anew. That of a stop also starts anew with each exit attempt. */
   #keyOf(order: OpenOrder): string {
     const { id, status, resends, cancelReason } = order
     const state = status === 'unknown' ? 'unknown' : 'resting'

@@ -152,7 +152,7 @@ describe('an order desk', () => {
     const [eth] = held()
     await floor.engine.execute({ kind: 'close-position', positionId: positionId(eth?.id ?? ''), by })
     await settle()
-    // An exit in another symbol may go.
+    // Exits in other symbols are not blocked.
     expect(exchange.netOf('ETH')).toBe(0n)
     expect(exchange.arrivals).toHaveLength(2)
   })
@@ -242,7 +242,7 @@ describe('after a restart', () => {
   it('an order that was stored and never sent is sent once', async () => {
     await floor.router.close()
     const intent = await floor.submitIntent()
-    // Nobody is there to send it, and so it is not accepted either.
+    // Rejected, because no process can send the order.
     expect(statusOf(intent)).toBe('rejected')
     await open()
     await pass(1000)

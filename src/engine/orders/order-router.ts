@@ -18,29 +18,29 @@ import { VenueMonitor } from './venue-monitor.ts'
 export interface OrderRouterDependencies {
   readonly engine: LeadingEngine
   readonly broker: Broker
-  /** Whether no other process can lead yet. Nothing is begun before. */
+  /** Whether no other process can lead yet. No step is started otherwise. */
   readonly isLeading: () => boolean
-  /** As configured; orders of other venues are left alone. */
+  /** Venue from the configuration. Orders of other venues are ignored. */
   readonly venue: string
   readonly timer: Timer
   readonly configuration: () => Configuration
   readonly onError: (what: string, error?: unknown) => void
 }
 
-/** How often orders are checked without an event. */
+/** Interval at which orders are checked without an event. */
 const STEP_MS = 1000
 const RECORD_ATTEMPTS = 3
 
 /**
- * Sends stored orders to a venue. An order is sent once, after it is durable; if its state is unclear it is looked up,
- * and sent again only when the venue does not have it. Only one process may do this on a log.
+ * Sends stored orders to a venue. An order is sent once, after it is durable. If its state is unclear it is looked up,
+ * and sent again only if the venue does not have it. Only one process per log may do this.
  */
 export class OrderRouter {
   readonly #dependencies: OrderRouterDependencies
   readonly #lanes: Lanes
   readonly #lookups: Lookups
   readonly #venueMonitor: VenueMonitor
-  /** Orders that this process has sent, with the number of the attempt: no attempt is made twice. */
+  /** Orders that this process has sent, with the number of the attempt. No attempt is sent twice. */
   readonly #sent = new Map<OrderId, number>()
   readonly #closing = new AbortController()
   #running: Promise<unknown> = Promise.resolve()
@@ -71,7 +71,7 @@ export class OrderRouter {
     })
   }
 
-  /** Orders that an earlier process had under way become unknown before anything is sent. */
+  /** Marks orders that an earlier process was sending as unknown, before anything is sent. */
   async start(): Promise<void> {
     const { engine } = this.#dependencies
     await this.#venueMonitor.begin()
@@ -83,13 +83,13 @@ export class OrderRouter {
     this.#running = Promise.all([this.#loop(), this.#venueMonitor.run()])
   }
 
-  /** Waits for calls to the venue that are under way. */
+  /** Waits for running calls to the venue. */
   async close(): Promise<void> {
     this.#closing.abort()
     this.#unsubscribe()
     await this.#running
     await this.#lanes.settled()
-    // The next leader begins by recording that nothing was checked yet.
+    // The next leader starts by recording that the venue is not checked yet.
     if (this.#dependencies.isLeading()) await this.#venueMonitor.end()
   }
 
@@ -103,7 +103,7 @@ export class OrderRouter {
     }
   }
 
-  /** Starts the next step in every symbol in which nothing is under way. */
+  /** Starts the next step in every symbol without a running step. */
   #startNextSteps(): void {
     const { engine, timer, isLeading } = this.#dependencies
     if (this.#closing.signal.aborted || !isLeading()) return
@@ -123,7 +123,7 @@ export class OrderRouter {
       const step = this.#lanes.isFree(symbol) ? nextStep(own, facts) : null
       return step === null ? [] : [{ symbol, step }]
     })
-    // Exits first: there may be more symbols than lanes.
+    // Exits come first, since there may be more symbols than lanes.
     for (const { symbol, step } of steps.toSorted((one, other) => urgency(other.step) - urgency(one.step))) {
       this.#lanes.start(symbol, () => this.#take(step))
     }
@@ -158,7 +158,7 @@ export class OrderRouter {
     }
   }
 
-  /** As things are now, which may have changed since the step was chosen. */
+  /** Reason not to send the order now. The state may have changed since the step was chosen. */
   #reasonNotToSend(id: OrderId): string | null {
     const { engine, timer } = this.#dependencies
     const { orders, killSwitch } = engine.state.trading
@@ -166,7 +166,7 @@ export class OrderRouter {
     if (order === undefined) return 'it has ended'
     const forbidden = reasonNotToSend(order, { level: killSwitch.level, nowMs: timer.now() })
     if (forbidden !== null || !isEntry(order)) return forbidden
-    // What began before may not leave after: nobody knows what is held.
+    // An entry must not be sent once another order has become unknown, because the held quantity is then uncertain.
     return this.#orders().some((other) => other.id !== id && isUnknown(other)) ? 'order_unknown' : null
   }
 
@@ -190,7 +190,7 @@ export class OrderRouter {
     }
   }
 
-  /** A report that cannot be stored is found again by a lookup. */
+  /** Records a report. A report that cannot be stored is found again by a lookup. */
   async #record(command: Command): Promise<void> {
     const { engine, timer, onError } = this.#dependencies
     for (let attempt = 1; ; attempt += 1) {
@@ -205,13 +205,15 @@ export class OrderRouter {
     }
   }
 
-  /** Ended orders are never sent again. */
+  /** Drops orders that have ended, which are never sent again. */
   #forgetSentBut(orders: readonly OpenOrder[]): void {
     const open = new Set(orders.map(({ id }) => id))
     for (const id of this.#sent.keys()) if (!open.has(id)) this.#sent.delete(id)
   }
 
-  /** Another quantity at the venue may mean that a stop there was triggered. */
+  /**
+   * Looks up the stops of these symbols, because a changed quantity at the venue may mean that a stop was triggered.
+   */
   #askAboutStops(symbols: readonly CanonicalSymbol[]): void {
     for (const order of this.#orders()) {
       if (isAtRest(order) && symbols.includes(canonicalSymbol(order.symbol))) this.#lookups.ask(order)
@@ -252,7 +254,7 @@ export class OrderRouter {
       timeoutMs: execution.send_timeout_seconds * 1000,
       spelling: (symbol) =>
         universe.symbols.find((name) => canonicalSymbol(name) === canonicalSymbol(symbol)) ?? symbol,
-      // 1 if the intent is no longer known: no position is closer to liquidation than was decided.
+      // Leverage 1 if the intent is no longer known, so that no position is closer to liquidation than was decided.
       leverageOf: (order) => {
         const id = intentOf(order)
         return (id === null ? undefined : engine.state.trading.intents.get(id))?.intent.leverage ?? 1
@@ -274,7 +276,7 @@ const bySymbol = (orders: readonly OpenOrder[]): ReadonlyMap<string, readonly Op
 
 const urgency = ({ kind, order }: Step): number => (isExit(order) ? 2 : 0) + (kind === 'send' ? 1 : 0)
 
-/** Calls to the venue at the same time. */
+/** Limit of simultaneous calls to the venue. */
 const LANES_MAX = 8
 
 /** Runs one step at a time in each symbol, and at most LANES_MAX in total. */
@@ -295,7 +297,7 @@ export class Lanes {
     return !this.#underWay.has(symbol)
   }
 
-  /** Does nothing when no lane is free: `onFree` is the time to try again. */
+  /** Does nothing if no lane is free. `onFree` reports when to try again. */
   start(symbol: string, work: () => Promise<void>): void {
     if (!this.isFree(symbol)) return
     this.#count(symbol)

@@ -14,7 +14,7 @@ import type {
 } from '../../ports/broker.ts'
 import type { Timer } from '../../ports/timer.ts'
 
-/** What a call to the venue found: something to record, nothing, or an unclear answer. */
+/** Result of a call to the venue: a command to record, nothing found, or an unclear answer. */
 export type Finding =
   | { readonly kind: 'record'; readonly command: Command }
   | { readonly kind: 'nothing-found' }
@@ -23,17 +23,17 @@ export type Finding =
 export interface VenueConnection {
   readonly broker: Broker
   readonly timer: Timer
-  /** The time for one call with all its requests. */
+  /** Time limit for one call with all its requests. */
   readonly timeoutMs: number
-  /** The symbol as the configuration spells it. */
+  /** Symbol in the spelling of the configuration. */
   readonly spelling: (symbol: string) => string
   /** Leverage of the position that an entry opens. */
   readonly leverageOf: (order: Order) => number
 }
 
 /**
- * Sends the order once. What fails without a clear answer may have arrived; after the timeout nothing more is sent, nor once
- * something has forbidden it: a venue may want its leverage first, and take seconds for it.
+ * Sends the order once. A failure without a clear answer means that the order may have arrived. Nothing more is sent
+ * after the timeout, or once something forbids the order: a venue may need seconds to set its leverage first.
  */
 export const sendOrder = async (
   order: Order,
@@ -68,7 +68,7 @@ export const sendOrder = async (
   }
 }
 
-/** An order that has already ended is looked up, for its last fills. */
+/** Cancels an order. One that has already ended is looked up, for its last fills. */
 export const cancelAtVenue = async (order: Order, venue: VenueConnection): Promise<Finding> => {
   const answer = await answered(venue, callsFor(order, venue).cancel)
   if (answer.kind === 'none') return { kind: 'unclear', reason: answer.reason }
@@ -111,10 +111,10 @@ type Answered<Value> =
   | { readonly kind: 'answer'; readonly value: Value }
   | { readonly kind: 'none'; readonly reason: string }
 
-/** A broker returns at the deadline; one that does not is not waited for much longer. */
+/** Brokers return at the deadline. One that does not is given only this much longer. */
 const GRACE_MS = 1000
 
-/** No answer soon after the deadline, or an error, counts as no answer. */
+/** An error, or no answer soon after the deadline, counts as no answer. */
 const answered = async <Value>(
   { timer, timeoutMs }: VenueConnection,
   ask: (deadline: Deadline) => Promise<Value>,
@@ -142,7 +142,7 @@ const answered = async <Value>(
   return first
 }
 
-/** Where an order is sent and asked about: a venue keeps stops apart from other orders. */
+/** Calls for one order. Venues have separate calls for stops and for other orders. */
 interface OrderCalls {
   readonly submit: (deadline: Deadline) => Promise<SubmitResult>
   readonly cancel: (deadline: Deadline) => Promise<CancelResult>
@@ -191,7 +191,7 @@ const stopCalls = (order: Order, triggerPrice: Price, venue: VenueConnection): O
   }
 }
 
-/** The venue held stops when this one was ordered, and does not any more. */
+/** Calls for a stop at a venue that no longer supports stops. */
 const NO_STOPS: OrderCalls = {
   submit: () =>
     Promise.resolve({ status: 'not_sent', reason: 'stops cannot rest at the venue', retryAfterMs: null }),
@@ -199,7 +199,9 @@ const NO_STOPS: OrderCalls = {
   lookup: () => Promise.resolve({ status: 'unsupported' }),
 }
 
-/** A stop as an order that rests until it is triggered, and has the fills of the order that the trigger sent. */
+/**
+ * Represents a stop as an order that rests until it is triggered, with the fills of the order that the trigger sent.
+ */
 const stopReport = ({ clientOrderId, venueOrderId, status, order }: StopReport): OrderReport => {
   const unfilled = { clientOrderId, venueOrderId, filledQuantity: NO_QUANTITY, fills: [] }
   switch (status) {

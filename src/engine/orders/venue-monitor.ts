@@ -22,30 +22,31 @@ export interface VenueMonitorDependencies {
   readonly venue: string
   readonly timer: Timer
   readonly symbols: () => readonly string[]
-  /** Increases with every step in a symbol. */
+  /** Counter that increases with every step in a symbol. */
   readonly activityIn: (symbol: string) => number
-  /** Whether a step is under way in the symbol. */
+  /** Whether a step is running in the symbol. */
   readonly isBusy: (symbol: string) => boolean
-  /** Called with symbols of which the venue holds another quantity. */
+  /** Called with the symbols in which the quantity at the venue differs. */
   readonly onDiffering: (symbols: readonly CanonicalSymbol[]) => void
   readonly signal: AbortSignal
   readonly onError: (what: string, error?: unknown) => void
 }
 
 const ACCOUNT_SWEEP_MS = 30_000
-/** A difference is checked again soon. */
+/** Delay after which a difference is checked again. */
 const CONFIRM_MS = 3000
-/** How long a difference of the balance must last before it is recorded. */
+/** Time for which a difference of the balance must last before it is recorded. */
 const LASTING_MS: Readonly<Record<Exclude<BalanceFinding, 'agrees'>, number>> = {
   // Funding leaves the balance before the venue lists it, and the list is read every few minutes.
   capital: 900_000,
-  // Funding was read together with the liquidations. A liquidation may be listed a little later than the position ends.
+  // Funding was read together with the liquidations. The venue may list a liquidation slightly later than the position
+  // ends.
   loss: 60_000,
   unexplained: 60_000,
 }
-/** How long a venue may fail to list liquidations before a missing position is reported without them. */
+/** Time for which a venue may fail to list liquidations before a missing position is reported without them. */
 const HISTORY_MS = 60_000
-/** Symbols and step sizes of a venue change rarely. */
+/** Interval of checks. Symbols and step sizes of a venue rarely change. */
 const CHECK_MS = 3_600_000
 const CHECK_AGAIN_MS = 30_000
 
@@ -53,24 +54,27 @@ const NO_ACCOUNT = { name: 'account', ok: false, detail: 'the venue does not rep
 
 const NO_HISTORY: AccountHistory = { liquidations: [], fundings: [] }
 
-/** `differing`: a new difference, which counts only when it is seen again. */
+/** `differing`: a new difference, which counts only if the next sweep finds it again. */
 type SweepResult = 'agreed' | 'differing' | 'no-answer'
 
-/** Compares account and prices at the venue with the log, and records whether orders may be sent: not before they were compared. */
+/**
+ * Compares account and prices at the venue with the log, and records whether orders may be sent. No order is sent
+ * before the first comparison.
+ */
 export class VenueMonitor {
   readonly #dependencies: VenueMonitorDependencies
   #checkMs = 0
   #differing: ReadonlySet<string> = new Set()
   #unexplained: { readonly amount: Usd; readonly finding: BalanceFinding; readonly sinceMs: number } | null =
     null
-  /** Since when the venue has not listed liquidations while a position is missing. */
+  /** Time since which the venue has not listed liquidations while a position is missing. */
   #withoutHistoryMs: number | null = null
 
   constructor(dependencies: VenueMonitorDependencies) {
     this.#dependencies = dependencies
   }
 
-  /** Results of an earlier process no longer count. */
+  /** Invalidates the check results of an earlier process. */
   begin(): Promise<void> {
     return this.#record([{ name: 'reachable', ok: false, detail: 'not checked yet' }])
   }
@@ -83,7 +87,7 @@ export class VenueMonitor {
     }
   }
 
-  /** Ends as soon as the signal aborts: it does not wait for a venue that does not answer. */
+  /** Ends as soon as the signal aborts, without waiting for a venue that does not answer. */
   async run(): Promise<void> {
     const { signal } = this.#dependencies
     const ended = new Promise<void>((resolve) => {
@@ -105,14 +109,14 @@ export class VenueMonitor {
 
   async #check(): Promise<SweepResult> {
     const { engine, broker, symbols, timer, signal } = this.#dependencies
-    // A process that led before may have said its last word after this one had said its first.
+    // An earlier leader may have recorded its last check after the first one of this process.
     const isDue = timer.now() >= this.#checkMs || engine.state.trading.venue.checked?.ok !== true
     const checks = isDue ? await broker.preflight(symbols()) : []
     if (!signal.aborted) await this.#recordQuotes()
     const swept = signal.aborted ? 'no-answer' : await this.#compareAccount()
-    // Orders are no longer sent, so the result does not count.
+    // Orders are no longer sent, so the result has no effect.
     if (signal.aborted) return swept
-    // Orders may be sent only once the positions are known.
+    // Orders may be sent only after the positions were compared.
     if (!isDue || swept === 'differing') return swept
     const all = swept === 'agreed' ? checks : [...checks, NO_ACCOUNT]
     await this.#record(all)
@@ -171,8 +175,8 @@ export class VenueMonitor {
   }
 
   /**
-   * Liquidations and funding, when something is missing at the venue: a position, or money that may have been lost with
-   * one. Null while the venue does not list them.
+   * Liquidations and funding, read if a position or money is missing at the venue. Null while the venue does not list
+   * them.
    */
   async #historyFor(sweep: AccountSweep): Promise<AccountHistory | null> {
     const { engine, broker, timer } = this.#dependencies

@@ -178,7 +178,7 @@ describe('proving consistency', () => {
   })
 })
 
-/** What somebody leaves who can write the database. */
+/** A log whose tree nodes were changed in the database. */
 class WrongNodes extends MemoryLog {
   override async treeNodes(range: NodeRange): Promise<readonly Uint8Array[]> {
     const nodes = await super.treeNodes(range)

@@ -22,20 +22,22 @@ export interface ProverDependencies {
   readonly checkpoints: CheckpointStore
   readonly signatures: Signatures
   readonly trust: Trust
-  /** The fold of a running engine; without one the log is folded from the root that this reader trusts. */
+  /** The fold of a running engine. Without one, the log is folded from the root that this reader trusts. */
   readonly fold?: Fold
-  /** The key whose checkpoints are preferred: outsiders know it. */
+  /** Key whose checkpoints are preferred, because outsiders know it. */
   readonly signer: SignerKey | null
-  /** One step towards a checkpoint of the log as it is now; null where no key is at hand. */
+  /** Makes one step towards a checkpoint of the current log; null without a key. */
   readonly signCheckpoint: (() => Promise<CheckpointStep>) | null
 }
 
 export type Proved =
   | { readonly status: 'proved'; readonly text: string }
-  /** No proof now; `detail` says why. */
+  /** No proof is available; `detail` gives the reason. */
   | { readonly status: 'unavailable'; readonly detail: string }
 
-/** A proof that this event is in the log, up to the oldest checkpoint that covers it: that one says most about when. */
+/**
+ * Proves that the event is in the log, by the oldest checkpoint that covers it, which dates the event most precisely.
+ */
 export const proveEvent = async (dependencies: ProverDependencies, record: LogRecord): Promise<Proved> => {
   const { log } = dependencies
   const index = record.seq - 1
@@ -43,8 +45,8 @@ export const proveEvent = async (dependencies: ProverDependencies, record: LogRe
     return unavailable(`event ${record.seq} does not have the hash of its content`)
   const { memory } = await (dependencies.fold ?? createFold(log, dependencies.trust))()
   const { nodes, unsigned } = memory.state.operations
-  // A checkpoint covers whatever stands in the log, also what somebody smuggled into it. The fold has checked every
-  // event that stood here when it came by; the batch and the path to the signed root show that this is still that event.
+  // A checkpoint covers everything in the log, including events that were smuggled into it. The fold has checked each
+  // event when it was read. The batch and the path to the signed root show that the event is still the same.
   const isVerified = record.seq <= memory.head.seq && stretchOf(unsigned, record.seq) === undefined
   if (!isVerified || !(await isSignedInPlace(log, record, { ...nodes, retired: [] }, dependencies.trust)))
     return unavailable(`event ${record.seq} is not signed by a key that this log accepts`)
@@ -58,7 +60,7 @@ export const proveEvent = async (dependencies: ProverDependencies, record: LogRe
   return proved(inclusionProofText({ index, path, preimage: preimageOf(record.prevHash, record), note }))
 }
 
-/** A proof that the log of the larger checkpoint begins with all events of the smaller one. */
+/** Proves that the log of the larger checkpoint begins with all events of the smaller one. */
 export const proveConsistency = async (
   log: EventLog,
   older: Pick<SignedTreeHead, 'size' | 'root' | 'note'>,
@@ -72,10 +74,13 @@ export const proveConsistency = async (
 
 export type ProvedGrowth =
   | Proved
-  /** No checkpoint of a size is kept; `kept` are the newest sizes that are. */
+  /** No checkpoint of this size is kept. `kept` lists the newest sizes that are. */
   | { readonly status: 'not-kept'; readonly size: number | null; readonly kept: readonly number[] }
 
-/** The same for two kept checkpoints, named by their sizes in any order; null is the oldest and the newest. */
+/**
+ * Like `proveConsistency`, for two kept checkpoints, named by their sizes in any order. Null means the oldest and the
+ * newest.
+ */
 export const proveGrowth = async (
   { log, checkpoints }: Pick<ProverDependencies, 'log' | 'checkpoints'>,
   from: number | null,
@@ -88,7 +93,7 @@ export const proveGrowth = async (
   return one.size <= other.size ? proveConsistency(log, one, other) : proveConsistency(log, other, one)
 }
 
-/** By its size; null is the one at that end. */
+/** Returns the checkpoint of this size. Null means the one at the given end. */
 export const keptCheckpoint = async (
   checkpoints: Pick<CheckpointStore, 'read'>,
   size: number | null,
@@ -105,12 +110,12 @@ const SIZES_SHOWN = 10
 export interface UsableCheckpoint {
   readonly status: 'found'
   readonly size: number
-  /** Over event hashes. */
+  /** Root of the tree over event hashes. */
   readonly root: Uint8Array
   readonly note: string
 }
 
-/** The kept checkpoints that a proof can lead to, smallest first: those with a root over event hashes. */
+/** Kept checkpoints that a proof can lead to, smallest first: those with a root over event hashes. */
 export const usableCheckpoints = (notes: readonly SignedCheckpoint[]): readonly UsableCheckpoint[] =>
   notes.flatMap(({ eventRoot, frontier: { size }, note }) =>
     eventRoot === null ? [] : [{ status: 'found', size, root: eventRoot, note }],
@@ -129,13 +134,13 @@ const checkpointCovering = async (
   const kept = await keptCovering(dependencies, seq, isOurs)
   if (kept !== null) return kept
   const obstacle = await signUpTo(dependencies, seq)
-  // Where another process has just signed one, there is nothing new for us to sign.
+  // If another process has just signed one, there is nothing new to sign.
   const signed =
     (await keptCovering(dependencies, seq, isOurs)) ?? (await keptCovering(dependencies, seq, () => true))
   return signed ?? unavailable(obstacle)
 }
 
-/** Signs until the event is covered. Says what stands in the way if it is not. */
+/** Signs until the event is covered. Returns the obstacle if it is not. */
 const signUpTo = async ({ signCheckpoint }: ProverDependencies, seq: number): Promise<string> => {
   if (signCheckpoint === null) return 'no checkpoint covers this event yet'
   for (let step = 0; step < STEPS_MAX; step += 1) {
@@ -156,7 +161,7 @@ const keptCovering = async (
   isWanted: (note: SignedCheckpoint) => boolean,
 ): Promise<UsableCheckpoint | null> => {
   const newest = await checkpoints.read('newest')
-  // The end of the file is enough if it reaches back to before the event.
+  // The end of the file is sufficient if it reaches back to before the event.
   const isEnough = newest.notes.some(({ frontier }) => frontier.size < seq)
   const { notes } = isEnough ? newest : await checkpoints.read('all')
   const covering = notes.filter(

@@ -12,7 +12,7 @@ import { sha256 } from '../sha256.ts'
 
 type TreeLog = Pick<EventLog, 'treeNodes'>
 
-/** The hashes of these subtrees, from at most two tiles of each level; null if a node is missing. */
+/** Hashes of these subtrees, from at most two tiles of each level; null if a node is missing. */
 export const storedHashes = async (
   log: TreeLog,
   subtrees: readonly Subtree[],
@@ -27,7 +27,10 @@ export const storedHashes = async (
   return hashes
 }
 
-/** The frontier at this size; null if a node is missing. Nodes are a cache: compare the root with a signed one. */
+/**
+ * The frontier at this size; null if a node is missing. Nodes are only a cache, so the caller must compare the root
+ * with a signed one.
+ */
 export const storedFrontier = async (log: TreeLog, size: number): Promise<Frontier | null> =>
   frontierAt(size, await readNodes(log, frontierPath(size)), sha256)
 

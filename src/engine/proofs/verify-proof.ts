@@ -31,20 +31,20 @@ export interface RefusedProof {
 }
 
 export type ProofFault =
-  /** The file is no proof. */
+  /** The file is not a proof. */
   | 'malformed'
-  /** The event is not at this place of the tree whose root was signed. */
+  /** The event is not at this place of the signed tree. */
   | 'not_included'
-  /** The larger tree does not begin with the smaller one, or they are of two logs. */
+  /** The larger tree does not begin with the smaller one, or they belong to two logs. */
   | 'inconsistent'
-  /** Everything adds up, but no key was given to check who signed. */
+  /** The proof is consistent, but no key was given to check the signature. */
   | 'key_missing'
   /** Another key signed the checkpoint. */
   | 'wrong_key'
-  /** The signature does not belong to the checkpoint. */
+  /** The signature does not match the checkpoint. */
   | 'signature'
 
-/** Checks a proof with nothing but the public key of the log. */
+/** Checks a proof with only the public key of the log. */
 export const verifyProof = async (
   text: string,
   key: VerifierKey | null,

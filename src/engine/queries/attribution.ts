@@ -38,14 +38,14 @@ export const attributionOf = async (reader: Reader, signalId: string): Promise<A
 export const originOf = async (log: EventLog, signalId: string) => {
   const record = isPlainText(signalId) ? await log.get(signalId) : null
   if (record === null || !hasTypePrefix(record.type, 'signal')) return null
-  // A damaged payload is read as an empty one; verification reports it.
+  // A damaged payload is read as an empty one. Verification reports it.
   const signal = stampedFrom(payloadOf(record) === null ? { ...record, payload: '{}' } : record)
   const [recorded] = await oldestAbout(log, signalId, 'attribution.recorded.v1', 1)
   const attribution = recorded?.payload ?? null
   return { signal, attribution, producerId: producerOf(signal, attribution) }
 }
 
-/** Feedback without effect is stored too, so some of it is skipped. */
+/** The latest effective feedback. Feedback without effect is also stored, so some records are skipped. */
 const newestFeedback = async (log: EventLog, signalId: string): Promise<AttributionView['feedback']> => {
   const search = { type: 'learning.feedback.v1', order: 'desc', wantedMax: 1 } as const
   const [found] = await searchAbout(
@@ -59,7 +59,7 @@ const newestFeedback = async (log: EventLog, signalId: string): Promise<Attribut
   return outcome === null ? null : { outcome, pnl, at: found.ts }
 }
 
-/** How the call of a signal was resolved; null while it is open, or if the signal made none. */
+/** The event that settled the call of a signal; null while the call is open, or if the signal made none. */
 export const verdictOn = (
   log: EventLog,
   attribution: PayloadOf<'attribution.recorded.v1'> | null,
@@ -78,7 +78,7 @@ const judgedAs = async <Type extends 'attribution.resolved.v1' | 'attribution.me
 
 const USES_MAX = 100
 
-/** The cycles in which a signal had a share. A conviction also lists signals without one. */
+/** Cycles in which a signal had a share. A conviction also lists signals without a share. */
 const usesOf = async (log: EventLog, signalId: string): Promise<AttributionView['uses']> => {
   const inputOf = ({ inputs }: PayloadOf<'brain.conviction.v1'>) =>
     inputs.find(({ signal_id, share }) => signal_id === signalId && share > 0)
@@ -94,7 +94,7 @@ const usesOf = async (log: EventLog, signalId: string): Promise<AttributionView[
   })
 }
 
-/** An intent opens at most one position, and a signal leads to few intents. */
+/** Limit of trades per signal. An intent opens at most one position, and a signal leads to few intents. */
 const TRADES_MAX = 100
 
 export const tradesOf = async (log: EventLog, signalId: string): Promise<AttributionView['trades']> => {

@@ -20,7 +20,7 @@ export type NamedAuthor =
   | { readonly kind: 'contributor'; readonly id: ContributorId }
   | { readonly kind: 'producer'; readonly name: string }
 
-/** By the node_id or id of a contributor, or by the name of a producer; null if there is none. */
+/** Finds an author by the node_id or id of a contributor, or by the name of a producer; null if there is none. */
 export const namedAuthor = async (log: EventLog, state: State, name: string): Promise<NamedAuthor | null> => {
   const { contributors } = state.signals
   const found = activeByNode(contributors, nodeId(name)) ?? activeById(contributors, contributorId(name))
@@ -30,12 +30,12 @@ export const namedAuthor = async (log: EventLog, state: State, name: string): Pr
 
 const RESOLVED = 'attribution.resolved'
 const JUDGED = [RESOLVED, 'attribution.measured']
-/** Calls of one author, or of all, that calibration looks at. */
+/** Limit of calls, of one author or of all, that the calibration reads. */
 const CALLS_MAX = 500
 const PAGE = 500
 const EXAMINED_MAX = 2000
 
-/** What an author adds, with its newest calls from the log. */
+/** Contribution of an author, with its latest calls from the log. */
 export const contributionOf = async (
   log: EventLog,
   state: State,
@@ -52,7 +52,7 @@ export const contributionOf = async (
   return viewContribution(state, key, judged, context)
 }
 
-/** All authors, the calibration of their newest calls, and who moves together. */
+/** All authors, the calibration of their latest calls, and which authors agree. */
 export const authorsOf = async (
   log: EventLog,
   state: State,
@@ -61,7 +61,7 @@ export const authorsOf = async (
 ): Promise<AuthorsView> =>
   viewAuthors(state, await newest(log, { types: [RESOLVED] }, () => true), limit, context)
 
-/** Newest first. Outcomes of producers have no index of their own, so a bounded number of all outcomes is examined. */
+/** Latest calls first. Outcomes of producers have no index, so a limited number of all outcomes is examined. */
 const newest = async (
   log: EventLog,
   query: { readonly types: readonly string[]; readonly about?: string },
@@ -77,7 +77,7 @@ const newest = async (
   return found.slice(0, CALLS_MAX)
 }
 
-/** Empty for a damaged record: verification reports it. */
+/** Empty for a damaged record, which verification reports. */
 const judgedCalls = (record: LogRecord): readonly JudgedCall[] => {
   if (payloadOf(record) === null) return []
   const event = stampedFrom(record)

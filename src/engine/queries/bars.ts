@@ -8,9 +8,9 @@ import type { Reader } from './trading-records.ts'
 export const BARS_MAX = 1000
 
 export interface BarQuery {
-  /** All symbols without it. */
+  /** Default: all symbols. */
   readonly symbol?: string | undefined
-  /** Bars that open at this time or later, and before the other. */
+  /** Bars that open at `from` or later, and before `to`. */
   readonly from?: string | undefined
   readonly to?: string | undefined
   readonly limit: number
@@ -40,7 +40,7 @@ export const storedBars = async (
 
 const BAR_TYPES = ['market.bar']
 
-/** In whatever spelling it is asked for. */
+/** Bars of a symbol in any spelling. */
 const barsOfSymbol = async (
   reader: Reader,
   symbol: string,

@@ -14,13 +14,13 @@ import { oldestAbout, soundEvents } from './sound-events.ts'
 import { findIntent, type Reader } from './trading-records.ts'
 
 export interface ExplanationRequest {
-  /** The id of a cycle or of one conviction. */
+  /** Id of a cycle or of one conviction. */
   readonly id: string
-  /** Only this symbol of a cycle. */
+  /** Limits the explanation of a cycle to this symbol. */
   readonly symbol: string | null
 }
 
-/** As many as a universe may have. */
+/** Largest number of convictions in a cycle: the limit of symbols in a universe. */
 const CONVICTIONS_MAX = 1000
 
 /** Why a cycle decided as it did; null if neither a cycle nor a conviction has this id. */
@@ -79,10 +79,10 @@ const intentsOf = async (reader: Reader, cycleId: string): Promise<StoredCycle['
 
 type Explained = NonNullable<ExplanationView['convictions'][number]['intent']>
 
-/** An approval may come before the order, and fills after it. */
+/** Number of examined events about an order: an approval may precede the order, and fills follow it. */
 const EVENTS_EXAMINED = 20
 
-/** Null for an order of an earlier release, too. */
+/** Null also for an order of an earlier release. */
 const sizingOf = async ({ log }: Reader, id: string): Promise<Explained['sizing']> => {
   const [sent] = await oldestAbout(log, id, 'execution.order_submitted.v1', EVENTS_EXAMINED)
   if (sent !== undefined) {

@@ -18,7 +18,10 @@ export interface Feedback {
   readonly note: string | null
 }
 
-/** Registered, built-in, a contributor with signals, or the source of a stored signal. */
+/**
+ * Whether the id belongs to a registered or built-in producer, a contributor with signals, or the source of a stored
+ * signal.
+ */
 export const isKnownProducer = async (log: EventLog, state: State, id: string): Promise<boolean> => {
   if (
     isBuiltin(id) ||
@@ -31,13 +34,13 @@ export const isKnownProducer = async (log: EventLog, state: State, id: string): 
   return signals.length > 0
 }
 
-/** Feedback, and what the log says about whether it counts. */
+/** Feedback, and facts of the log that decide whether it counts. */
 export interface MatchedFeedback {
   readonly feedback: Omit<NewPayload<'learning.feedback.v1'>, 'counted' | 'weight'>
   readonly status: FeedbackStatus
 }
 
-/** The feedback with the signal it is about, if that is one of this producer. */
+/** The feedback with its signal, if the signal belongs to this producer. */
 export const matchedFeedback = async (
   log: EventLog,
   producerId: string,

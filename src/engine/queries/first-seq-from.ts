@@ -6,8 +6,8 @@ export const firstSeqFrom = (log: EventLog, ts: string): Promise<number> =>
   firstSeqWhere(log, {}, ({ recordedAt }) => recordedAt >= ts)
 
 /**
- * Behind all of these events for which that does not hold yet. They stand in the log in the order of time, so that halving
- * finds the place with a few reads, however long the log is.
+ * Seq after all of these events for which the condition is still false. The condition must follow the order of the log,
+ * so that a binary search finds the place with few reads, however long the log is.
  */
 export const firstSeqWhere = async (
   log: EventLog,

@@ -4,7 +4,7 @@ import { payloadOf } from '../../core/log/payload.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { readPages } from '../read-pages.ts'
 
-/** A stored event that has the payload its type promises. */
+/** A stored event whose payload matches its type. */
 export interface SoundEvent<Type extends EventType> {
   readonly seq: number
   readonly id: string
@@ -12,7 +12,7 @@ export interface SoundEvent<Type extends EventType> {
   readonly payload: PayloadOf<Type>
 }
 
-/** Empty for a record of another type, and for a damaged one: verification reports it. */
+/** Returns the event, or nothing for a record of another type or a damaged one, which verification reports. */
 export const soundEvents = <Type extends EventType>(
   record: LogRecord,
   type: Type,
@@ -22,7 +22,10 @@ export const soundEvents = <Type extends EventType>(
   return [{ seq: record.seq, id: record.id, ts: record.ts, payload: parsed.data as PayloadOf<Type> }]
 }
 
-/** Oldest first. Signals of clients may name any id, so only one type that this engine writes is read. */
+/**
+ * Events about an id, oldest first. Signals of clients may name any id, so only one type that this engine writes is
+ * read.
+ */
 export const oldestAbout = async <Type extends EventType>(
   log: EventLog,
   id: string,
@@ -42,7 +45,7 @@ export interface Search<Type extends EventType> {
 const STEP = 20
 const EXAMINED_MAX = 1000
 
-/** Events about an id that match. Matches mostly come first, so it reads in small pages. */
+/** Matching events about an id. Matches usually come first, so pages are small. */
 export const searchAbout = async <Type extends EventType>(
   log: EventLog,
   id: string,

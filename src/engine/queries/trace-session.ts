@@ -33,7 +33,7 @@ const eventsOf = async (log: EventLog, traceIds: readonly string[]): Promise<rea
         .slice(index, index + TRACES_AT_ONCE)
         .map((traceId) => log.read({ about: traceRef(traceId), order: 'asc', limit: SESSION_EVENTS_MAX })),
     )
-    // Cut each time, so that a session with long traces stays small in memory.
+    // Cut after each group, so that a session with long traces uses little memory.
     events = [...events, ...pages.flat()]
       .sort((one, other) => one.seq - other.seq)
       .slice(0, SESSION_EVENTS_MAX)

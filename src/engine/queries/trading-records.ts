@@ -16,10 +16,10 @@ import type { EventLog } from '../../ports/event-log.ts'
 import type { Outcome } from '../plan.ts'
 import { readPages } from '../read-pages.ts'
 
-/** What a query needs of the engine: the log and its fold. */
+/** Parts of the engine that a query needs: the log and its fold. */
 export type Reader = Pick<Engine, 'log' | 'fresh'>
 
-/** The same where single records are looked up: also of a log as it was. */
+/** Like `Reader`, for lookups of single records. Also implemented by a log of the past. */
 export interface RecordReader {
   readonly log: Pick<EventLog, 'read' | 'get'>
   fresh(): Promise<State>
@@ -29,21 +29,21 @@ type Records = RecordReader['log']
 
 // Memory keeps the newest ended positions, orders and intents. Older ones are rebuilt from their own events in the log.
 
-/** Null if no position has this id. */
+/** Returns null if no position has this id. */
 export const findPosition = async (reader: RecordReader, id: string): Promise<Position | null> =>
   (await reader.fresh()).trading.positions.get(positionId(id)) ?? positionInLog(reader.log, id)
 
-/** Null if no intent has this id. */
+/** Returns null if no intent has this id. */
 export const findIntent = async (reader: RecordReader, id: string): Promise<Intent | null> =>
   (await reader.fresh()).trading.intents.get(intentId(id)) ?? intentInLog(reader.log, id)
 
-/** The outcome of a command about one of them, with `knownRefusal`. */
+/** Outcome of a command about one of these records, with its refusal corrected by `knownRefusal`. */
 export const withLogChecked = async (log: Records, outcome: Outcome): Promise<Outcome> =>
   outcome.status === 'refused'
     ? { status: 'refused', refusal: await knownRefusal(log, outcome.refusal) }
     : outcome
 
-/** Commands know what memory holds: a record that only the log has is refused as ended, not as unknown. */
+/** Commands only know the records in memory. A record that only the log holds is refused as ended, not as unknown. */
 export const knownRefusal = async (log: Records, refusal: Refusal): Promise<Refusal> => {
   const { extras } = refusal
   const record = ENDED_RECORDS.find(({ kind }) => refusal.code === `${kind}.not_found`)
@@ -60,7 +60,7 @@ const positionInLog = async (log: Records, id: string): Promise<Position | null>
   const position = positionAfter(events, id)
   const end = events.findLast(({ type }) => type === 'execution.position_closed.v1')
   if (position === null || end === undefined) return position
-  // Its last mark is that of a bar, which names the symbol and not the position.
+  // Its last mark comes from a bar, which names the symbol but not the position.
   const bar = await lastBar(log, position.terms.asset, end.seq)
   return bar === null ? position : positionAfter([...events, bar], id)
 }
@@ -92,7 +92,7 @@ const orderInLog = async (log: Records, id: string): Promise<Order | null> => {
   return open.get(orderId(id)) ?? ended.get(orderId(id)) ?? null
 }
 
-/** The id of an intent is that of its event, so the index has only what followed. */
+/** The id of an intent is that of its event, so the index contains only the events that followed. */
 const intentInLog = async (log: Records, id: string): Promise<Intent | null> => {
   const first = isPlainText(id) ? await log.get(id) : null
   if (first?.type !== 'execution.trade_intent.v1') return null
@@ -114,7 +114,7 @@ const ENDED_RECORDS = [
 const PAGE_EVENTS = 500
 const EVENTS_MAX = 10_000
 
-/** Only events that the engine writes: a signal may name any id. */
+/** Reads only events that the engine writes, because signals may name any id. */
 const executionsAbout = async (log: Records, about: string): Promise<readonly KnownEvent[]> => {
   if (!isPlainText(about)) return []
   const events: KnownEvent[] = []
@@ -128,7 +128,7 @@ const executionsAbout = async (log: Records, about: string): Promise<readonly Kn
   return events
 }
 
-/** A damaged event is left out; verification reports it. */
+/** Leaves damaged events out. Verification reports them. */
 const readable = (record: LogRecord): readonly KnownEvent[] => {
   const known = payloadOf(record) === null ? null : asKnown(stampedFrom(record))
   return known === null ? [] : [known]

@@ -11,7 +11,7 @@ import { oldestAbout, soundEvents } from './sound-events.ts'
 const RECEIPT = 'karma.receipt'
 const PAGE = 500
 
-/** Receipts, newest first, from the log: memory keeps only the newest. */
+/** Receipts from the log, newest first. Memory keeps only the latest. */
 export const karmaReceipts = async (
   log: EventLog,
   { limit, offset }: { readonly limit: number; readonly offset: number },
@@ -30,7 +30,7 @@ export const karmaReceipts = async (
   )
 }
 
-/** What the log says about a settlement request. Pending intents were never settled and need no lookup. */
+/** Facts of the log about a settlement request. Pending intents were never settled and need no lookup. */
 export const settlementStatus = async (
   log: EventLog,
   { pending }: Pick<TreasuryState, 'pending'>,
@@ -44,7 +44,7 @@ export const settlementStatus = async (
   }
 }
 
-/** The result of a settlement request that was made before; null if it was not. */
+/** Result of a settlement request that was made before; null if it was not. */
 export const settlementOf = async (
   log: EventLog,
   { receipts }: Pick<TreasuryState, 'receipts'>,

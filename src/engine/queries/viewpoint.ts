@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { PastAnswer, PastStates } from '../past-states.ts'
 import type { RecordReader } from './trading-records.ts'
 
-/** What a question is answered from: the present, or the log as it was. */
+/** State and settings that a query reads: the current ones, or those of a past point in the log. */
 export interface Viewpoint {
   readonly reader: RecordReader
   readonly clock: Pick<Clock, 'now'>
@@ -19,7 +19,7 @@ type ViewpointAnswer =
   | { readonly status: 'found'; readonly viewpoint: Viewpoint }
   | Exclude<PastAnswer, { readonly status: 'found' }>
 
-/** The settings of the past are those that the log holds; the present ones where it does not. */
+/** Past settings are those that the log holds, otherwise the current ones. */
 export const viewpointAt = async (
   point: PastPoint | undefined,
   engine: Present,

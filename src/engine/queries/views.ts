@@ -22,7 +22,7 @@ export const POSITIONS_MAX = 500
 export const openPositions = async (reader: RecordReader): Promise<readonly PositionView[]> =>
   viewPositions((await reader.fresh()).trading.positions, { status: 'open', limit: POSITIONS_MAX })
 
-/** Open or closed; null if no position has this id. */
+/** An open or closed position; null if no position has this id. */
 export const positionOf = async (reader: RecordReader, id: string): Promise<PositionView | null> => {
   const position = await findPosition(reader, id)
   return position === null ? null : viewPosition(position)
@@ -37,7 +37,7 @@ export const portfolioOf = async (
 const POINTS = 240
 const HOUR_MS = 3_600_000
 
-/** Begins no earlier than the log. */
+/** Equity over time. The range is limited to the time of the log. */
 export const equityHistoryOf = async (
   reader: RecordReader,
   hours: number,
@@ -57,7 +57,7 @@ export const equityHistoryOf = async (
   })
 }
 
-/** The current weights and the newest learning runs. */
+/** Current weights and the latest learning runs. */
 export const weightsOf = async (
   reader: RecordReader,
   configuration: Configuration,
@@ -92,15 +92,15 @@ export const provenanceOf = async (
 }
 
 export interface SignalQuery {
-  /** The second segment of the type, exactly; empty or null = all. */
+  /** Second segment of the type, matched exactly. Empty or null means all. */
   readonly domain: string | null
   readonly limit: number
   readonly offset: number
 }
 
 /**
- * Newest `ts` first, then newest seq; `total` counts matching signals on all pages. Reads the log, so signals that other
- * processes stored are included.
+ * Signals, newest `ts` first, then newest seq; `total` counts matching signals on all pages. Reads the log, so signals
+ * of other processes are included.
  */
 export const signalItems = async (
   { log }: Pick<Reader, 'log'>,
@@ -138,7 +138,7 @@ export const rehearse = async (
     configuration,
     version,
     sha256Hex,
-    // The events are thrown away, so a signature is not needed.
+    // The events are discarded, so no signature is needed.
     nodeId: REHEARSAL_NODE,
     sign: () => '',
     isSigned: () => false,
