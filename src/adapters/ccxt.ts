@@ -5,7 +5,7 @@ import type { Deadline } from '../ports/broker.ts'
 import type { Timer } from '../ports/timer.ts'
 import { createRateLimiter, DeadlineError, type RateLimit, type RateLimiter } from './rate-limiter.ts'
 
-// What the ccxt feed and the ccxt broker share: loading the library, HTTP, rate limits, reading of foreign data.
+// Shared by the ccxt feed and the ccxt broker: loading the library, HTTP, rate limits and reading of untrusted data.
 
 type Ccxt = typeof ccxt
 
@@ -25,7 +25,7 @@ export const loadCcxt = async (
 
 export const CCXT_PACKAGE = 'ccxt@4.5.84'
 
-/** What is shared of the library's exchanges. */
+/** The members of the library's exchanges that the feed and the broker both use. */
 interface LibraryApi {
   readonly rateLimit: number
   throttle: (cost: unknown) => Promise<void>
@@ -35,7 +35,7 @@ interface LibraryApi {
 export interface VenueError {
   readonly code: string
   readonly message: string
-  /** It asks to be left alone for so long. */
+  /** Time for which the exchange asks us to send no requests. */
   readonly pauseMs?: number
 }
 
@@ -47,10 +47,10 @@ const commonErrorIn = (body: unknown): VenueError | null => {
 
 export interface ConnectionOptions extends Omit<RateLimit, 'rateLimitMs'> {
   readonly errorIn?: ((body: unknown) => VenueError | null) | undefined
-  /** By default what the library knows of the exchange. */
+  /** Defaults to the rate limit that the library knows for the exchange. */
   readonly rateLimitMs?: number | undefined
   readonly requestTimeoutMs?: number | undefined
-  /** Asked before every request, after it was signed; by default always. */
+  /** Checked before every request, after it was signed. By default every request may be sent. */
   readonly maySend?: (() => boolean) | undefined
 }
 
@@ -116,11 +116,11 @@ export const positiveOf = (value: unknown): number | null => {
 /** Coins that count as the dollar; earlier ones are preferred. */
 export const DOLLARS: readonly string[] = ['USDT', 'USD', 'USDC', 'FDUSD']
 
-/** What became of the last request of a call. */
+/** Outcome of the last request of a call. */
 export type RequestOutcome =
-  /** It never left this machine, or never reached another. */
+  /** The request never left this machine, or never reached another one. */
   | { readonly status: 'not_sent' }
-  /** It may have arrived. */
+  /** The request was sent and may have arrived. */
   | { readonly status: 'no_response'; readonly reason: string }
   | {
       readonly status: 'response'
@@ -134,20 +134,20 @@ export type CallResult<T> =
   | { readonly status: 'done'; readonly value: T }
   | { readonly status: 'failed'; readonly error: unknown; readonly outcome: RequestOutcome }
 
-/** Of what runs now. */
+/** Call and deadline of the code that runs now. */
 interface Running {
   readonly call?: { outcome: RequestOutcome }
   readonly deadline?: Deadline
 }
 
 export interface HttpClient {
-  /** What the library sends its requests with. */
+  /** Function with which the library sends its requests. */
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>
   /** Runs a call of the library. If it fails, the outcome of its last request is known. */
   track<T>(call: () => Promise<T>): Promise<CallResult<T>>
   /** Every request inside ends with the deadline, and none is sent after it. */
   until<T>(deadline: Deadline, run: () => Promise<T>): Promise<T>
-  /** The deadline of what runs now. */
+  /** The deadline of the code that runs now. */
   deadline(): Deadline | null
 }
 
@@ -178,9 +178,9 @@ export const createHttpClient = (dependencies: HttpClientDependencies): HttpClie
   // Every request in flight listens for the end: many listeners are no leak.
   setMaxListeners(0, signal)
   const running = new AsyncLocalStorage<Running>()
-  // Node up to 22 asks every storage in use at each promise of the process, so that forgotten ones slow everything down.
+  // Up to Node 22, every promise of the process queries each active storage. A forgotten one slows everything down.
   signal.addEventListener('abort', () => running.disable(), { once: true })
-  // After the end no request leaves, with or without a deadline; a storage that is used again would be in use again.
+  // After the abort no request leaves, with or without a deadline. Using the storage again would re-enable it.
   const within = <T>(parts: Running, run: () => Promise<T>): Promise<T> =>
     signal.aborted ? run() : running.run({ ...running.getStore(), ...parts }, run)
 
@@ -202,11 +202,11 @@ export const createHttpClient = (dependencies: HttpClientDependencies): HttpClie
     fetch: async (url, init) => {
       signal.throwIfAborted()
       const { deadline = null, call = { outcome: NOT_SENT } } = running.getStore() ?? {}
-      // By the clock: after a standstill the signal may come only after this line.
+      // Checked by the clock: after a standstill the signal may arrive only after this line.
       if (deadline?.isOver() === true) throw new DeadlineError()
       call.outcome = NOT_SENT
-      // The last thing before the request leaves. It is signed already: should this process be stopped here for long,
-      // the exchange refuses the request for its old timestamp.
+      // Last check before the request leaves. The request is already signed: if this process is suspended here for
+      // long, the exchange refuses it for its old timestamp.
       if (!maySend()) throw new Error('this process no longer leads')
       const controller = new AbortController()
       const abort = (): void => controller.abort()
@@ -273,7 +273,7 @@ const outcomeOf = (
   try {
     body = JSON.parse(text)
   } catch {
-    // A proxy's page, or half a response. The library would take it for an empty list.
+    // The body is a proxy's page or half a response. The library would treat it as an empty list.
     if (httpStatus < 300)
       return {
         outcome: { status: 'no_response', reason: 'the exchange sent a response that is not JSON' },
@@ -298,7 +298,7 @@ const bodyOf = async (response: Response): Promise<string> => {
   return Buffer.concat(chunks).toString()
 }
 
-/** How long an exchange asks to be left alone: by `Retry-After` (seconds or a date), else by the kind of limit. */
+/** How long an exchange asks for no requests: from `Retry-After` (seconds or a date), else by the kind of limit. */
 export const pauseMs = (httpStatus: number, retryAfter: string | null, nowMs: number): number | null => {
   if (!LIMIT_STATUS.has(httpStatus)) return null
   const isSeconds = /^\s*\d+\s*$/.test(retryAfter ?? '')

@@ -2,9 +2,9 @@ import type { FeedBar } from '../core/market/bar.ts'
 import type { FeedListener, FeedStart, FeedStatus, MarketFeed } from '../ports/market-feed.ts'
 import type { Timer } from '../ports/timer.ts'
 
-// What feeds of all kinds share.
+// Start, stop and delivery, shared by feeds of all kinds.
 
-/** A started feed, until everything of it is closed. */
+/** A started feed. It ends when all of its resources are closed. */
 export interface RunningFeed extends Pick<MarketFeed, 'status' | 'stop'> {
   /** Resolves when the history is delivered; rejects where the feed cannot start at all. */
   readonly started: Promise<void>
@@ -53,7 +53,7 @@ export const deliverBars = (
   const { listener, signal } = dependencies
   if (signal.aborted) return false
   const stored = listener.onBars(bars)
-  // Most bars of a backtest are: they need no promise.
+  // Most bars of a backtest are stored at once and need no promise.
   return stored === undefined || untilStored(stored, bars, dependencies)
 }
 

@@ -5,20 +5,20 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { orNull, readTextFile } from './files.ts'
 
 export interface HeldLock {
-  /** False after another process took the lock over: then nothing may be written any more. */
+  /** False after another process took the lock over. The caller must then write nothing more. */
   readonly isStillOurs: () => Promise<boolean>
 }
 
 export interface LockOptions {
   readonly waitMsMax?: number
-  /** When it stays with another process for longer. */
+  /** Error to throw when another process holds the lock for too long. */
   readonly heldError?: () => Error
 }
 
 /**
- * Runs `action` while no other process or caller runs one under the same path. A lock is taken over at once from a process
- * of this machine that is gone, and from any other when it shows no sign of life: numbers of processes are given again,
- * and those of another container say nothing here.
+ * Runs `action` while no other process or caller runs one under the same path. A lock is taken over at once if its
+ * holder was a process of this machine that has ended. Any other lock is taken over when its holder shows no sign of
+ * life: process ids are reused, and the ids of another container mean nothing here.
  */
 export const withFileLock = async <Result>(
   path: string,
@@ -44,14 +44,14 @@ export const withFileLock = async <Result>(
 }
 
 const RETRY_MS = 10
-/** A holder shows that it lives this often, and is gone if it has not for so long. */
+/** Interval at which a holder renews its sign of life, and the time without one after which it counts as gone. */
 const ALIVE_MS = 5000
 const SILENT_MS_MAX = 30_000
 
 const heldByAnother = (path: string): Error =>
   new Error(`the lock ${path} is held by another process: delete the file if none is running`)
 
-/** False if it is there already. Nothing is left where the disk is full. */
+/** False if the file exists. No partial file remains when the disk is full. */
 const isCreated = async (path: string, text: string): Promise<boolean> => {
   await using file = await orNull('EEXIST', open(path, 'wx', 0o600))
   if (file === null) return false
@@ -65,8 +65,8 @@ const isCreated = async (path: string, text: string): Promise<boolean> => {
 }
 
 /**
- * Two waiters may see the same dead holder, and the slower one would remove the faster one's new lock.
- * So removing needs a lock of its own, and looks again once it has it.
+ * Two waiters may see the same dead holder, and the slower one would remove the faster one's new lock. Removing
+ * therefore needs a lock of its own, and checks again after acquiring it.
  */
 const isRemoved = async (path: string): Promise<boolean> => {
   const guard = `${path}.takeover`
@@ -95,7 +95,7 @@ const isSilent = async (path: string): Promise<boolean> => {
 
 const touch = (path: string): Promise<unknown> => utimes(path, new Date(), new Date()).catch(() => undefined)
 
-/** Of this machine. */
+/** True if the process runs on this machine. */
 export const isRunning = (pid: number): boolean => {
   try {
     process.kill(pid, 0)

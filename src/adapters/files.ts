@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { link, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
-// What everything that keeps files needs: they appear whole or not at all, and a missing one is no error.
+// Helpers for every module that stores files: a file appears whole or not at all, and a missing file is no error.
 
 /** Null where the promise fails with this code, or one of these; any other error is passed on. */
 export const orNull = async <Value>(
@@ -35,7 +35,7 @@ export const exists = async (path: string): Promise<boolean> => (await orNull('E
 export const namesIn = async (folder: string): Promise<readonly string[]> =>
   (await orNull(['ENOENT', 'ENOTDIR'], readdir(folder))) ?? []
 
-/** Creates a file whole or not at all. False when it was there already: of several that create it one succeeds. */
+/** Creates a file whole or not at all. False if it existed. If several callers create it at once, one succeeds. */
 export const createWhole = (path: string, text: string): Promise<boolean> =>
   withDraft(path, text, async (draft) => {
     if ((await orNull('EEXIST', linkOrWrite(draft, path, text))) === null) return false
@@ -86,17 +86,17 @@ export const syncFolderOf = async (path: string): Promise<void> => {
   await folder.sync()
 }
 
-/** Whoever writes a draft for longer than this is gone. Numbers of processes say nothing where containers share a folder. */
+/** Age after which a draft counts as abandoned. Process ids cannot tell, because containers may share a folder. */
 const LEFT_MS = 3_600_000
 
-/** Removes drafts that a process left behind which was killed while it wrote them. What cannot be removed stays. */
+/** Removes drafts of processes that were killed while writing. Drafts that cannot be removed stay. */
 export const removeLeftOver = async (folder: string, drafts: RegExp): Promise<void> => {
   const names = await readdir(folder).catch((): readonly string[] => [])
   for (const name of names.filter((one) => drafts.test(one))) {
     const path = join(folder, name)
     const found = await stat(path).catch(() => null)
     const isLeft = found !== null && Date.now() - found.mtimeMs > LEFT_MS
-    // It is in the way of nobody: the work that goes on here matters more.
+    // Errors are ignored: a leftover draft is harmless and must not stop the caller.
     if (isLeft) await rm(path, { force: true }).catch(() => undefined)
   }
 }

@@ -1,18 +1,20 @@
 import type { Lease } from '../ports/leadership.ts'
 import type { Timer } from '../ports/timer.ts'
 
-// What the leaderships of all stores share: a lease that ends unless its heartbeat is confirmed.
+// Shared by the leaderships of all stores: a lease that ends unless its heartbeat is confirmed.
 
-/** How long a lease lasts without a heartbeat. A standby that looks ten times as often replaces the leader in time. */
+/**
+ * How long a lease lasts without a heartbeat. A standby that checks ten times per lease replaces the leader in time.
+ */
 export const validMsOf = (replacedWithinMs: number): number => replacedWithinMs * 0.8
 
 export interface HeldLease {
   readonly token: number
-  /** From before the store was asked. */
+  /** Clock reading from before the request to the store. */
   readonly takenAt: ClockReading
   readonly validMs: number
   readonly timer: Timer
-  /** Puts the end of the lease off. False when it belongs to another leader by now; rejects when the store is away. */
+  /** Extends the lease. False when another leader holds it by now. Rejects when the store is unreachable. */
   readonly renew: () => Promise<boolean>
   readonly giveUp: () => Promise<void>
 }
@@ -26,14 +28,14 @@ export const keepLease = ({ token, takenAt, validMs, timer, renew, giveUp }: Hel
   const heartbeatMs = validMs / HEARTBEATS
   let confirmedAt = takenAt
   const beat = async (): Promise<number> => {
-    // Before the store is asked: it counts from later on, so the lease ends here first.
+    // Read before the request: the store counts from a later time, so the lease ends here first.
     const askedAt = readClocks()
     try {
       if (!(await renew())) over.abort()
       confirmedAt = askedAt
       return heartbeatMs
     } catch {
-      // The store is away: others report it. The lease is not valid until it is confirmed again.
+      // The store is unreachable, which other parts report. The lease is not valid until it is confirmed again.
       return heartbeatMs / RETRIES
     }
   }
@@ -50,7 +52,7 @@ export const keepLease = ({ token, takenAt, validMs, timer, renew, giveUp }: Hel
     const isHeld = !over.signal.aborted
     over.abort()
     await beating
-    // Where the store is away, it runs out by itself.
+    // If the store is unreachable, the lease expires by itself.
     if (isHeld) await giveUp().catch(() => undefined)
   }
   return {
@@ -64,7 +66,7 @@ export const keepLease = ({ token, takenAt, validMs, timer, renew, giveUp }: Hel
 const HEARTBEATS = 3
 const RETRIES = 4
 
-/** By both clocks: the steady one stands still while a machine sleeps, the other may be set back. */
+/** Measured by two clocks: the steady one stands still while a machine sleeps, the other may be set back. */
 export interface ClockReading {
   readonly steadyMs: number
   readonly wallMs: number

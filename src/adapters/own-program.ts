@@ -1,10 +1,10 @@
-// What programs of the user share, whatever they are written in.
+// Shared by the user's programs in any language.
 
 export interface OwnProgramOptions {
-  /** For loading the file and the first answer, and for each answer after that. */
+  /** Time limits: first for loading the file and the first answer, then for each later answer. */
   readonly loadMsMax: number
   readonly answerMsMax: number
-  /** What it prints, cut off after a while. */
+  /** Receives the program's output, up to a limit. */
   readonly onOutput: (text: string) => void
 }
 
@@ -19,7 +19,7 @@ export const cutOff = (onOutput: OwnProgramOptions['onOutput']): ((text: string)
   }
 }
 
-/** What programs need to run, and none of our tokens and passwords. */
+/** The environment variables that programs need to run. Tokens and passwords are left out. */
 export const harmlessEnvironment = (
   variables: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> =>

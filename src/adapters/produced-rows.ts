@@ -1,7 +1,7 @@
 import type { MarketView, SymbolView } from '../core/market/readings.ts'
 import type { ProducedRow, Producer } from '../ports/producer.ts'
 
-/** Of the symbols that have something to report. A plain loop: producers run every minute. */
+/** Rows of the symbols that have something to report. A plain loop, because producers run every minute. */
 export const rowsOfEach = (
   symbols: readonly SymbolView[],
   rowOf: (view: SymbolView) => ProducedRow | null,
@@ -14,7 +14,7 @@ export const rowsOfEach = (
   return rows
 }
 
-/** A producer that is degraded where no symbol has something to report. */
+/** A producer that reports itself degraded when no symbol has a row. */
 export const symbolProducer = (
   name: string,
   rowOf: (view: SymbolView, market: MarketView) => ProducedRow | null,

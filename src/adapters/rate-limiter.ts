@@ -4,9 +4,9 @@ import type { Timer } from '../ports/timer.ts'
 export interface RateLimiter {
   /** Resolves when a request of this weight may be sent. Rejects when that takes too long, or after a stop. */
   take(cost: number, deadline?: Deadline | null): Promise<void>
-  /** Sends nothing for so long. */
+  /** Sends nothing for this long. */
   pause(waitMs: number): void
-  /** How much longer nothing is sent. */
+  /** Remaining time of the current pause. */
   pausedMs(): number
 }
 
@@ -15,7 +15,7 @@ export interface RateLimit {
   readonly signal: AbortSignal
   /** Time in which the exchange allows one request of weight 1. */
   readonly rateLimitMs: number
-  /** What may be sent at once after a quiet time, as the time in which the exchange allows it. */
+  /** Size of the burst after a quiet time, as the time in which the exchange allows that many requests. */
   readonly burstMs: number
   /** A request that would wait longer is rejected unsent. */
   readonly waitMsMax: number
@@ -29,12 +29,12 @@ export class RateLimitError extends Error {
 export const createRateLimiter = (limit: RateLimit): RateLimiter => {
   const { timer, signal, rateLimitMs, waitMsMax } = limit
   const burstMs = Math.max(limit.burstMs, rateLimitMs)
-  /** Until then the exchange is busy with what was sent; a burst may run ahead of it. */
+  /** Time until which the exchange is busy with the requests sent so far. A burst may run ahead of it. */
   let busyUntilMs = Number.NEGATIVE_INFINITY
   let pausedUntilMs = Number.NEGATIVE_INFINITY
   let latestMs = timer.now()
 
-  /** A clock that is set back takes both times along: requests must not wait for the difference. */
+  /** If the clock is set back, both times move with it: requests must not wait for the difference. */
   const now = (): number => {
     const nowMs = timer.now()
     const setBackMs = Math.max(0, latestMs - nowMs)
@@ -56,11 +56,11 @@ export const createRateLimiter = (limit: RateLimit): RateLimiter => {
     take: async (cost, deadline = null) => {
       signal.throwIfAborted()
       const nowMs = now()
-      // Whole milliseconds: less than one does not move the clock.
+      // Rounded up to whole milliseconds: a shorter wait does not advance the clock.
       const waitMs = Math.ceil(Math.max(busyUntilMs - burstMs, pausedUntilMs) - nowMs)
       if (waitMs <= waitMsMax) busyUntilMs = Math.max(busyUntilMs, nowMs) + cost * rateLimitMs
       await waitFor(waitMs, deadline)
-      // A pause may have been asked for meanwhile.
+      // Another caller may have started a pause meanwhile.
       while (pausedUntilMs > now()) await waitFor(Math.ceil(pausedUntilMs - now()), deadline)
     },
     pausedMs: () => Math.max(0, Math.ceil(pausedUntilMs - now())),
@@ -70,7 +70,7 @@ export const createRateLimiter = (limit: RateLimit): RateLimiter => {
   }
 }
 
-/** The request was not sent: the time of its attempt was over. */
+/** The request was not sent, because the deadline of its attempt had passed. */
 export class DeadlineError extends Error {
   override readonly name = 'DeadlineError'
   constructor() {

@@ -5,7 +5,7 @@ import { priceAlerts } from './price-alerts/price-alerts.ts'
 import { technicalAnalysis } from './technical-analysis/technical-analysis.ts'
 import { tradfiBasis } from './tradfi-basis/tradfi-basis.ts'
 
-/** Those that read market data, whatever the feed. Their schedules are declared in core/signal-types. */
+/** Producers that read market data of any feed. Their schedules are declared in core/signal-types. */
 export const BUILT_IN_PRODUCERS: readonly Producer[] = [
   marketSentiment,
   orderbookDepth,

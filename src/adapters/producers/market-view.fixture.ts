@@ -4,7 +4,7 @@ import type { MarketView, SymbolView } from '../../core/market/readings.ts'
 
 export const BAR_SECONDS = 900
 
-/** What a feed that knows nothing but prices leaves behind. */
+/** View of a symbol from a feed that provides prices only. */
 export const symbolView = (said: Partial<SymbolView> = {}): SymbolView => ({
   symbol: 'BTC',
   analysisBars: [],
@@ -24,13 +24,13 @@ export const symbolView = (said: Partial<SymbolView> = {}): SymbolView => ({
   ...said,
 })
 
-/** As of the close of the newest analysis bar. */
+/** View at the close of the newest analysis bar. */
 export const marketView = (...symbols: readonly SymbolView[]): MarketView => {
   const openMs = Math.max(0, ...symbols.map(({ analysisBars }) => analysisBars.at(-1)?.openMs ?? 0))
   return { asOfMs: openMs + BAR_SECONDS * 1000, analysisBarSeconds: BAR_SECONDS, symbols }
 }
 
-/** One bar per close, without wicks, each opening where the one before closed. */
+/** One bar per close, without wicks. Each opens at the close of the previous one. */
 export const barsOf = (closes: readonly number[]): readonly AnalysisBar[] =>
   closes.map((close, index) => {
     const open = closes[index - 1] ?? close

@@ -160,14 +160,17 @@ const DAY_MS = 86_400_000
 /** New payments; null when they are unknown now, and they come the next time. */
 type ReadFundings = (markets: MarketNames) => Promise<readonly FundingPayment[] | null>
 
-/** Payments are made every few hours: the list, an expensive request, is read every few minutes, or when asked for. */
+/**
+ * Reads funding payments. Payments are made every few hours, so the expensive list is read every few minutes, or on
+ * request.
+ */
 const createFundingReader = (
   { api, request }: Exchange,
   isReported: boolean,
   timer: Timer,
 ): { readonly whenDue: ReadFundings; readonly now: ReadFundings } => {
   let sinceMs = timer.now() - 7 * DAY_MS
-  // Not with the first look at the account, which entries wait for.
+  // Not read with the first request for the account, because entries wait for that.
   let nextMs = timer.now() + PAUSE_AT_START_MS
   const read: ReadFundings = async (markets) => {
     if (!isReported || api.has['fetchFundingHistory'] !== true) return []

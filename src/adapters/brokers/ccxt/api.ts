@@ -1,4 +1,4 @@
-/** What the broker uses of the library. Responses are untrusted: numbers in them are text, and may be missing. */
+/** Members of the library that the broker uses. Responses are untrusted: numbers are text, and may be missing. */
 export interface TradingApi {
   readonly has: Record<string, unknown>
   readonly rateLimit: number
@@ -32,7 +32,7 @@ export interface TradingApi {
   fetchOrder(id: string, market: string, params: Params): Promise<unknown>
   cancelOrder(id: string, market: string, params: Params): Promise<unknown>
   fetchMyTrades(market: string, sinceMs: undefined, limit: number, params: Params): Promise<unknown>
-  /** By the library's name. */
+  /** Market by the library's name. */
   market(symbol: string): { readonly id: string }
   /** The library's name of a market of the exchange. */
   safeSymbol(marketId: string, market?: undefined, delimiter?: string, type?: string): string

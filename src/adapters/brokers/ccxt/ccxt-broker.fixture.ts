@@ -175,7 +175,7 @@ const driven = async <T>(promise: Promise<T>, venue: ExchangeServer, timer: Manu
       await timer.advance(stepMs)
       continue
     }
-    // Nothing is on its way between the two either: everybody waits for the time, which may be minutes away.
+    // No message is under way either: every party waits for the time, and the next wait may be minutes away.
     idle = 0
     await timer.advance(Math.max(stepMs, timer.untilNextMs() ?? 0))
   }

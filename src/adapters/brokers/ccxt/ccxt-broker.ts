@@ -29,9 +29,11 @@ import { createStops, type Stops } from './stops.ts'
 import { FOREIGN_ID, unclear, UNREADABLE } from './verdict.ts'
 
 export interface CcxtBrokerDependencies extends Omit<ExchangeOptions, 'signal'> {
-  /** The most that positions may have: whether the account is large enough for the smallest orders depends on it. */
+  /**
+   * Highest leverage that positions may have. It decides whether the account is large enough for the smallest orders.
+   */
   readonly leverageMax: number
-  /** Of entries, and of the stops that protect them; isolated unless told. */
+  /** Margin mode of entries and of their protective stops. Default: isolated. */
   readonly marginMode?: MarginMode
 }
 
@@ -54,7 +56,7 @@ export const createCcxtBroker = (dependencies: CcxtBrokerDependencies): Broker =
     return session
   }
 
-  /** Runs with the open exchange, or returns what follows from the reason why it cannot be opened. */
+  /** Runs with the open exchange, or returns the failure for the reason why it cannot be opened. */
   const withSession = async <T, Failure>(
     run: (session: Session) => Promise<T>,
     onFailure: (reason: string) => Failure,
@@ -135,7 +137,7 @@ const notSent = (reason: string, retryAfterMs: number | null = null) =>
 
 const rejected = (reason: string): SubmitResult => ({ status: 'rejected', reason })
 
-/** Sends an order once, and returns what is known of it. The deadline of its caller holds for every request. */
+/** Sends an order once and returns its known outcome. The caller's deadline applies to every request. */
 const submitOrder = async (session: Session, order: BrokerOrder): Promise<SubmitResult> => {
   const { exchange, reports, marginMode } = session
   const { api, dialect, request } = exchange
@@ -181,8 +183,8 @@ const submitOrder = async (session: Session, order: BrokerOrder): Promise<Submit
 }
 
 /**
- * Some exchanges acknowledge an order with its ids alone: it is theirs, and what became of it is looked up at once. What
- * is not known yet is asked for later, as with every open order.
+ * Some exchanges acknowledge an order with its ids alone. The outcome is then looked up at once. An outcome that is not
+ * known yet is looked up later, as for every open order.
  */
 const acknowledgedOrder = async (
   session: Session,
@@ -211,7 +213,7 @@ interface OrderRequest {
   readonly price: string | undefined
 }
 
-/** Amount and price on the steps of the exchange, or why nothing is sent. */
+/** Amount and price on the steps of the exchange, or the reason why nothing is sent. */
 const requestOf = (order: BrokerOrder, contract: Contract, clientOrderIds: RegExp): OrderRequest | string => {
   const { priceStep, notionalMin } = contract.steps
   if (!clientOrderIds.test(order.clientOrderId)) return FOREIGN_ID
@@ -228,7 +230,7 @@ const requestOf = (order: BrokerOrder, contract: Contract, clientOrderIds: RegEx
   return { amount: amountOf(quantity, contract), price: textOf(price) }
 }
 
-/** The id is taken by an open order: it is the same order, sent before. */
+/** An open order has the client order id: it is the same order, sent before. */
 const existingOrder = async (session: Session, order: BrokerOrder): Promise<SubmitResult> => {
   const found = await lookupOrder(session, order)
   if (found.status === 'found') return { status: 'accepted', report: found.report }
@@ -265,7 +267,7 @@ const cancelOrder = async (session: Session, { clientOrderId, symbol }: OrderNam
   const reported = reportedOrderOf(reply.value, clientOrderId, contract.value)
   if (reported !== null)
     return { status: 'canceled', report: await reports.withTrades(reported, contract.value) }
-  // Acknowledged without what was filled before.
+  // The exchange acknowledged the order without its earlier fills.
   const found = await lookupOrder(session, { clientOrderId, symbol })
   if (found.status === 'found' && found.report.status !== 'open' && found.report.status !== 'partial')
     return { status: 'canceled', report: found.report }

@@ -5,27 +5,27 @@ import { DOLLARS, memberOf, textMemberOf } from '../../ccxt.ts'
 import { floored, lesser, type Price, type Quantity } from '../../../core/shared/money.ts'
 import { priceOf, quantityOf, scaledOf, textOf, usdOf } from './decimals.ts'
 
-/** A perpetual that is settled in dollars; orders are sent to these. */
+/** A perpetual settled in dollars. All orders are sent to such contracts. */
 export interface Contract {
-  /** As the library names it: `BTC/USDT:USDT`. */
+  /** The library's name of the market: `BTC/USDT:USDT`. */
   readonly market: string
-  /** As the exchange names it. */
+  /** The exchange's name of the market. */
   readonly marketId: string
   readonly base: CanonicalSymbol
   readonly isActive: boolean
   /** Coins in the exchange's unit of quantity: 1, or the size of a contract. */
   readonly unitSize: Quantity
   readonly steps: OrderSteps & { readonly quantityStep: Quantity; readonly priceStep: Price }
-  /** The most that one market order may have, on the steps; null where the exchange states none. */
+  /** The largest quantity of one market order, on the steps. Null where the exchange states none. */
   readonly marketMax: Quantity | null
-  /** What a taker pays, as a share in millionths. */
+  /** Taker fee, as a share in millionths. */
   readonly takerMillionths: bigint
 }
 
 /** One contract per base: the one in the preferred dollar coin. */
 export type Contracts = ReadonlyMap<string, Contract>
 
-/** Null where the exchange lists nothing that could be traded. */
+/** Null where the exchange lists no contract that can be traded. */
 export const contractsIn = (markets: unknown, dollars: readonly string[] = DOLLARS): Contracts | null => {
   const found = new Map<string, Contract & { readonly rank: number }>()
   for (const entry of Object.values(typeof markets === 'object' && markets !== null ? markets : {})) {
@@ -76,7 +76,7 @@ const contractIn = (
   }
 }
 
-/** The library reads it for Binance alone. */
+/** The library reads this limit for Binance only. */
 const marketMaxIn = (entry: unknown, unitSize: Quantity, step: Quantity): Quantity | null => {
   const info = memberOf(entry, 'info')
   const stated = [
@@ -96,7 +96,7 @@ export const coinsOf = (value: unknown, { unitSize }: Pick<Contract, 'unitSize'>
   return scaled % ONE === 0n ? ((scaled / ONE) as Quantity) : null
 }
 
-/** A quantity on the steps, never more than was decided, or why nothing is sent. */
+/** The quantity on the steps, never more than decided, or the reason why nothing is sent. */
 export const sendableQuantity = (wanted: Quantity, { steps }: Pick<Contract, 'steps'>): Quantity | string => {
   const { quantityStep, quantityMin } = steps
   const quantity = floored(wanted, quantityStep)
@@ -104,16 +104,16 @@ export const sendableQuantity = (wanted: Quantity, { steps }: Pick<Contract, 'st
   return `the quantity is below the minimum of ${textOf(quantityMin ?? quantityStep)}`
 }
 
-/** What of a quantity one market order may have: an exchange refuses a larger one, and the rest can follow. */
+/** The part of a quantity that fits into one market order. The exchange refuses a larger order; the rest can follow. */
 export const withinMax = (quantity: Quantity, { marketMax }: Pick<Contract, 'marketMax'>): Quantity =>
   marketMax === null ? quantity : lesser(quantity, marketMax)
 
-/** In the exchange's unit of quantity; coins on its steps are always a whole number of our units there. */
+/** Quantity in the exchange's unit. Coins on its steps are always a whole number of our units there. */
 export const amountOf = (coins: Quantity, { unitSize }: Pick<Contract, 'unitSize'>): string =>
   textOf((coins * ONE) / unitSize)
 
 const ONE = 100_000_000n
-/** A tenth of a percent, where the exchange reports no fee. */
+/** Fee when the exchange reports none: a tenth of a percent. */
 const TAKER_MILLIONTHS = 1000n
 
 /** A step finer than our unit is replaced by our unit, if that is a multiple of it. */

@@ -1,11 +1,11 @@
 import { floored, plus, type Price, type Quantity, type Usd } from '../../../core/shared/money.ts'
 
-/** What to do with digits beyond the last unit: `exact` refuses the number. */
+/** How digits beyond the last unit are treated. `exact` refuses the number. */
 export type Rounding = 'exact' | 'down' | 'up' | 'nearest'
 
 /**
  * A number in whole units of 10^-decimals, from digits as the exchange sent them: nothing passes through a double. Null
- * for what is not a number, or does not fit exactly where it must.
+ * for a value that is not a number, or that does not fit where `exact` is required.
  */
 export const scaledOf = (value: unknown, decimals: number, rounding: Rounding = 'exact'): bigint | null => {
   const match = DECIMAL.exec(

@@ -255,7 +255,7 @@ it('funding payments are reported as the venue lists them', async () => {
   await fixture.run(fixture.broker.submit(entryOf('entry-1')))
   chargeFunding(fixture.venue.world, 'BTC', 0.0001)
   const atMs = fixture.timer.now()
-  // Not with the first look at the account.
+  // The first request for the account does not read fundings.
   expect((await fixture.run(fixture.broker.account()))?.fundings).toEqual([])
   await fixture.pass(30_000)
   const account = await fixture.run(fixture.broker.account())

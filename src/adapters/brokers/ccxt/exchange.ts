@@ -15,7 +15,7 @@ export type Reply<T> = { readonly status: 'done'; readonly value: T } | FailedRe
 
 export interface FailedReply {
   readonly status: Verdict
-  /** The error code of the exchange, if it stated one. */
+  /** The error code of the exchange, or null if it stated none. */
   readonly code: string | null
   readonly reason: string
 }
@@ -24,16 +24,16 @@ export interface FailedReply {
 export const failedWith = ({ code }: FailedReply, codes: ReadonlySet<string>): boolean =>
   code !== null && codes.has(code)
 
-/** An open exchange, and what is known of it so far. */
+/** An open exchange and its markets, as far as they are loaded. */
 export interface Exchange {
   readonly api: TradingApi
   readonly venue: SupportedVenue
   readonly dialect: Dialect
   /** Runs a call; never rejects. */
   readonly request: <T>(call: () => Promise<T>) => Promise<Reply<T>>
-  /** Every request inside ends with the deadline, and none is sent after it. */
+  /** Every request inside ends at the deadline, and no request is sent after it. */
   readonly until: <T>(deadline: Deadline, run: () => Promise<T>) => Promise<T>
-  /** How much longer the exchange asked to be left alone; null if it did not. */
+  /** Remaining pause that the exchange asked for, or null. */
   readonly heldBackMs: () => number | null
   /** Offset of the exchange's clock to ours, used in signatures from now on; null where the exchange has no time. */
   readonly measureClock: () => Promise<Reply<number | null>>
@@ -41,16 +41,16 @@ export interface Exchange {
   readonly contracts: () => Contracts
   /** Loads the markets again. */
   reload(): Promise<Reply<Contracts>>
-  /** By symbol of the configuration. Loads the markets on first use. */
+  /** Contract by symbol of the configuration. The first call loads the markets. */
   contractOf(symbol: string): Promise<Reply<Contract>>
-  /** Whether its markets are known, and the symbol is not among them. */
+  /** True if the exchange's markets are known and the symbol is not among them. */
   isUnlisted(symbol: string): boolean
-  /** The exchange does not trade the symbol any more. */
+  /** Marks a symbol that the exchange no longer trades. */
   deactivate(symbol: string): void
 }
 
 export interface ExchangeOptions {
-  /** As the library names it, with `-sandbox` after it for a practice account. */
+  /** The library's name of the exchange, with `-sandbox` appended for a practice account. */
   readonly exchange: string
   readonly credentials: BrokerCredentials
   readonly baseUrl?: string
@@ -61,7 +61,7 @@ export interface ExchangeOptions {
   readonly signal: AbortSignal
 }
 
-/** Rejects only for what waiting does not fix: a wrong configuration, or a missing library. */
+/** Rejects only for errors that waiting does not fix: a wrong configuration, or a missing library. */
 export const openExchange = async (options: ExchangeOptions): Promise<Exchange> => {
   const { exchange: id, timer, credentials } = options
   const venue = supportedVenue(id)
@@ -115,7 +115,7 @@ export const openExchange = async (options: ExchangeOptions): Promise<Exchange> 
   const request = async <T>(call: () => Promise<T>): Promise<Reply<T>> => {
     const first = await requestOnce(call)
     if (first.isClockRefused !== true) return first
-    // Refused for its timestamp, so nothing was done: it may be repeated with the right time.
+    // The exchange refused the timestamp, so nothing was done. The request is repeated with the right time.
     await measureClock()
     return requestOnce(call)
   }

@@ -14,7 +14,7 @@ export interface ReportedOrder {
   readonly filled: Quantity
 }
 
-/** Null for what cannot be read as this very order. */
+/** Null if the response cannot be read as this order. */
 export const reportedOrderOf = (
   response: unknown,
   clientOrderId: string,
@@ -24,7 +24,7 @@ export const reportedOrderOf = (
     ? orderWith(response, clientOrderId, contract)
     : null
 
-/** The same for an order that the venue sent for us, under an id of its own. */
+/** Like `reportedOrderOf`, for an order that the venue sent for us under an id of its own. */
 export const orderWith = (
   response: unknown,
   clientOrderId: string,
@@ -60,7 +60,7 @@ export interface Reports {
    * them: waits a moment until they add up, then returns what is known.
    */
   withTrades(order: ReportedOrder, contract: Contract): Promise<OrderReport>
-  /** The trades of an order that are known now. */
+  /** The trades of an order that are known now, as fills. */
   fillsOf(venueOrderId: string, contract: Contract): Promise<readonly BrokerFill[]>
 }
 
@@ -78,7 +78,7 @@ export const createReports = (exchange: Exchange, timer: Timer, signal: AbortSig
     for (const trade of trades) {
       const { fee, ...fill } = trade
       const feeUsd = await feeOf(trade, contract)
-      // A fill is reported when its fee is known.
+      // A fill is reported once its fee is known.
       if (feeUsd !== null) fills.push({ ...fill, feeUsd })
     }
     return fills
@@ -99,7 +99,7 @@ export const createReports = (exchange: Exchange, timer: Timer, signal: AbortSig
         await timer.wait(waitMs, signal)
         trades = await tradesOf(order.venueOrderId, contract)
         if (sumOf(trades) === order.filled || signal.aborted) break
-        // More trades than the order counted: it was filled further meanwhile.
+        // The trades exceed the order's count: the order was filled further meanwhile.
         if (sumOf(trades) > order.filled) order = await refetch(order, contract)
       }
       return reportOf(order, await withFees(trades, contract))
@@ -109,11 +109,11 @@ export const createReports = (exchange: Exchange, timer: Timer, signal: AbortSig
 }
 
 interface Trade extends Omit<BrokerFill, 'feeUsd'> {
-  /** As the library returns it: `{ cost, currency }`. */
+  /** The fee as the library returns it: `{ cost, currency }`. */
   readonly fee: unknown
 }
 
-/** Trades are usually listed within a fraction of a second; later ones are looked up later. */
+/** Trades are usually listed within a fraction of a second. Later ones are looked up later. */
 const WAITS_MS: readonly number[] = [0, 100, 300]
 
 const reportOf = (order: ReportedOrder, fills: readonly BrokerFill[]): OrderReport => {
@@ -125,7 +125,7 @@ const reportOf = (order: ReportedOrder, fills: readonly BrokerFill[]): OrderRepo
 export const sumOf = (trades: readonly { readonly quantity: Quantity }[]): Quantity =>
   totalOf(trades.map(({ quantity }) => quantity))
 
-/** Leaves out trades that cannot be read: then they do not add up, and are requested again. */
+/** Skips trades that cannot be read. The rest then do not add up, and are requested again. */
 const tradesIn = (response: unknown, venueOrderId: string, contract: Contract): readonly Trade[] => {
   const byId = new Map<string, Trade>()
   for (const entry of Array.isArray(response) ? response : []) {
@@ -136,7 +136,7 @@ const tradesIn = (response: unknown, venueOrderId: string, contract: Contract): 
   return [...byId.values()].toSorted((left, right) => left.atMs - right.atMs || byTradeId(left, right))
 }
 
-/** Some coins trade at prices that are finer than our unit: those are rounded, for a fill must never stay unknown. */
+/** Some coins trade at prices finer than our unit. These prices are rounded, because a fill must never stay unknown. */
 export const tradeIn = (entry: unknown, contract: Pick<Contract, 'unitSize'>): Trade | null => {
   const venueTradeId = textMemberOf(entry, 'id')
   const price = priceOf(memberOf(entry, 'price'), 'nearest')

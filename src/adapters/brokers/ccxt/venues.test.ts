@@ -30,7 +30,7 @@ const open = async (
   return fixture
 }
 
-/** As the engine derives them: an id without its hyphens. */
+/** A client order id as the engine derives it: a UUID without its hyphens. */
 const OUR_ID = '019c7a3e5b2f7c4d8e9fa0b1c2d3e4f5'
 
 const hostsOf = ({ venue }: CcxtBrokerFixture): readonly string[] => [
@@ -81,7 +81,7 @@ describe.each(VENUES.map((venue) => [venue.id, venue] as const))('at %s', (id, t
     const [order] = venue.world.account.orders
     const [trade] = order?.trades ?? []
     if (order === undefined || trade === undefined) throw new Error('nothing was traded')
-    // As if the book had been thin.
+    // The order is split into 250 trades, as in a thin book.
     const parts = Array.from({ length: 250 }, (_, index) => ({
       ...trade,
       tradeId: trade.tradeId + index,
@@ -177,7 +177,7 @@ describe.each(VENUES.map((venue) => [venue.id, venue] as const))('at %s', (id, t
     expect((await run(broker.submit(exitOf('exit1')))).status).toBe('not_sent')
     const [sentBefore, startMs] = [venue.requests.length, timer.now()]
     await run(broker.lookup(exitOf('exit1')))
-    // It waits for the end of the pause, or is not sent where that takes too long.
+    // The request waits for the end of the pause, or is not sent if that takes too long.
     if (venue.requests.length > sentBefore) expect(timer.now() - startMs).toBeGreaterThanOrEqual(5000)
     else expect(venue.requests).toHaveLength(sentBefore)
   })

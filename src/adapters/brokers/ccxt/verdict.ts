@@ -8,36 +8,37 @@ export interface BrokerCredentials {
 }
 
 /**
- * Refused: the exchange has looked at it, has not done it and will not. Not sent: it never arrived, or was turned away
- * unread, and may be sent later. Unclear: it may have been done.
+ * Refused: the exchange has read the request, has not carried it out and will not.
+ * Not sent: the request never arrived, or was rejected unread, and may be sent later.
+ * Unclear: the request may have been carried out.
  */
 export type Verdict = 'refused' | 'not_sent' | 'unclear'
 
-/** Error codes of a venue, by what they say of the request. Every other one is a refusal. */
+/** Error codes of a venue, by their meaning for the request. Every other code is a refusal. */
 export interface ErrorCodes {
-  /** The client order id is taken. */
+  /** The client order id is already used. */
   readonly duplicate: ReadonlySet<string>
   readonly noSuchOrder: ReadonlySet<string>
   /** There is no open order that could be canceled. */
   readonly nothingToCancel: ReadonlySet<string>
   /** The venue does not trade the symbol (any more). */
   readonly notTraded: ReadonlySet<string>
-  /** The timestamp is refused: nothing was done. */
+  /** The timestamp is refused, so nothing was done. */
   readonly clock: ReadonlySet<string>
-  /** Too many requests: turned away unread. */
+  /** Too many requests: the request was rejected unread. */
   readonly limit: ReadonlySet<string>
-  /** The venue itself does not know whether it was done. */
+  /** The venue itself does not know whether the request was carried out. */
   readonly unclear: ReadonlySet<string>
   /** A certain failure, although it comes as a server error. */
   readonly refusedAsServerError: ReadonlySet<string>
 }
 
 /**
- * Whether a failed call may have been carried out. Only the exchange's own error counts as a refusal: a response of a
- * proxy is unclear, since it says nothing of what the exchange did.
+ * Whether a failed call may have been carried out. Only the exchange's own error counts as a refusal. A proxy's
+ * response is unclear, because it does not show what the exchange did.
  *
- * After a limit with a code of the exchange nothing was done: exchanges count requests before they read them (Binance
- * documents all of 4xx as the sender's fault). The same holds for a timestamp that it does not accept.
+ * A limit with a code of the exchange means that nothing was done: exchanges count requests before they read them
+ * (Binance documents all of 4xx as the sender's fault). The same holds for a timestamp that the exchange refuses.
  */
 export const verdictOf = (
   outcome: RequestOutcome,
@@ -62,13 +63,13 @@ export const isClockRefusal = (outcome: RequestOutcome, codes: ErrorCodes): bool
 const REQUEST_TIMEOUT = 408
 const LIMITS: ReadonlySet<number> = new Set([418, 429])
 
-/** What a caller learns where it is not known whether something was done. */
+/** Result for a request that may or may not have been carried out. */
 export const unclear = (reason: string): { readonly status: 'unclear'; readonly reason: string } => ({
   status: 'unclear',
   reason,
 })
 
-/** Nothing is sent under it. */
+/** Reason for an order that is not sent because of its client order id. */
 export const FOREIGN_ID = 'the exchange does not accept this client order id'
 
 export const UNREADABLE = unclear('the response cannot be read')

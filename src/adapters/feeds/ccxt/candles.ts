@@ -13,11 +13,11 @@ export interface Candle {
 
 export interface Span {
   readonly fromMs: number
-  /** The end of the last bar. */
+  /** End of the last bar. */
   readonly toMs: number
 }
 
-/** The candles of a past span, in as many requests as it takes. Some may be missing. */
+/** Fetches the candles of a past span, in as many requests as needed. Some candles may be missing. */
 export const fetchCandles = async (
   { api, request }: Exchange,
   { market, isSpot }: WatchedSymbol,
@@ -44,7 +44,7 @@ export const fetchCandles = async (
   return candles
 }
 
-/** Oldest first, aligned to the bar length. Of two with the same time the later one counts. */
+/** Candles oldest first, aligned to the bar length. If two have the same time, the later one counts. */
 export const readCandles = (response: unknown, barMs: number): readonly Candle[] => {
   if (!Array.isArray(response)) throw new Error('the exchange returned no list of candles')
   const byTime = new Map<number, Candle>()
@@ -55,7 +55,7 @@ export const readCandles = (response: unknown, barMs: number): readonly Candle[]
   return [...byTime.values()].sort((left, right) => left.openMs - right.openMs)
 }
 
-/** Where candles are missing between `fromMs` and the newest of them. */
+/** Spans between `fromMs` and the newest candle in which candles are missing. */
 export const holesIn = (candles: readonly Candle[], fromMs: number, barMs: number): readonly Span[] => {
   const holes: Span[] = []
   let nextMs = fromMs
@@ -67,23 +67,23 @@ export const holesIn = (candles: readonly Candle[], fromMs: number, barMs: numbe
 }
 
 export interface BackfillPlan {
-  /** Span of coarse bars that come first; null without one. */
+  /** Span of the coarse warm-up bars; null without a warm-up. */
   readonly warmup: Span | null
-  /** Where the first bar of the ordinary length opens. */
+  /** Open time of the first bar of the ordinary length. */
   readonly nextMs: number
 }
 
 export interface BackfillInput {
   readonly nowMs: number
   readonly barMs: number
-  /** Of the newest stored bar; null for a symbol without bars. */
+  /** Close time of the newest stored bar; null for a symbol without bars. */
   readonly lastCloseMs: number | null
   readonly warmupHours: number
   /** Null where the exchange has no coarser bars that fit. */
   readonly warmupBarMs: number | null
 }
 
-/** Where a symbol continues: after its last stored bar, or with the warm-up where nothing is stored. */
+/** Plans where a symbol continues: after its last stored bar, or with the warm-up if no bars are stored. */
 export const planBackfill = (input: BackfillInput): BackfillPlan => {
   const { nowMs, barMs, lastCloseMs, warmupHours, warmupBarMs } = input
   if (lastCloseMs !== null) return { warmup: null, nextMs: Math.ceil(lastCloseMs / barMs) * barMs }
@@ -96,7 +96,7 @@ export const planBackfill = (input: BackfillInput): BackfillPlan => {
   return { warmup: { fromMs: floorTo(toMs - warmupMs, warmupBarMs), toMs }, nextMs: toMs }
 }
 
-/** How far back bars are fetched: a longer absence leaves a gap. */
+/** The earliest bar that is fetched. A longer absence leaves a gap. */
 export const earliestMs = (boundaryMs: number, barMs: number): number =>
   boundaryMs - BACKFILL_BARS_MAX * barMs
 
@@ -108,14 +108,14 @@ export const BACKFILL_BARS_MAX = 4320
 const candleOf = (row: unknown): Candle => {
   const values = (Array.isArray(row) ? row : []).slice(0, 6).flatMap((value) => numberOf(value) ?? [])
   const [openMs, open, high, low, close, volume] = values
-  // One missing number would shift the others: six of six, or none.
+  // One missing number would shift the others: a candle has all six numbers or is skipped.
   if (volume === undefined || !Number.isSafeInteger(openMs)) {
     throw new Error('the exchange returned a malformed candle')
   }
   return { openMs, open, high, low, close, volume } as Candle
 }
 
-/** How many candles the exchange returns at once, where the library knows it. */
+/** Number of candles that the exchange returns at once, where the library knows it. */
 export const pageLimitOf = ({ features }: MarketDataApi, isSpot: boolean): number => {
   const kind = isSpot ? memberOf(features, 'spot') : memberOf(memberOf(features, 'swap'), 'linear')
   const limit = positiveOf(memberOf(memberOf(kind, 'fetchOHLCV'), 'limit'))

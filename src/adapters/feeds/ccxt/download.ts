@@ -24,14 +24,14 @@ export interface DownloadDependencies {
   readonly signal: AbortSignal
 }
 
-/** Failures in a row after which the download ends. What was received by then is stored. */
+/** Number of consecutive failures after which the download ends. The bars received by then are stored. */
 const FAILURES_MAX = 6
 /** Bars that are held in memory before they are stored. */
 const HELD_MAX = 20_000
 
 /**
- * Fetches the bars of a range that are not stored yet. A download that was interrupted goes on where it was, since only
- * what is stored counts. Requests keep to the rate limit of the exchange.
+ * Fetches the bars of a range that are not stored yet. An interrupted download continues where it stopped, because only
+ * stored bars count. Requests keep to the rate limit of the exchange.
  */
 export const downloadBars = async (
   request: DownloadRequest,
@@ -43,7 +43,7 @@ export const downloadBars = async (
   const name = nameOf(request, market)
   const range = {
     fromMs: Math.ceil(request.fromMs / barMs) * barMs,
-    // A bar that has not closed would be stored half.
+    // A bar that has not closed would be stored incomplete.
     toMs: Math.floor(Math.min(request.toMs, timer.now() - CLOSED_FOR_MS) / barMs) * barMs,
   }
   const stored = await storedTimes(store, name, range)
@@ -77,7 +77,7 @@ export const downloadBars = async (
       request.onProgress({ doneMs, totalMs: range.toMs - range.fromMs, bars: received })
     }
   } finally {
-    // Also what came before an error.
+    // Also stores the bars that arrived before an error.
     await flush()
     await exchange.closeSockets()
   }
@@ -94,7 +94,7 @@ export const downloadBars = async (
     repeated,
     conflicts,
     present: stored.size,
-    // What another process stored meanwhile is not missing.
+    // Bars that another process stored meanwhile are not missing.
     missing: expected - stored.size - added - repeated - conflicts.length,
   }
 }
@@ -117,13 +117,13 @@ const open = async (request: DownloadRequest, timer: Timer, signal: AbortSignal)
   }
 }
 
-/** The market that is named, or that of a coin against dollars: spot first. */
+/** The named market, or the market of a coin against dollars: spot first. */
 const findMarket = async (
   exchange: Exchange,
   { symbol, exchange: id }: DownloadRequest,
   signal: AbortSignal,
 ): Promise<{ readonly market: string; readonly isSpot: boolean }> => {
-  // Always reloads: the library would keep a first failure.
+  // Always reloads, because the library would keep a first failure.
   const markets = await repeatedly(exchange, signal, () => exchange.api.loadMarkets(true))
   const listed: readonly unknown[] = Object.values(markets ?? {})
   const meant = seriesSymbols(symbol, id)
@@ -139,7 +139,7 @@ const findMarket = async (
     return { market: String(memberOf(named, 'symbol')), isSpot: memberOf(named, 'spot') === true }
   }
   const [chosen] = chooseMarkets(markets, [symbol]).watched
-  // A pair that is not listed is not the same as another pair of the coin.
+  // A pair that is not listed must not be replaced by another pair of the coin.
   if (chosen !== undefined && !/[/:_-]|USD[TC]?$/i.test(symbol)) return chosen
   throw new HistoryError(`${id} lists no market ${symbol}`)
 }
@@ -166,7 +166,7 @@ const nextMissing = (fromMs: number, stored: ReadonlySet<number>, barMs: number)
   return nextMs
 }
 
-/** Until it succeeds, is refused, or has failed too often; the exchange is asked less and less often. */
+/** Repeats a request until it succeeds, is refused, or has failed too often. The waits between attempts grow. */
 const repeatedly = async <T>(
   { request, isRefusal }: Exchange,
   signal: AbortSignal,

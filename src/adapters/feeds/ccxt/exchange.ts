@@ -3,13 +3,13 @@ import type { Timer } from '../../../ports/timer.ts'
 import { connect, loadCcxt, memberOf, redirectUrls } from '../../ccxt.ts'
 import type { RateLimiter } from '../../rate-limiter.ts'
 
-/** What the feed uses of the library. Responses are untrusted: numbers in them are text, and may be missing. */
+/** Members of the library that the feed uses. Responses are untrusted: numbers are text, and may be missing. */
 export interface MarketDataApi {
   readonly has: Readonly<Record<string, unknown>>
   readonly rateLimit: number
   readonly timeframes?: Readonly<Record<string, unknown>>
   readonly features?: unknown
-  /** The newest of each market that came over a socket. */
+  /** The newest ticker of each market that arrived over a socket. */
   readonly tickers?: unknown
   readonly clients?: Readonly<Record<string, { readonly connection?: { terminate(): void } }>>
   readonly urls: { api: unknown }
@@ -30,41 +30,41 @@ export interface MarketDataApi {
   close(): Promise<unknown>
 }
 
-/** A length of bars that the exchange has, and its name there. */
+/** A bar length that the exchange offers, and its name there. */
 export interface Resolution {
   readonly seconds: number
   readonly timeframe: string
 }
 
-/** An open exchange; nothing was requested yet. */
+/** An open exchange, before its first request. */
 export interface Exchange {
   readonly api: MarketDataApi
   /** Runs a call. After failures in a row, all requests wait longer and longer. */
   readonly request: <T>(call: () => Promise<T>) => Promise<T>
   /** True where the exchange supports the method, or the library emulates it. */
   readonly supports: (method: string) => boolean
-  /** True for an error response of the exchange, false for failures that may pass. */
+  /** True for an error response of the exchange, false for failures that may be temporary. */
   readonly isRefusal: (error: unknown) => boolean
   readonly resolution: Resolution
-  /** Of the bars before the first start; null where the exchange has none that fit. */
+  /** Resolution of the warm-up bars; null where the exchange offers none that fits. */
   readonly warmupResolution: Resolution | null
   closeSockets(): Promise<void>
 }
 
 export interface ExchangeOptions {
-  /** As the library names it: `binance`. */
+  /** The library's name of the exchange: `binance`. */
   readonly exchange: string
   readonly barSeconds: number
-  /** What errors call the two; by default the settings of the feed. */
+  /** Names of the two settings in error messages. Default: the settings of the feed. */
   readonly names?: { readonly exchange: string; readonly barSeconds: string }
-  /** Replaces the exchange's own hosts, each of which becomes the first part of a path here. */
+  /** Replaces the exchange's own hosts. Each of them becomes the first part of a path here. */
   readonly baseUrl?: string
   readonly requestTimeoutMs?: number
   readonly timer: Timer
   readonly signal: AbortSignal
 }
 
-/** Rejects only for what waiting does not fix: a wrong configuration, or a missing library. */
+/** Rejects only for errors that waiting does not fix: a wrong configuration, or a missing library. */
 export const openExchange = async (options: ExchangeOptions): Promise<Exchange> => {
   const { exchange: id, barSeconds, signal } = options
   const limits = { ...options, burstMs: BURST_MS, waitMsMax: Infinity }
@@ -85,7 +85,7 @@ export const openExchange = async (options: ExchangeOptions): Promise<Exchange> 
     closeSockets: async () => {
       const connections = Object.values(api.clients ?? {}).map(({ connection }) => connection)
       const closed = api.close()
-      // Without a closing handshake, which a silent exchange would not answer.
+      // Closes without a closing handshake, which a silent exchange would not answer.
       for (const connection of connections) connection?.terminate()
       await closed
     },
@@ -100,7 +100,7 @@ const resolutionOf = (api: MarketDataApi, seconds: number): Resolution | null =>
   return timeframe === undefined ? null : { seconds, timeframe }
 }
 
-/** One second, doubled with each failure in a row, a minute at most. */
+/** Wait after a failure: one second, doubled with each consecutive failure, at most a minute. */
 export const backoffMs = (failures: number): number =>
   failures <= 0 ? 0 : Math.min(60_000, 1000 * 2 ** Math.min(failures - 1, 16))
 
@@ -118,7 +118,7 @@ export const createRequest = (
       failures = 0
       return value
     } catch (error) {
-      // Requests that fail side by side are one outage. After a refusal the exchange is well.
+      // Requests that fail side by side are one outage. A refusal shows that the exchange works.
       if (!signal.aborted && !isRefusal(error) && outages === outagesBefore) {
         outages += 1
         failures += 1
@@ -155,16 +155,16 @@ const loadApi = async (options: ExchangeOptions, settings: object) => {
   return { api, isRefusal: (error: unknown) => error instanceof library.ExchangeError }
 }
 
-/** Current problems. Each cause is reported when it begins, and again only after it was over. */
+/** Current problems. Each cause is reported when it begins, and again only after it was cleared. */
 export interface ErrorReports {
-  /** The feed does not work: its state is `failing` until this cause is cleared. */
+  /** Reports that the feed does not work. Its state is `failing` until this cause is cleared. */
   raise(cause: string, message: string): void
-  /** Worth knowing, but the feed works. */
+  /** Reports a problem with which the feed still works. */
   warn(cause: string, message: string): void
   clear(cause: string): void
-  /** Something that happened once. */
+  /** Reports a single event. */
   report(message: string): void
-  /** The error that began last. */
+  /** The most recent error. */
   current(): string | null
 }
 

@@ -71,7 +71,7 @@ describe('an exchange that limits requests', () => {
       while (askedMs.length < klineRequests(fixture)) askedMs.push(fixture.timer.now())
       return fixture.timer.now() > begunMs + 10 * MINUTE_MS
     }, 1500)
-    // 1, 2, 4 … 32 seconds, then a minute each: some fifteen requests of all kinds in ten minutes.
+    // Waits of 1, 2, 4 … 32 seconds, then a minute each: about fifteen requests of all kinds in ten minutes.
     expect(askedMs.length).toBeLessThan(16)
     expect(askedMs.length).toBeGreaterThan(3)
     fixture.venue.faults.clear()
@@ -79,7 +79,7 @@ describe('an exchange that limits requests', () => {
       fixture.venue.streams.tick()
       return fixture.feed.status().state === 'running'
     }, 1500)
-    // What was missed meanwhile.
+    // The bars missed during the outage are filled in.
     expect(fixture.bars().length).toBeGreaterThanOrEqual(10)
     expect(
       fixture
@@ -138,7 +138,7 @@ describe('candles', () => {
     await fixture.until(() => klineRequests(fixture) === 5, 500)
     await fixture.nextMinute()
     await fixture.until(() => klineRequests(fixture) === 6)
-    // 12:35 is there, but waits for 12:34.
+    // The bar of 12:35 is available, but waits for 12:34.
     expect(fixture.calls).toEqual([])
     world.missingOpenMs.delete(lateMs)
     await fixture.until(() => fixture.calls.length === 2)
@@ -207,7 +207,7 @@ describe('a clock that is set while the feed runs', () => {
     await fixture.start()
     await fixture.nextMinute()
     await fixture.until(() => fixture.calls.length === 1)
-    // Ours goes forward by three minutes and a half, the venue's does not.
+    // Our clock moves forward by three and a half minutes; the venue's does not.
     fixture.venue.world.skewMs = -210_000
     await fixture.timer.jump(210_000)
     await fixture.until(() => fixture.feed.status().clockOffsetMs === -210_000)

@@ -54,7 +54,7 @@ describe('candles', () => {
 describe('depth', () => {
   it('is the volume within half a percent of the mid price, in any order', () => {
     const book = {
-      // As text these would sort differently.
+      // Sorted as text, these prices would have another order.
       bids: [
         ['99.6', '1'],
         ['100', '2'],

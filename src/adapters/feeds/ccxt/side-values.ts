@@ -4,7 +4,7 @@ import { memberOf, numberOf, positiveOf } from '../../ccxt.ts'
 import { messageOf, type ErrorReports, type Exchange } from './exchange.ts'
 import type { Perpetual, WatchedSymbol } from './markets.ts'
 
-/** What a bar has besides prices. Null for what the exchange does not offer, or did not send. */
+/** Values of a bar besides its prices. Null for a value that the exchange does not offer, or did not send. */
 export interface SideValues {
   readonly funding_annualized: number | null
   readonly basis_annualized: number | null
@@ -61,7 +61,7 @@ export const createSideValues = ({
     }
   }
 
-  /** Derived from past payments and kept for hours: exchanges change it rarely. */
+  /** Derived from past payments and cached for hours, because exchanges change it rarely. */
   const fundingInterval = async (market: string): Promise<number | null> => {
     const known = intervals.get(market)
     if (known !== undefined && timer.now() - known.readMs < INTERVAL_AGE_MS_MAX) return known.ms
@@ -73,7 +73,7 @@ export const createSideValues = ({
     return ms ?? known?.ms ?? null
   }
 
-  /** The premium of one moment is mostly noise. Funding follows its mean over an interval, and so does this. */
+  /** The premium at one moment is mostly noise. Funding follows its mean over an interval, and so does this value. */
   const meanBasis = (market: string, basis: number | null, windowMs: number | null): number | null => {
     if (windowMs === null) return null
     const mean = basisMeans.get(market) ?? createRunningMean()
@@ -120,12 +120,12 @@ const BOOK_LEVELS = 1000
 const INTERVAL_AGE_MS_MAX = 4 * 3_600_000
 
 export interface PerpetualQuote {
-  /** Paid by longs to shorts at the next funding, as a part of the position. */
+  /** Rate that longs pay to shorts at the next funding, as a part of the position. */
   readonly fundingRate: number | null
   readonly markPrice: number | null
-  /** Spot prices of several exchanges, from the same moment as the mark. */
+  /** Mean spot price of several exchanges, from the same moment as the mark. */
   readonly indexPrice: number | null
-  /** Between two fundings, where the response has it. */
+  /** Time between two fundings, if the response states it. */
   readonly intervalMs: number | null
 }
 
@@ -136,7 +136,7 @@ export const readPerpetualQuote = (response: unknown): PerpetualQuote => ({
   intervalMs: hoursToMs(memberOf(response, 'interval')),
 })
 
-/** The time between the two newest fundings that were paid. */
+/** The time between the two newest funding payments. */
 export const readFundingIntervalMs = (history: unknown): number | null => {
   const paid = (Array.isArray(history) ? (history as readonly unknown[]) : [])
     .flatMap((entry) => positiveOf(memberOf(entry, 'timestamp')) ?? [])
@@ -166,8 +166,8 @@ export const basisAnnualized = (
     : fundingAnnualized(perpetualPrice / spotPrice - 1, intervalMs)
 
 /**
- * In USD, as the exchange reports it, or amount · price where one contract is one unit. Elsewhere exchanges differ in
- * whether they count contracts or units: then it is null.
+ * Open interest in USD, as the exchange reports it, or amount · price where one contract is one unit. Null elsewhere,
+ * because exchanges differ in whether they count contracts or units.
  */
 export const openInterestUsd = (
   response: unknown,
@@ -204,7 +204,7 @@ export const depthOf = (book: unknown): Depth | null => {
   const bids = levelsOf(memberOf(book, 'bids'))
   const asks = levelsOf(memberOf(book, 'asks'))
   if (bids.length === 0 || asks.length === 0) return null
-  // Not the first ones: the library sorts prices that are text as text.
+  // Searches all entries: the library sorts prices that are text as text.
   const bestBid = bids.reduce((best, { price }) => Math.max(best, price), 0)
   const bestAsk = asks.reduce((best, { price }) => Math.min(best, price), Number.POSITIVE_INFINITY)
   const mid = (bestBid + bestAsk) / 2
@@ -239,7 +239,7 @@ export type RunningMean = (
   sample: { readonly atMs: number; readonly windowMs: number },
 ) => number | null
 
-/** A plain mean while the window fills, then an exponential one. Starts anew after a gap of a whole window. */
+/** A plain mean while the window fills, then an exponential one. Restarts after a gap of a whole window. */
 export const createRunningMean = (): RunningMean => {
   let mean = 0
   let count = 0

@@ -15,8 +15,8 @@ export interface TickFollowerDependencies {
 }
 
 /**
- * Prices between bars, until the feed stops: from sockets where the exchange has them, by polling while it has none or
- * one is broken or silent.
+ * Follows prices between bars until the feed stops. Prices come from sockets where the exchange has them. They are
+ * polled while there is no socket, or while it is broken or silent.
  */
 export const followTicks = async (
   dependencies: TickFollowerDependencies,
@@ -37,10 +37,10 @@ export const followTicks = async (
   )
 }
 
-/** Markets whose prices come the same way. */
+/** Markets whose prices arrive over the same call. */
 interface Source {
   readonly markets: readonly string[]
-  /** The next prices of the socket; null where there is none. */
+  /** Returns the next prices of the socket; null where the exchange has none. */
   readonly nextTickers: (() => Promise<unknown>) | null
 }
 
@@ -77,7 +77,7 @@ const followSource = async (
         const tickers = await next()
         if (signal.aborted) return
         onTickers(tickers)
-        // Of prices that arrive together the call returns only one.
+        // If several prices arrive together, the call returns only one of them.
         onTickers(exchange.api.tickers)
         lastTickMs = timer.now()
         isBroken = false
@@ -86,7 +86,7 @@ const followSource = async (
       } catch (error) {
         if (signal.aborted) return
         failures += 1
-        // When a silent socket is replaced, this one is closed along with it.
+        // Replacing a silent socket closes this one too, which is no failure.
         if (!sockets.isClosing()) fail(`broke (${messageOf(error)})`)
         await timer.wait(backoffMs(failures), signal)
       }
@@ -100,7 +100,7 @@ const followSource = async (
       if (signal.aborted) return
       if (nextTickers !== null && timer.now() - lastTickMs >= silentMsMax) {
         fail('is silent')
-        // The next socket gets as much time.
+        // The next socket gets the same time to send its first price.
         lastTickMs = timer.now()
         await sockets.close()
       }
@@ -153,9 +153,9 @@ const poll = async (
 }
 
 /**
- * Passes on new prices of watched symbols: each once, and none that is older than the last. Some exchanges (Kraken,
- * Bitfinex, Hyperliquid) send prices without a time: these are as new as their arrival. So is one whose time is far
- * ahead, which would otherwise hold back all that follow.
+ * Passes on new prices of watched symbols: each once, and none older than the last. Some exchanges (Kraken, Bitfinex,
+ * Hyperliquid) send prices without a time; the time of arrival is used for them. It also replaces a time that is far
+ * ahead, which would otherwise hold back all later prices.
  */
 export const createTickFilter = (
   listener: Pick<FeedListener, 'onTick'>,
@@ -169,7 +169,7 @@ export const createTickFilter = (
       const ticker = memberOf(tickers, market)
       const price = positiveOf(memberOf(ticker, 'last'))
       const before = last.get(symbol)
-      // The library keeps the last price of each market, which comes again with those of others.
+      // The library keeps the last price of each market and repeats it with the prices of other markets.
       if (price === null || (before?.ticker === ticker && before?.price === price)) continue
       const statedMs = positiveOf(memberOf(ticker, 'timestamp'))
       const atMs = statedMs === null || statedMs > nowMs + AHEAD_MS_MAX ? nowMs : statedMs

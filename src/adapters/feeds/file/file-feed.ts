@@ -16,7 +16,7 @@ import {
 interface FileFeedDependencies {
   readonly settings: Pick<Configuration['market'], 'file' | 'speed' | 'bar_seconds'>
   readonly timer: Timer
-  /** So much at the beginning of the file is the past: delivered at once, and not traded. */
+  /** Length of the past at the beginning of the file. Its bars are delivered at once and not traded. */
   readonly historySeconds?: number
 }
 
@@ -68,12 +68,12 @@ const openReplay = (
   }
 }
 
-/** When the bars of these symbols begin, and how long they are. Throws when the file cannot be replayed. */
+/** Start time and length of the bars of these symbols. Throws when the file cannot be replayed. */
 export const describeFile = async (
   { file: path, bar_seconds }: FileFeedDependencies['settings'],
   symbols: readonly string[],
 ): Promise<{ readonly firstOpenMs: number; readonly resolutionSeconds: number }> => {
-  // Faults in rows are reported when it is replayed.
+  // Errors in rows are reported during the replay.
   const listener = { onBars: () => Promise.resolve(), onTick: () => undefined, onError: () => undefined }
   const { signal } = new AbortController()
   const scan = await scanOrThrow(path, { symbols, segment: 1, lastBars: new Map() }, listener, signal)
@@ -136,7 +136,10 @@ const createFaultReports = (listener: FeedListener, path: string) => {
 
 const FAULTS_MAX = 10
 
-/** Length of a bar: the most frequent distance between the first times; null when there is none of whole seconds. */
+/**
+ * Length of a bar: the most frequent distance between the first times. Null if no distance is a whole number of
+ * seconds.
+ */
 const resolutionIn = async (path: string, { format, runs }: Scan): Promise<number | null> => {
   const counts = new Map<number, number>()
   let lastMs: number | null = null
@@ -148,7 +151,7 @@ const resolutionIn = async (path: string, { format, runs }: Scan): Promise<numbe
     times += 1
     if (times === TIMES_MAX) break
   }
-  // Of equally frequent ones the shortest: the others may be gaps.
+  // Among equally frequent distances the shortest is used: the others may be gaps.
   const [first] = [...counts].sort(([oneMs, one], [otherMs, other]) => other - one || oneMs - otherMs)
   return first === undefined ? null : first[0] / 1000
 }
@@ -165,7 +168,7 @@ interface ReplayOptions {
   readonly timer: Timer
   readonly listener: FeedListener
   readonly signal: AbortSignal
-  /** Bars that open before are the past. */
+  /** Bars that open earlier belong to the past. */
   readonly tradedFromMs: number
 }
 
@@ -197,7 +200,7 @@ const startReplay = (options: ReplayOptions): Replay => {
       const closeMs = group.ms + resolutionSeconds * 1000
       const isPast = group.ms < options.tradedFromMs
       const waitMs = isPast ? 0 : pace.waitMs(closeMs, timer.now())
-      // Even a wait of 0 takes a millisecond: more than a bar has at high speed.
+      // Even a wait of 0 takes a millisecond, which is more than the time per bar at high speed.
       if (waitMs > 0) await timer.wait(waitMs, signal)
       if (!(await deliverBars(bars, { listener, timer, signal, onFailure }))) return
       lastBarAtMs = closeMs
@@ -209,7 +212,7 @@ const startReplay = (options: ReplayOptions): Replay => {
     try {
       await deliverAll()
     } catch (cause) {
-      // The file is gone, or the disk fails.
+      // The file is missing, or the disk fails.
       onFailure(
         `the replay of ${path} ended early: ${cause instanceof Error ? cause.message : String(cause)}`,
       )
@@ -271,9 +274,9 @@ const createBarFilter = (
 
 const textOf = (ms: number): string => new Date(ms).toISOString()
 
-/** When each bar of a replay is due. */
+/** Computes when each bar of a replay is due. */
 export interface Pace {
-  /** How long to wait for what happened at `fileMs`. */
+  /** Time to wait before delivering an event of `fileMs`. */
   waitMs(fileMs: number, nowMs: number): number
 }
 
@@ -287,7 +290,7 @@ export const createPace = (speed: number): Pace => {
       anchor ??= { fileMs, nowMs }
       const leftMs = anchor.nowMs + (fileMs - anchor.fileMs) / speed - nowMs
       if (leftMs >= -LATE_MS_MAX && leftMs <= distanceMs + LATE_MS_MAX) return Math.max(0, leftMs)
-      // The machine slept, storing was slow or the clock was set: continue from here, without a rush or a halt.
+      // The machine slept, storing was slow or the clock was set: continues from here, without a burst or a halt.
       anchor = { fileMs, nowMs }
       return 0
     },

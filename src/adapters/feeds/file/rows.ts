@@ -2,7 +2,7 @@ import type { FeedBar } from '../../../core/market/bar.ts'
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import { jsonCellsOf, jsonColumnsOf, numberIn, splitCsv, timeIn } from '../../../core/market/history/cells.ts'
 
-/** The bars of a line, and its faults: a fault of one symbol does not affect another. */
+/** The bars of a line, and its errors. An error of one symbol does not affect another. */
 export interface ReadRow {
   readonly openMs: number
   readonly bars: readonly FileBar[]
@@ -44,7 +44,7 @@ const faulty = (fault: string): ReadRow => ({ openMs: 0, bars: [], faults: [faul
 type Cells = readonly string[]
 type LayoutOf<Kind extends Layout['kind']> = Extract<Layout, { readonly kind: Kind }>
 
-/** The cells of a line, or what is wrong with it. */
+/** The cells of a line, or the error in it. */
 const csvCellsOf =
   (count: number) =>
   (line: string): Cells | string => {
@@ -102,22 +102,22 @@ const rowOf = (time: string, reads: readonly ReadBar[]): ReadRow => {
   }
 }
 
-/** Which column holds what. */
+/** How the columns map to members. */
 type Layout =
   | { readonly kind: 'long'; readonly ts: number; readonly symbol: number; readonly places: Places }
   | { readonly kind: 'wide'; readonly ts: number; readonly groups: readonly WideGroup[] }
 
-/** Column of each member that the file has. */
+/** Column of each member in the file. */
 type Places = ReadonlyMap<BarMember, number>
 
 interface WideGroup {
-  /** As the file names it: `binance:BTC/USDT`. */
+  /** Title in the file: `binance:BTC/USDT`. */
   readonly title: string
   readonly canonical: string
   readonly places: Places
 }
 
-/** Null when the columns have none of the known forms. */
+/** Null if the columns match no known layout. */
 const layoutOf = (columns: readonly string[]): Layout | null => {
   const names = columns.map((column) => column.trim().toLowerCase())
   const ts = names.findIndex((name) => TIME_COLUMNS.has(name))

@@ -1,7 +1,7 @@
 import { readLines, WHOLE_FILE, type LineRange } from './lines.ts'
 import { rowFormatOf, WANTED_COLUMNS, type FileBar, type RowFormat } from './rows.ts'
 
-/** A part of the file whose rows a window can sort. */
+/** A part of the file whose rows can be sorted within one window. */
 export interface Run extends LineRange {
   readonly minMs: number
   readonly maxMs: number
@@ -9,9 +9,9 @@ export interface Run extends LineRange {
 
 export interface Scan {
   readonly format: RowFormat
-  /** By their earliest time. */
+  /** Runs, ordered by their earliest time. */
   readonly runs: readonly Run[]
-  /** As the universe spells them. */
+  /** Symbols, in the spelling of the universe. */
   readonly symbols: ReadonlySet<string>
 }
 
@@ -19,8 +19,8 @@ export interface Scan {
 const WINDOW_TIMES = 1024
 
 /**
- * Reads the whole file once, in little memory: its columns, its symbols, and the parts that are sorted. Null when
- * aborted; throws when it cannot be replayed.
+ * Reads the whole file once, in little memory: its columns, its symbols, and its sorted parts. Null when aborted.
+ * Throws when the file cannot be replayed.
  */
 export const scanFile = async (
   path: string,
@@ -61,7 +61,7 @@ interface OpenRun {
   maxMs: number
 }
 
-/** Splits the file where a row comes too late for the window. */
+/** Starts a new run at a row that comes too late for the window. */
 const createRunSplitter = () => {
   const runs: Run[] = []
   let open: OpenRun | null = null
@@ -120,7 +120,7 @@ export const overlapOf = (runs: readonly Run[]): number => {
   return openMax
 }
 
-/** The bars of the whole file by time: merges the runs, each opened when its earliest time is reached. */
+/** The bars of the whole file by time. Merges the runs, each opened when its earliest time is reached. */
 export async function* readByTime(
   path: string,
   format: RowFormat,
@@ -154,14 +154,14 @@ export async function* readByTime(
 
 type Groups = AsyncGenerator<TimeGroup<NumberedBar>, undefined>
 
-/** The rows of one run by time. Faults were reported when the file was scanned. */
+/** The rows of one run by time. Errors were reported when the file was scanned. */
 async function* rowsOf(path: string, format: RowFormat, run: Run): Groups {
   const window = createReorderWindow<NumberedBar>(WINDOW_TIMES)
   for await (const lines of readLines(path, run)) {
     for (const { number, text } of lines) {
       if (text === null) continue
       const { openMs, bars } = format.read(text)
-      // A row that is too late for the window was written after the scan.
+      // The row was written after the scan, and is too late for the window.
       for (const bar of bars) window.add(openMs, { line: number, bar })
       const group = window.overflow()
       if (group !== null) yield group
@@ -179,11 +179,11 @@ export interface TimeGroup<Item> {
 
 /** Sorts items by time, holding a bounded number of times. */
 export interface ReorderWindow<Item> {
-  /** False when a later time was released already. */
+  /** False when a later time was already released. */
   add(ms: number, item: Item): boolean
-  /** Releases the earliest time, if more are held than the width of the window. */
+  /** Releases the earliest time, if the window holds more times than its width. */
   overflow(): TimeGroup<Item> | null
-  /** Releases the earliest time, if any is held. */
+  /** Releases the earliest time, if the window holds any. */
   next(): TimeGroup<Item> | null
 }
 
@@ -218,7 +218,7 @@ export const createReorderWindow = <Item>(width: number): ReorderWindow<Item> =>
   }
 }
 
-/** From the end: rows are mostly sorted. */
+/** Searches from the end, because rows are mostly sorted. */
 const insertionPoint = (times: readonly number[], ms: number): number => {
   let place = times.length
   while (place > 0 && (times[place - 1] ?? ms) > ms) place -= 1

@@ -15,11 +15,11 @@ export interface HistoryFeedDependencies {
 
 export interface HistorySeries {
   readonly symbol: string
-  /** Oldest first. */
+  /** Bars by month, oldest first. */
   readonly months: () => AsyncIterable<readonly HistoryBar[]>
 }
 
-/** Recorded bars as fast as they are taken, for backtests. Only one month of each symbol is in memory. */
+/** Recorded bars for backtests, delivered as fast as they are read. Only one month of each symbol is in memory. */
 export const createHistoryFeed = (dependencies: HistoryFeedDependencies): MarketFeed =>
   startedOnce({ name: 'history', producers: [] }, (from, listener) => deliver(dependencies, from, listener))
 
@@ -47,7 +47,7 @@ const deliver = (
         if (cursor.bar?.openMs !== openMs) continue
         const bar = feedBarOf(cursor.symbol, cursor.bar, times)
         if (isNew === null || isNew(bar)) bars.push(bar)
-        // Only for a new month.
+        // Waits only for a new month.
         if (!cursor.advance()) await cursor.nextMonth()
       }
       if (bars.length === 0) continue
@@ -77,24 +77,24 @@ const deliver = (
   }
 }
 
-/** What is stored already is not delivered again. Null where nothing is. */
+/** Filter for bars that are stored already. Null if no bars are stored. */
 const createBarFilter = ({ lastBars }: FeedStart): ((bar: FeedBar) => boolean) | null => {
   if (lastBars.size === 0) return null
   const storedUntil = new Map([...lastBars].map(([symbol, bar]) => [canonicalSymbol(symbol), bar.close_ts]))
   return ({ symbol, open_ts }) => open_ts >= (storedUntil.get(canonicalSymbol(symbol)) ?? '')
 }
 
-/** In the spelling of the universe. */
+/** Series with symbols in the spelling of the universe. */
 const seriesOf = (series: readonly HistorySeries[], { symbols }: FeedStart): readonly HistorySeries[] =>
   series.flatMap(({ symbol, months }) => {
     const wanted = symbols.find((name) => canonicalSymbol(name) === canonicalSymbol(symbol))
     return wanted === undefined ? [] : [{ symbol: wanted, months }]
   })
 
-/** One series, month after month. Most bars are in memory: nobody waits for them. */
+/** One series, month after month. Most bars are in memory and are read without waiting. */
 class Cursor {
   readonly symbol: string
-  /** Null at the end. */
+  /** The current bar; null at the end. */
   bar: HistoryBar | null = null
   readonly #months: AsyncIterator<readonly HistoryBar[]>
   #month: readonly HistoryBar[] = []
@@ -105,7 +105,7 @@ class Cursor {
     this.#months = months()[Symbol.asyncIterator]()
   }
 
-  /** To the next bar of the month. False where it has none. */
+  /** Moves to the next bar of the month. False at the end of the month. */
   advance(): boolean {
     const next = this.#month[this.#place]
     if (next === undefined) return false
@@ -131,7 +131,7 @@ const cursorsOf = async (series: readonly HistorySeries[]): Promise<readonly Cur
   return cursors
 }
 
-/** When the next bars open; infinite at the end. */
+/** Open time of the next bars; infinite at the end. */
 const earliestOf = (cursors: readonly Cursor[]): number => {
   let earliest = Infinity
   for (const { bar } of cursors) if (bar !== null && bar.openMs < earliest) earliest = bar.openMs
@@ -140,7 +140,7 @@ const earliestOf = (cursors: readonly Cursor[]): number => {
 
 type BarTexts = Pick<FeedBar, 'resolution_s' | 'open_ts' | 'close_ts'>
 
-/** A bar mostly opens when the last one closed: then there is one time to write. */
+/** A bar usually opens when the last one closed, so that only one time must be formatted. */
 const createTimes = (seconds: number): ((openMs: number) => BarTexts) => {
   let closeMs = Number.NaN
   let close_ts = timestampAt(0)

@@ -10,9 +10,9 @@ export interface BarTime {
 
 /** Aggregates steps into bars. */
 export interface BarMaker {
-  /** Once after every step. */
+  /** Adds the state after a step. Called once per step. */
   add(): void
-  /** The bars of all steps since the last call; without a step in between they are flat. */
+  /** The bars of all steps since the last call. Without a step in between the bars are flat. */
   close(time: BarTime): readonly FeedBar[]
 }
 
@@ -58,7 +58,7 @@ const flatDraft = (symbol: SymbolPath): Draft => ({
   quoteVolume: 0,
 })
 
-/** A bar opens at the close of the one before. */
+/** Starts a bar at the close of the previous one. */
 const restart = (draft: Draft): void => {
   draft.open = draft.symbol.price
   draft.high = draft.open
@@ -91,7 +91,7 @@ const barOf = (draft: Draft, time: BarTime, openTs: string, closeTs: string): Fe
   }
 }
 
-/** Of a day's volume, on each side of the book. */
+/** Depth on each side of the book, as a share of a day's volume. */
 const DEPTH_SHARE = 0.0005
 /** Parts per unit that values are rounded to. */
 const RATE_PARTS = 1e4

@@ -24,7 +24,7 @@ export const pathOf = (changes: Partial<MarketSettings> = {}, start: Partial<Pat
     ...start,
   })
 
-/** So many bars of one minute, from 1970 on. */
+/** Bars of one minute, from 1970 on. */
 export const barsOf = (path: Path, count: number, stepsPerBar = 1): readonly (readonly FeedBar[])[] => {
   const maker = createBarMaker(path)
   return Array.from({ length: count }, (_, index) => {

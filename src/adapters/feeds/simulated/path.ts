@@ -10,12 +10,12 @@ export interface PathStart {
   readonly settings: MarketSettings
   readonly segment: number
   readonly symbols: readonly string[]
-  /** By canonical symbol. */
+  /** Last bars by canonical symbol. */
   readonly lastBars: ReadonlyMap<string, FeedBar>
   readonly sha256Hex: Sha256Hex
 }
 
-/** One symbol of the path: every step replaces its `state`. */
+/** One symbol of the path. Every step replaces its `state`. */
 export interface SymbolPath {
   readonly symbol: string
   readonly asset: Asset
@@ -24,7 +24,7 @@ export interface SymbolPath {
   readonly price: number
 }
 
-/** A simulated market: it only steps forward, the same way for the same seed. */
+/** A simulated market. It only moves forward. The same seed gives the same path. */
 export interface Path {
   readonly symbols: readonly SymbolPath[]
   market(): MarketState
@@ -81,17 +81,17 @@ const firstStateOf = (sim: MarketSettings['sim'], asset: Asset, last: FeedBar | 
 export type MarketSettings = Configuration['market']
 type Asset = MarketSettings['sim']['other_assets']
 
-/** Constants of every step. */
+/** Constants that are the same for every step. */
 interface StepConstants {
   readonly sim: MarketSettings['sim']
-  /** Of one step. */
+  /** Length of one step, in the units that the formulas need. */
   readonly days: number
   readonly years: number
   readonly rootDays: number
   readonly rootYears: number
   /** Share of the distance to the phase's level that side values move per step. */
   readonly follow: number
-  /** Share of itself that a swing loses per step. */
+  /** Share of a swing that reverts per step. */
   readonly reversion: number
   readonly slow: VolatilityPart
   readonly medium: VolatilityPart
@@ -133,7 +133,7 @@ const volatilityPart = (tickSeconds: number, halfLifeMinutes: number, deviation:
 
 export type Phase = 'chop' | 'bull' | 'bear' | 'crisis'
 
-/** What all symbols share after a step; visible only by its effect on prices. */
+/** State that all symbols share after a step. It is visible only through prices. */
 export interface MarketState {
   readonly phase: Phase
   readonly fast: number
@@ -141,7 +141,7 @@ export interface MarketState {
   readonly slow: number
   /** The common part of the swing that reverts. */
   readonly swing: number
-  /** Of the last step: change of the swing, volatility factor, common shock, mood. */
+  /** Values of the last step: change of the swing, volatility factor, common shock, mood. */
   readonly swingChange: number
   readonly volatility: number
   readonly shock: number
@@ -160,7 +160,9 @@ const FIRST_MARKET: MarketState = {
   mood: 0,
 }
 
-/** One step. The draws and their order are part of the path: changing either changes every price. */
+/**
+ * Advances the market by one step. The draws and their order are part of the path: changing either changes every price.
+ */
 const nextMarket = (state: MarketState, draws: Draws, constants: StepConstants): MarketState => {
   const switching = draws.uniform()
   const choosing = draws.uniform()
@@ -188,7 +190,7 @@ const nextMarket = (state: MarketState, draws: Draws, constants: StepConstants):
   }
 }
 
-/** Cumulative: the first row above the draw is next. */
+/** Cumulative probabilities: the first row above the draw is the next phase. */
 const NEXT_PHASES: Readonly<Record<Phase, readonly (readonly [number, Phase])[]>> = {
   chop: [
     [0.5, 'bull'],
@@ -222,16 +224,16 @@ const volatilityOf = (logVolatility: number, bursting: number): number => {
   return factor / BURST_MEAN
 }
 
-/** 0.36² + 0.36² + 0.30². */
+/** Variance of log volatility: 0.36² + 0.36² + 0.30². */
 const LOG_VOLATILITY_VARIANCE = 0.3492
 const BURST_SHARE = 0.1
 const BURST_FACTOR = 2.2
-/** Keeps the yearly volatility as configured, in spite of the bursts. */
+/** Keeps the yearly volatility at the configured value in spite of the bursts. */
 const BURST_MEAN = 1.17643
 
-/** One symbol after a step. */
+/** State of one symbol after a step. */
 export interface SymbolState {
-  /** Not rounded: see `roundedPrice`. */
+  /** Not rounded, unlike the price that `roundedPrice` returns. */
   readonly price: number
   /** The symbol's own part of the swing that reverts. */
   readonly swing: number
@@ -239,7 +241,7 @@ export interface SymbolState {
   readonly fundingLevel: number
   readonly basisLevel: number
   readonly moodLevel: number
-  /** Of the last step, as in bars. */
+  /** Values of the last step, as reported in bars. */
   readonly quoteVolume: number
   readonly fundingAnnualized: number
   readonly basisAnnualized: number
@@ -247,7 +249,7 @@ export interface SymbolState {
   readonly imbalance: number
 }
 
-/** Start values of a symbol: its own only, so that no other symbol changes its path. */
+/** Start values of a symbol. They come from the symbol alone, so that no other symbol changes its path. */
 interface SymbolStart {
   readonly price: number
   readonly funding: number
@@ -268,7 +270,9 @@ const firstSymbol = ({ price, funding, basis, fearGreed }: SymbolStart): SymbolS
   imbalance: 0,
 })
 
-/** One step. The draws and their order are part of the path: changing either changes every price. */
+/**
+ * Advances a symbol by one step. The draws and their order are part of the path: changing either changes every price.
+ */
 const nextSymbol = (
   state: SymbolState,
   market: MarketState,
@@ -331,7 +335,7 @@ const PRICE_MAX = 1e12
 
 const bounded = (value: number, max: number): number => Math.max(-max, Math.min(max, value))
 
-/** The first terms of exp(): prices stay positive without a library function. */
+/** The first terms of exp(). Prices stay positive without a library function. */
 const growthOf = (stepReturn: number): number => 1 + stepReturn + (stepReturn * stepReturn) / 2
 
 const jumpsPerDay = (market: MarketState, sim: StepConstants['sim']): number =>

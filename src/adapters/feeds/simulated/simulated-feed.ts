@@ -15,12 +15,12 @@ interface SimulatedFeedDependencies {
   readonly sha256Hex: Sha256Hex
 }
 
-/** A simulated market in real time: the same for the same seed. */
+/** A simulated market in real time. The same seed gives the same prices. */
 export const createSimulatedFeed = (dependencies: SimulatedFeedDependencies): MarketFeed => {
   const { settings, timer, sha256Hex } = dependencies
-  /** When the two newest bars closed, oldest first. */
+  /** The market at the close of the two newest bars, oldest first. */
   let hiddenMarkets: readonly (HiddenMarket & { readonly closeMs: number })[] = []
-  // On recorded time the path goes on while producers still look at the bar before.
+  // On recorded time the path advances while producers still read the previous bar.
   const hiddenMarketAt = (ms: number): HiddenMarket | null =>
     hiddenMarkets.findLast(({ closeMs }) => closeMs <= ms) ?? hiddenMarkets[0] ?? null
 
@@ -57,11 +57,11 @@ export interface StartInput {
   readonly nowMs: number
   readonly barSeconds: number
   readonly warmupHours: number
-  /** Of the newest stored bar; null for a store without bars. */
+  /** Close time of the newest stored bar; null for a store without bars. */
   readonly lastCloseMs: number | null
 }
 
-/** Where a path starts: with the warm-up on an empty store, else after the stored bars. */
+/** Plans the start of a path: with the warm-up on an empty store, else after the stored bars. */
 export const planStart = ({ nowMs, barSeconds, warmupHours, lastCloseMs }: StartInput): StartPlan => {
   const barMs = barSeconds * 1000
   const warmupMs = WARMUP_BAR_SECONDS * 1000
@@ -80,7 +80,7 @@ export const planStart = ({ nowMs, barSeconds, warmupHours, lastCloseMs }: Start
   }
 }
 
-/** The next bar to make if `openMs` were next: after a long pause only the newest bars are made up. */
+/** The next bar to make if `openMs` were next. After a long pause only the newest bars are made up. */
 export const catchUpFrom = (openMs: number, nowMs: number, barSeconds: number): number => {
   const barMs = barSeconds * 1000
   return Math.max(openMs, Math.floor(nowMs / barMs) * barMs - CATCH_UP_BARS_MAX * barMs)
@@ -94,11 +94,11 @@ interface SimulationDependencies {
   readonly path: Path
   readonly timer: Timer
   readonly listener: FeedListener
-  /** When bars have closed and before they are delivered. */
+  /** Called after bars have closed and before they are delivered. */
   readonly onClose: (closeMs: number) => void
 }
 
-/** Steps a path along the clock: past steps at once, each later one when it is due. */
+/** Steps a path along the clock: past steps at once, each later step when it is due. */
 const startSimulation = (dependencies: SimulationDependencies, plan: StartPlan): RunningFeed => {
   const { settings, path, timer, listener, onClose } = dependencies
   const abort = new AbortController()
@@ -107,7 +107,7 @@ const startSimulation = (dependencies: SimulationDependencies, plan: StartPlan):
   const tickMs = settings.tick_seconds * 1000
   const barMs = settings.bar_seconds * 1000
   const startedMs = timer.now()
-  /** The end of the last step. */
+  /** End of the last step. */
   let pathMs = plan.warmup.openMs
   let stepsInARow = 0
   let isStopped = false
@@ -126,7 +126,7 @@ const startSimulation = (dependencies: SimulationDependencies, plan: StartPlan):
           `this machine's clock is behind the newest bar: the simulated market stands still until ${textOf(dueMs)}`,
         )
       }
-      // Not in one piece: the clock may be set forward meanwhile.
+      // Waits in parts, because the clock may be set forward meanwhile.
       await timer.wait(Math.min(leftMs, WAIT_MS_MAX), signal)
     }
   }
@@ -135,7 +135,7 @@ const startSimulation = (dependencies: SimulationDependencies, plan: StartPlan):
     path.step()
     barMaker.add()
     pathMs += tickMs
-    // Ticks of the past would make the mark price flicker.
+    // Past ticks would make the mark price flicker.
     if (pathMs + tickMs > timer.now()) {
       for (const { symbol, price } of path.symbols) listener.onTick({ symbol, price, atMs: pathMs })
     }
@@ -163,11 +163,11 @@ const startSimulation = (dependencies: SimulationDependencies, plan: StartPlan):
     error = null
   }
 
-  /** Returns where the next bar opens. */
+  /** Makes the next bar and returns the open time of the one after it. */
   const makeNext = async (openMs: number): Promise<number> => {
     const fromMs = catchUpFrom(openMs, timer.now(), settings.bar_seconds)
     if (fromMs > openMs) {
-      // Prices continue where they were.
+      // Prices continue from their last values.
       pathMs = fromMs
       listener.onError(
         `the simulated market was paused: ${(fromMs - openMs) / barMs} bars from ${textOf(openMs)} to ` +
@@ -194,7 +194,7 @@ const startSimulation = (dependencies: SimulationDependencies, plan: StartPlan):
   }
 
   const history = makeHistory()
-  // The caller of `start` gets the error of a failed history; `stop` only waits.
+  // The caller of `start` receives the error of a failed history; `stop` only waits.
   let running: Promise<unknown> = Promise.allSettled([history])
   return {
     started: history.then((nextMs) => {

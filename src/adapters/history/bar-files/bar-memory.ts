@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import type { HistoryBar } from '../../../core/market/history/series.ts'
 import type { BarFileSummary } from './parquet-bars.ts'
 
-/** What was read of bar files, for a process that makes run after run on the same ones. */
+/** Cache of bar files, for a process that makes many runs on the same files. */
 export interface BarMemory {
   readonly bars: FileMemory<readonly HistoryBar[]>
   readonly summaries: FileMemory<BarFileSummary>
@@ -13,10 +13,10 @@ export const createBarMemory = (barsMax: number): BarMemory => ({
   summaries: new FileMemory(SUMMARIES_MAX, () => 1),
 })
 
-/** Each of them is a few numbers. */
+/** Limit of cached summaries. Each of them is a few numbers. */
 const SUMMARIES_MAX = 10_000
 
-/** Forgets what the last run did not read: call it before each run. */
+/** Drops entries that the last run did not read. Call it before each run. */
 export const beginRun = ({ bars, summaries }: BarMemory): void => {
   bars.beginRun()
   summaries.beginRun()
@@ -30,8 +30,9 @@ interface Entry<Value> {
 }
 
 /**
- * Values made of files, as long as these are unchanged. What does not fit is made again each time: runs read from the
- * beginning, so whatever is kept first is of use to all of them, where replacing the oldest would keep nothing.
+ * Values derived from files, valid while the files are unchanged. A value that does not fit is derived again each time.
+ * Runs read from the beginning, so the first values kept are useful to all of them; replacing the oldest would keep
+ * nothing.
  */
 export class FileMemory<Value> {
   readonly #weightMax: number
@@ -50,10 +51,10 @@ export class FileMemory<Value> {
     this.#run += 1
   }
 
-  /** `name` tells values of one file apart. */
+  /** `name` distinguishes values of one file. */
   async valueOf(path: string, name: string, make: () => Promise<Value>): Promise<Value> {
     const key = `${path}\0${name}`
-    // Taken before the file is read: if it changes meanwhile, the value is made again next time.
+    // Read before the file: if the file changes meanwhile, the value is derived again next time.
     const version = await versionOf(path)
     const known = this.#entries.get(key)
     if (known !== undefined && known.version === version) {
@@ -76,7 +77,7 @@ export class FileMemory<Value> {
   }
 }
 
-/** Files are replaced, never written in place; null for one that cannot be looked at. */
+/** Files are replaced, never written in place. Null for a file whose state cannot be read. */
 const versionOf = (path: string): Promise<string | null> =>
   stat(path, { bigint: true }).then(
     ({ dev, ino, size, mtimeNs, ctimeNs }) => [dev, ino, size, mtimeNs, ctimeNs].join(' '),

@@ -26,8 +26,8 @@ import { createBarMemory, type BarMemory } from './bar-memory.ts'
 import { encodeBars, readBarFile, summaryOfBarFile } from './parquet-bars.ts'
 
 /**
- * `<folder>/bars/<venue>/<symbol>/<timeframe>/<year>-<month>.parquet`, and bars that were made of shorter ones below
- * `<folder>/resampled`, which may be deleted at any time.
+ * Files are `<folder>/bars/<venue>/<symbol>/<timeframe>/<year>-<month>.parquet`. Bars that were made of shorter ones
+ * are below `<folder>/resampled`, which may be deleted at any time.
  */
 export const createBarStore = (folder: string, memory: BarMemory = createBarMemory(0)): BarStore => {
   const folderOf = ({ venue, symbol, seconds }: SeriesName): string =>
@@ -124,13 +124,13 @@ const monthsIn = (months: readonly string[], range: BarRange): readonly string[]
     )
   })
 
-/** Of the files of one series, oldest first. */
+/** Months of the files of one series, oldest first. */
 const monthsOf = async (folder: string): Promise<readonly string[]> =>
   (await namesIn(folder)).flatMap((name) => FILE.exec(name)?.[1] ?? []).sort()
 
 const sortedIn = async (folder: string): Promise<readonly string[]> => (await namesIn(folder)).toSorted()
 
-/** What others put between our folders is left alone. */
+/** Series in the folder. Folders with other names are ignored. */
 const seriesIn = async (root: string): Promise<readonly SeriesName[]> => {
   const series: SeriesName[] = []
   for (const venue of (await sortedIn(root)).filter((name) => venueName(name) === name)) {
@@ -178,10 +178,10 @@ const byMonth = (bars: readonly HistoryBar[]): ReadonlyMap<string, readonly Hist
   return months
 }
 
-/** The names of drafts, and those of earlier versions. */
+/** Names of drafts, including those of earlier versions. */
 const DRAFT = /^\.\d{4}-\d{2}\.parquet\.[\w-]+\.(?:tmp|partial)$/
 
-/** A crash leaves the file as it was, or as it is to be. */
+/** A crash leaves either the old file or the new one. */
 const replaceFile = async (folder: string, name: string, bytes: Uint8Array): Promise<void> => {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await removeLeftOver(folder, DRAFT)
@@ -190,9 +190,9 @@ const replaceFile = async (folder: string, name: string, bytes: Uint8Array): Pro
 }
 
 /**
- * Runs while no other process changes the files of this folder. Two that read, merge and write at the same time would
- * lose the bars of one. `assertHeld` throws where the lock was taken from a holder that was only asleep: it must write
- * nothing any more.
+ * Runs while no other process changes the files of this folder. Two processes that read, merge and write at the same
+ * time would lose the bars of one. `assertHeld` throws if the lock was taken over, for example while this process
+ * slept: the caller must then write nothing more.
  */
 export const withSeriesLock = async <T>(
   folder: string,
@@ -215,7 +215,7 @@ const hashOf = async (path: string): Promise<string> =>
     .update(await readFile(path))
     .digest('hex')
 
-/** A damaged or missing file is made again. */
+/** False for a damaged or missing file, so that it is made again. */
 const isMadeOf = async (path: string, note: string): Promise<boolean> =>
   (await exists(path)) &&
   (await summaryOfBarFile(path).then(

@@ -29,12 +29,12 @@ import { openTableFile, type TableRow } from './table-rows.ts'
 
 /** Bars that are held in memory before they are stored. */
 const HELD_MAX = 200_000
-/** Faults that are listed; all are counted. */
+/** Number of errors that are listed. All errors are counted. */
 const LISTED_MAX = 10
-/** A file with more bad rows than this is read in a wrong way. */
+/** Share of bad rows above which the file was probably misread. */
 const BAD_SHARE_MAX = 0.1
 
-/** Reads a file of any form we know and merges its bars into the store. */
+/** Reads a file in any known format and merges its bars into the store. */
 export const importFile = async (
   path: string,
   options: ImportOptions,
@@ -83,7 +83,7 @@ interface Market {
   bars: { readonly number: number; readonly bar: HistoryBar }[]
 }
 
-/** Bars as they are read, by market, and what could not be used. */
+/** Bars by market as they are read, and the rows that could not be used. */
 class Collected {
   readonly faults: string[] = []
   skipped = 0
@@ -118,7 +118,7 @@ class Collected {
     }
   }
 
-  /** Everything that is held, with what does not fit into its series left out. */
+  /** Returns all bars held. Bars that do not fit into their series are left out. */
   take(): readonly (readonly [SeriesName, readonly HistoryBar[]])[] {
     if (this.skipped > this.#rows * BAD_SHARE_MAX && this.skipped > LISTED_MAX) {
       throw new HistoryError(
@@ -152,7 +152,7 @@ class Collected {
   }
 
   #marketOf({ venue: inRow, symbol: rowSymbol }: ImportedBar): Market {
-    // What the row names is true; the command line is for files that do not say it.
+    // The row's own venue and symbol take precedence. The command line applies to files that do not name them.
     const venue = inRow ?? this.#options.venue
     if (venue === undefined) throw new HistoryError(`${this.#path} names no venue: add --exchange`)
     const symbol = rowSymbol ?? this.#symbolOf(venue)
@@ -172,7 +172,7 @@ class Collected {
     throw new HistoryError(`${this.#path}: ${meant.reason}`)
   }
 
-  /** As the times say; a file with a single time needs to be explained. */
+  /** Bar length that the times show. A file with a single time needs `--timeframe`. */
   #secondsOf(times: readonly number[]): number {
     const named = this.#options.seconds ?? timeframeSeconds(this.#inName?.timeframe ?? '')
     const found = commonDistance(times)
@@ -194,7 +194,7 @@ class Collected {
   }
 }
 
-/** The most frequent distance of neighbours in seconds, of equally frequent ones the shortest; null without one. */
+/** The most frequent distance of neighbours in seconds, and the shortest of equally frequent ones. Null without one. */
 const commonDistance = (times: readonly number[]): number | null => {
   const sorted = [...new Set(times)].sort((one, other) => one - other)
   const counts = new Map<number, number>()

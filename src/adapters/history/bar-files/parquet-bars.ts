@@ -9,7 +9,7 @@ import { HistoryError } from '../../../ports/bar-history.ts'
 const VALUE_COLUMNS = ['open', 'high', 'low', 'close', 'volume'] as const
 const COLUMNS = ['open_time', ...VALUE_COLUMNS] as const
 
-/** Bars in the order in which they are given. `note` is kept in the file, under our name. */
+/** Encodes bars in the given order. `note` is stored in the file, under our name. */
 export const encodeBars = async (bars: readonly HistoryBar[], note: string): Promise<Uint8Array> => {
   const writer = new ByteWriter()
   await parquetWrite({
@@ -29,7 +29,7 @@ export const encodeBars = async (bars: readonly HistoryBar[], note: string): Pro
       {
         name: 'open_time',
         data: BigInt64Array.from(bars, ({ openMs }) => BigInt(openMs)),
-        // Times at equal distances take next to no space.
+        // Times at equal distances compress to almost nothing.
         encoding: 'DELTA_BINARY_PACKED',
       },
       ...VALUE_COLUMNS.map((name) => ({ name, data: Float64Array.from(bars, (bar) => bar[name]) })),
@@ -45,7 +45,7 @@ export const encodeBars = async (bars: readonly HistoryBar[], note: string): Pro
 const ROW_GROUP_ROWS = 100_000
 const NOTE_KEY = 'signal-engine'
 
-/** In the order of the file. */
+/** Bars in the order of the file. */
 export const readBarFile = async (path: string): Promise<readonly HistoryBar[]> =>
   explained(path, async () => {
     const file = await bufferOf(path)
@@ -82,14 +82,14 @@ const numberAt = (values: ArrayLike<number> | undefined, index: number): number 
 export interface BarFileSummary {
   readonly bars: number
   readonly bytes: number
-  /** Of the smallest and the largest time; null where the file does not say. */
+  /** Open times of the first and the last bar. Null if the file has no statistics. */
   readonly firstOpenMs: number | null
   readonly lastOpenMs: number | null
-  /** What was noted when it was written; null for files of others. */
+  /** Note that was stored with the bars; null for files of other programs. */
   readonly note: string | null
 }
 
-/** From the footer alone. */
+/** Reads the footer only. */
 export const summaryOfBarFile = async (path: string): Promise<BarFileSummary> =>
   explained(path, async () => {
     const file = await bufferOf(path)

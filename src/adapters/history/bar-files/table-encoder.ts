@@ -2,7 +2,7 @@ import type { SchemaElement } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 import type { TableCell, TableColumn, TableColumnType, TableEncoder } from '../../../ports/bar-history.ts'
 
-/** Any table as Parquet, one row group per call: memory does not grow with the table. */
+/** Encodes any table as Parquet, one row group per call: memory does not grow with the table. */
 export const createTableEncoder = (columns: readonly TableColumn[]): TableEncoder => {
   const writer = new ByteWriter()
   const schema: SchemaElement[] = [
@@ -10,7 +10,7 @@ export const createTableEncoder = (columns: readonly TableColumn[]): TableEncode
     ...columns.map(({ name, type }) => ({ name, repetition_type: 'OPTIONAL', ...ELEMENTS[type] }) as const),
   ]
   const parquet = new ParquetWriter({ writer, schema, createdBy: 'signal-engine' })
-  /** What was written since the last call. The writer goes on counting its place in the file. */
+  /** The bytes written since the last call. The writer keeps counting its position in the file. */
   const taken = (): Uint8Array => {
     const bytes = writer.getBytes().slice()
     writer.index = 0

@@ -8,22 +8,22 @@ import { jsonCellsOf, jsonColumnsOf } from '../../../core/market/history/cells.t
 import { splitterOf } from '../../../core/market/history/import-rows.ts'
 import { HistoryError } from '../../../ports/bar-history.ts'
 
-/** A row as text, whatever the file is. The first one may hold the names of the columns. */
+/** A row as text, in any file format. The first row may hold the names of the columns. */
 export interface TableRow {
-  /** Line or row of the file, from 1. */
+  /** Line or row of the file, counted from 1. */
   readonly number: number
   readonly cells: readonly string[]
-  /** Why there are no cells; null where there are. */
+  /** The reason why there are no cells; null if there are cells. */
   readonly fault: string | null
 }
 
 export interface TableFile {
-  /** For people. */
+  /** Format, as shown to the user. */
   readonly kind: 'CSV' | 'CSV.gz' | 'JSON lines' | 'JSON lines.gz' | 'Parquet'
   rows(): AsyncIterable<readonly TableRow[]>
 }
 
-/** Knows the kind of a file by its first bytes, not by its name. */
+/** Detects the format of a file by its first bytes, not by its name. */
 export const openTableFile = async (
   path: string,
   onProgress: (doneBytes: number, totalBytes: number) => void,
@@ -39,7 +39,7 @@ export const openTableFile = async (
     let done = 0
     file.on('data', (chunk) => onProgress((done += chunk.length), size))
     if (!isZipped) return file
-    // An error of the file must end the unpacked stream as well.
+    // An error of the file must also end the unpacked stream.
     const unpacked = zlib.createGunzip()
     file.on('error', (error) => unpacked.destroy(error))
     return file.pipe(unpacked)
@@ -87,7 +87,7 @@ const firstCharacter = async (stream: Readable, path: string): Promise<string> =
   }
 }
 
-/** Rows are handed on in groups: one at a time costs more than reading them. */
+/** Rows are passed on in groups: passing single rows costs more than reading them. */
 const GROUP_ROWS = 5000
 
 async function* linesOf(stream: Readable, path: string): AsyncGenerator<readonly [number, string]> {
@@ -124,7 +124,7 @@ const csvRows = (stream: Readable, path: string): AsyncIterable<readonly TableRo
     (async function* () {
       let split: ReturnType<typeof splitterOf> | null = null
       for await (const [number, text] of linesOf(stream, path)) {
-        // A site that signs its files with its address in the first line, or a remark.
+        // Skips a remark, or the address that some sites put into the first line of their files.
         if (split === null && /^(?:https?:\/\/[^,;\t]*$|#)/.test(text)) continue
         split ??= splitterOf(text)
         const cells = split(text)
@@ -179,7 +179,7 @@ async function* parquetRows(
   }
 }
 
-/** A time becomes the text of a time, whatever its unit in the file. */
+/** Converts a time in any unit to text. */
 const textOf = (value: unknown): string => {
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? '' : value.toISOString()
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint'
@@ -189,7 +189,7 @@ const textOf = (value: unknown): string => {
 
 type Unpack = (bytes: Uint8Array) => Uint8Array
 
-/** Of Node from 22.15 on. */
+/** Available from Node 22.15. */
 const unpackZstd = (zlib as { readonly zstdDecompressSync?: Unpack }).zstdDecompressSync
 
 const COMPRESSORS: Compressors = {

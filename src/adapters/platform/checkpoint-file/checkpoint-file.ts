@@ -6,7 +6,7 @@ import { withFileLock } from '../../file-lock.ts'
 import { exists, orNull, syncFolderOf, withDraft } from '../../files.ts'
 
 export interface CheckpointFileLimits {
-  /** Beyond this size the file is rewritten with its newest notes. */
+  /** Size beyond which the file is rewritten with its newest notes. */
   readonly bytesMax: number
   readonly notesKept: number
 }
@@ -20,7 +20,7 @@ export const checkpointFile = (
 
   async read(which) {
     const newest = which === 'newest' ? await readEnd(path, NEWEST_BYTES) : NOTHING
-    // No note at all near the end is no reason to believe that there is none.
+    // Without any note near the end, more of the file is read: older notes may exist.
     return newest.notes.length > 0 ? newest : await readEnd(path, READ_BYTES_MAX)
   },
 
@@ -28,7 +28,7 @@ export const checkpointFile = (
     await appendKept(path, asEntry(note))
     if ((await sizeOf(path)) <= bytesMax) return
     await withFileLock(lockOf(path), async ({ isStillOurs }) => {
-      // Another process may have done it meanwhile.
+      // Another process may have compacted the file meanwhile.
       if ((await sizeOf(path)) > bytesMax) await compact(path, notesKept, isStillOurs)
     })
   },
@@ -46,9 +46,9 @@ export const checkpointFile = (
 })
 
 const NOTHING: StoredCheckpoints = { notes: [], unreadable: 0 }
-/** Holds about fifty notes: enough that one written late by another process does not hide a larger one. */
+/** Size of about fifty notes. A note that another process wrote late then does not hide a larger one. */
 const NEWEST_BYTES = 64 * 1024
-/** The file stays far below this; a larger one was not written by us. */
+/** The file stays far below this. A larger one was not written by this program. */
 const READ_BYTES_MAX = 16 * 1024 * 1024
 
 const readEnd = async (path: string, bytesMax: number): Promise<StoredCheckpoints> => {
@@ -62,28 +62,28 @@ const readEnd = async (path: string, bytesMax: number): Promise<StoredCheckpoint
   return readEntries(start === 0 ? content : content.slice(nextEntryIn(content)))
 }
 
-/** Where the first whole entry begins; what stands before it may be half of an older note. */
+/** Start of the first whole entry. The text before it may be half of an older note. */
 const nextEntryIn = (content: string): number => {
   const at = content.indexOf('\n\n\n')
   return at === -1 ? content.length : at
 }
 
-/** 0 if another process has set the file aside meanwhile, and the note with it. */
+/** 0 if another process has set the file aside meanwhile, together with the note. */
 const sizeOf = async (path: string): Promise<number> => (await orNull('ENOENT', stat(path)))?.size ?? 0
 
-/** Held while the file is replaced. */
+/** Lock that is held while the file is replaced. */
 const lockOf = (path: string): string => `${path}.lock`
 
 /**
- * Another process may be replacing the file: then the note may lie in the old one, and is not in the new one if that was
- * read before it came. A process that begins later reads it. So a note counts when it is in the file while no other
- * process replaces it; a note that is there twice does no harm.
+ * Another process may be replacing the file. The note may then be in the old file and missing from the new one, if the
+ * old file was read before the note was written. A replacement that starts later includes the note. A note therefore
+ * counts when it is in the file while no other process replaces it. A note that is stored twice does no harm.
  */
 const appendKept = async (path: string, entry: string): Promise<void> => {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   await using file = await appendDurably(path, entry)
   const { ino } = await file.stat()
-  // It is open, so its number is not given to another file.
+  // The file is open, so its inode number is not given to another file.
   const isInPlace = async (): Promise<boolean> => (await orNull('ENOENT', stat(path)))?.ino === ino
   const isBeingReplaced = await exists(lockOf(path))
   if (!isBeingReplaced && (await isInPlace())) return
@@ -92,7 +92,7 @@ const appendKept = async (path: string, entry: string): Promise<void> => {
   })
 }
 
-/** One write and one sync. */
+/** Appends with one write and one sync. */
 const appendDurably = async (path: string, entry: string): Promise<FileHandle> => {
   const file = await open(path, 'a', 0o600)
   try {
@@ -114,7 +114,7 @@ const writeWhole = async (file: FileHandle, entry: string): Promise<void> => {
   await file.sync()
 }
 
-/** Keeps the newest notes, in a new file that takes the place of the old one at once. */
+/** Keeps the newest notes, in a new file that replaces the old one atomically. */
 const compact = async (
   path: string,
   notesKept: number,
@@ -129,10 +129,10 @@ const compact = async (
   })
 }
 
-/** Two line ends first: they close a piece that a crash left without one, so it spoils nothing but itself. */
+/** Two line ends come first. They end a piece that a crash cut off, so that only that piece is lost. */
 const asEntry = (note: string): string => `\n\n${note}`
 
-/** Finds the whole notes in a file, or in the end of one. */
+/** Finds the whole notes in a file, or in its end. */
 const readEntries = (content: string): StoredCheckpoints => {
   const notes: SignedCheckpoint[] = []
   let unreadable = 0

@@ -50,7 +50,7 @@ describe('steady time', () => {
     const { sources, time, pass } = machine()
     pass(2000)
     expect(time.now()).toBe(START_MS + 2000)
-    // As on Linux: the monotonic clock stands still.
+    // The monotonic clock stands still, as on Linux.
     sources.wall += HOUR_MS
     sources.uptime += HOUR_MS
     pass(1000)

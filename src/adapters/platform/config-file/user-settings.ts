@@ -12,7 +12,7 @@ const HEADER = `# Settings of this installation: what differs from config/defaul
 # Secrets may be among them, so only the owner can read this file.
 `
 
-/** The text of the file with these values. Comments and order stay where possible. */
+/** The text of the file with these values. Comments and order are kept where possible. */
 export const userSettingsText = (currentText: string | null, values: JsonObject): string => {
   if (currentText === null) return freshText(values)
   const edited = editedText(parseDocument(currentText), values)
@@ -36,7 +36,7 @@ const editedText = (document: Document, values: JsonObject): string | null => {
   for (const { path, value } of leavesOf(values)) {
     if (!sameValue(valueAt(current, path), value)) set(document, path, value)
   }
-  // After the new values: a group that holds one keeps its comments.
+  // Removed after the new values are set: a group that holds a new value keeps its comments.
   for (const { path } of leavesOf(current)) {
     if (valueAt(values, path) === undefined) remove(document, path)
   }
@@ -44,7 +44,7 @@ const editedText = (document: Document, values: JsonObject): string | null => {
   return document.toString({ lineWidth: 0 })
 }
 
-/** What stands where a group belongs makes room for it. */
+/** Sets a value. A scalar where a group is needed is replaced by an empty group. */
 const set = (document: Document, path: KeyPath, value: Json): void => {
   path.slice(0, -1).forEach((_, index) => {
     const above = path.slice(0, index + 1)
@@ -54,7 +54,7 @@ const set = (document: Document, path: KeyPath, value: Json): void => {
   document.setIn(path, value)
 }
 
-/** Groups that become empty go too. */
+/** Removes a value, and groups that become empty. */
 const remove = (document: Document, path: KeyPath): void => {
   if (path.length === 0 || !document.hasIn(path)) return
   document.deleteIn(path)
@@ -77,13 +77,16 @@ export interface CreatedUserSettings {
   readonly path: string
 }
 
-/** `config/user.yaml` of a first run. One of several processes creates it; a file that exists stays as it is. */
+/**
+ * Creates `config/user.yaml` on the first run. If several processes try, one creates it. An existing file stays as it
+ * is.
+ */
 export const createUserSettings = async (home: string, values: JsonObject): Promise<CreatedUserSettings> => {
   const path = userSettingsPath(home)
   return { status: await createFile(path, userSettingsText(null, values)), path }
 }
 
-/** Creates the file with its whole text, or leaves the one that exists. */
+/** Creates the file with its whole text, or leaves an existing one. */
 export const createFile = async (path: string, text: string): Promise<'created' | 'exists'> =>
   reporting(path, async () => {
     await mkdir(dirname(path), { recursive: true })
@@ -91,8 +94,8 @@ export const createFile = async (path: string, text: string): Promise<'created' 
   })
 
 /**
- * Replaces the file in one step, so that a reader or a crash meets the old text or the new, never a part.
- * Says `moved` and writes nothing when the file no longer holds `expected` (null = no file).
+ * Replaces the file in one step: a reader or a crash sees the old text or the new one, never a part.
+ * Returns `moved` and writes nothing when the file no longer holds `expected` (null = no file).
  */
 export const replaceFile = async (
   path: string,
@@ -100,7 +103,7 @@ export const replaceFile = async (
   expected: string | null,
 ): Promise<'written' | 'moved'> =>
   reporting(path, async () => {
-    // Through a link, or the next edit of the real file would change nothing.
+    // Resolves links. Replacing the link would disconnect it from the real file.
     const target = (await orNull('ENOENT', realpath(path))) ?? path
     await mkdir(dirname(target), { recursive: true })
     return withDraft(target, text, async (draft) => {

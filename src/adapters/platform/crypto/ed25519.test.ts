@@ -88,7 +88,7 @@ it('refuses every encoding of a key beyond the field', async () => {
   }
 })
 
-/** What the owner of a key could make with zero as its secret number: the equation holds. */
+/** Signature that the owner of a key could make with zero as the secret nonce. The equation holds. */
 it('refuses a nonce of small order', async () => {
   const secret = createHash('sha512').update(SEED).digest().subarray(0, 32)
   secret.writeUInt8(secret.readUInt8(0) & 0xf8, 0)

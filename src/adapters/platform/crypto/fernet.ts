@@ -16,11 +16,11 @@ export const encryptFernet = (
   return base64Url(Buffer.concat([signed, macOf(signing, signed)]))
 }
 
-/** What the token holds, however old it is; null when it is damaged or made with another key. */
+/** Content of the token, whatever its age. Null if the token is damaged or was made with another key. */
 export const decryptFernet = (key: string, token: string): Buffer | null => {
   const { signing, encryption } = halvesOf(key)
   const bytes = Buffer.from(token, 'base64url')
-  // Node skips what is not base64; a token that does not come back the same was never one.
+  // Node ignores characters that are not base64. A token that does not encode back to itself is invalid.
   if (base64Url(bytes) !== token) return null
   if (bytes.length < TOKEN_BYTES_MIN || (bytes.length - FIXED_BYTES) % BLOCK_BYTES !== 0) return null
   if (bytes.readUInt8(0) !== VERSION) return null
@@ -31,7 +31,7 @@ export const decryptFernet = (key: string, token: string): Buffer | null => {
   try {
     return Buffer.concat([decipher.update(signed.subarray(HEADER_BYTES + IV_BYTES)), decipher.final()])
   } catch {
-    // Wrong padding under a right MAC: the token was made wrongly, which is one more way to be damaged.
+    // Wrong padding under a right MAC: the token was built wrongly and counts as damaged.
     return null
   }
 }
@@ -53,7 +53,7 @@ const halvesOf = (key: string): { readonly signing: Buffer; readonly encryption:
 const macOf = (signing: Buffer, signed: Buffer): Buffer =>
   createHmac('sha256', signing).update(signed).digest()
 
-/** Fernet keeps the padding that Node's base64url leaves out. */
+/** Fernet uses the padding that Node's base64url leaves out. */
 const base64Url = (bytes: Buffer): string => {
   const text = bytes.toString('base64url')
   return text + '='.repeat((4 - (text.length % 4)) % 4)

@@ -17,9 +17,9 @@ import { createEphemeralIdentity, publicKeyOf, type Identity } from './identity.
 
 export interface IdentityOptions {
   readonly home: string
-  /** SVC_MASTER_PASSWORD; empty counts as not set. */
+  /** SVC_MASTER_PASSWORD. An empty value counts as not set. */
   readonly password: string | undefined
-  /** SVC_DEV_MODE: the key may be written in plain text. */
+  /** SVC_DEV_MODE: the key may be saved in plain text. */
   readonly devMode: boolean
   readonly nodePrefix: string
   readonly clock: Pick<Clock, 'now'>
@@ -32,8 +32,8 @@ export interface LoadedIdentity {
 }
 
 /**
- * The identity of this node, created on first need and never overwritten. Throws SecurityError when a new
- * one may not be saved, IdentityUnreadableError when the saved one cannot be opened, IdentityMissingError when it is gone.
+ * The identity of this node, created on first use and never overwritten. Throws SecurityError when a new one may not be
+ * saved, IdentityUnreadableError when the saved one cannot be opened, IdentityMissingError when it is gone.
  */
 export const loadIdentity = async (options: IdentityOptions): Promise<LoadedIdentity> => {
   const path = identityPath(options.home)
@@ -44,11 +44,11 @@ export const loadIdentity = async (options: IdentityOptions): Promise<LoadedIden
   const file = await fileOf(identity, options)
   const created = await createPrivateFile(path, `${JSON.stringify(file, null, 2)}\n`)
   if (created) return { status: 'created', identity, encrypted: 'kdf' in file }
-  // Another process was first, and its identity is now this node's.
+  // Another process created the identity first. This node uses it.
   return loadIdentity(options)
 }
 
-/** Throws what `loadIdentity` would throw, and writes nothing. */
+/** Throws the same errors as `loadIdentity`, and writes nothing. */
 export const checkIdentity = async (options: IdentityOptions): Promise<void> => {
   if ((await savedIdentity(options)) === null) requireProtection(options)
 }
@@ -61,7 +61,7 @@ const savedIdentity = async ({ home, password }: IdentityOptions): Promise<Loade
   return null
 }
 
-/** Saves the identity that will follow this one, or finds the one that was saved before. It counts for nothing yet. */
+/** Saves the identity that will follow this one, or returns the one saved earlier. It has no effect yet. */
 export const prepareSuccessor = async (options: IdentityOptions): Promise<Identity> => {
   const path = successorPath(options.home)
   const saved = await readPrivateFile(path)
@@ -72,16 +72,16 @@ export const prepareSuccessor = async (options: IdentityOptions): Promise<Identi
   const identity = { ...createEphemeralIdentity(options.nodePrefix), ephemeral: false }
   const file = await fileOf(identity, options)
   if (await createPrivateFile(path, `${JSON.stringify(file, null, 2)}\n`)) return identity
-  // Another process was first. A key that is saved nowhere must not get into the log.
+  // Another process saved a successor first. A key that is not saved must not get into the log.
   return prepareSuccessor(options)
 }
 
-/** The successor takes the place of the identity, which is kept beside it under its own name. */
+/** Replaces the identity by its successor. The old identity is kept beside it under its own name. */
 export const installSuccessor = async (home: string): Promise<void> => {
   const path = identityPath(home)
   const text = (await readPrivateFile(path)) ?? ''
   const retired = parseIdentityFile(text).node_id
-  // It is there already where an earlier attempt was cut off: named by its key, it can only be the same one.
+  // After an interrupted attempt the file exists already. Its name contains the node id, so it is the same identity.
   await createPrivateFile(join(dirname(path), `${retired}.retired.json`), text)
   await rename(successorPath(home), path)
   await syncFolderOf(path)

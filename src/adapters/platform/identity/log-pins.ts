@@ -4,8 +4,8 @@ import { jsonIn, readTextFile } from '../../files.ts'
 import { replacePrivateFile } from '../crypto/private-file.ts'
 
 /**
- * Which logs this identity has written to: for each place the hash of the first event. Kept beside the key and not beside
- * the log, so that whoever can exchange the log cannot exchange this.
+ * The logs to which this identity has written: for each place the hash of the first event. Kept beside the key and not
+ * beside the log, so that an attacker who can replace the log cannot replace this record.
  */
 export interface LogPins {
   /** Null while nothing is pinned for this place. */

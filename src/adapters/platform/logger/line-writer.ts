@@ -1,18 +1,18 @@
 import { writeSync } from 'node:fs'
 
-/** Lines that wait for a file or a reader; beyond it new ones are lost and counted. */
+/** Size of the lines that wait for a file or a reader. Beyond it new lines are dropped and counted. */
 export const WAITING_BYTES_MAX = 1024 * 1024
 
-/** How often waiting lines are tried again. */
+/** Interval between attempts to write waiting lines. */
 const AGAIN_MS = 10
 
-/** At the end of the process: how long a slow reader gets for what still waits. */
+/** Attempts at the end of the process to write the remaining lines to a slow reader. */
 const LAST_TRIES = 20
 const LAST_PAUSE_MS = 50
 
 /**
- * Writes lines at once, since the last one before an exit is the one that matters, and never waits for whoever takes them:
- * a full disk or a reader that stands still must stop the log, not the service.
+ * Writes lines at once, because the last one before an exit matters most, and never waits for the reader: a full disk
+ * or a stalled reader must stop the log, not the service.
  */
 export class LineWriter {
   readonly #fd: number
@@ -37,7 +37,7 @@ export class LineWriter {
     this.#flush()
   }
 
-  /** How many lines were lost since it was asked last; 0 as long as others still wait. */
+  /** Number of lines dropped since the last call; 0 while other lines still wait. */
   takeLost(): number {
     if (this.#waiting.length > 0) return 0
     const lost = this.#lost
@@ -45,7 +45,7 @@ export class LineWriter {
     return lost
   }
 
-  /** For the end of the process, when no timer runs any more. */
+  /** Writes the remaining lines at the end of the process, when no timer runs any more. */
   finish(): void {
     const pause = new Int32Array(new SharedArrayBuffer(4))
     for (let tries = 0; this.#waiting.length > 0 && tries < LAST_TRIES; tries += 1) {
@@ -64,9 +64,9 @@ export class LineWriter {
       }
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
-      // Nobody will ever read it.
+      // The reader is gone for good.
       if (code === 'EPIPE' || code === 'EBADF') return this.#end()
-      // A full disk may get space, and a reader may go on. No process is kept alive for it.
+      // A full disk may get space, and a reader may resume. The timer does not keep the process alive.
       if (this.#isTriedAgain) return
       this.#isTriedAgain = true
       setTimeout(() => {

@@ -19,7 +19,7 @@ export interface FindRules {
   readonly resolve: Resolve
 }
 
-/** Where an endpoint is now, if we may go there. One address inside our own network condemns them all. */
+/** Address of an endpoint, if requests to it are allowed. One private address of the host refuses the endpoint. */
 export const findAddress = async (endpoint: string, rules: FindRules): Promise<Found> => {
   const checked = ENDPOINT.safeParse(endpoint)
   if (!checked.success)
@@ -37,7 +37,7 @@ export const findAddress = async (endpoint: string, rules: FindRules): Promise<F
   return { status: 'found', url, host, addresses }
 }
 
-/** As every other program on this machine resolves names, the hosts file included. */
+/** Resolves names as other programs on this machine do, including the hosts file. */
 export const resolveBySystem: Resolve = async (hostname) => {
   const found = await lookup(hostname, { all: true, verbatim: true })
   return found.map(({ address }) => address)
@@ -48,12 +48,12 @@ const ENDPOINT = httpUrl()
 /** Why an address is not one of the public internet. */
 export type AddressKind = 'loopback' | 'private' | 'link-local' | 'multicast' | 'unspecified' | 'reserved'
 
-/** Null for an address that anybody on the internet could reach; everything that is not known to be is refused. */
+/** Null for an address that is reachable from the public internet. Every other address is refused. */
 export const refusedKindOf = (address: string): AddressKind | null => {
   const bare = address.replace(/%.*$/, '')
   if (isIP(bare) === 0) return 'reserved'
   if (isIPv4(bare)) return kindOf(bare, 'ipv4')
-  // A block list applies the rules for IPv4 to IPv4-mapped addresses, but does not know those of NAT64.
+  // The block list applies the rules for IPv4 to IPv4-mapped addresses, but not to NAT64 addresses.
   const translated = NAT64.exec(new URL(`http://[${bare}]`).hostname)
   if (translated !== null) return refusedKindOf(`::ffff:${translated[1] ?? 0}:${translated[2] ?? 0}`)
   const isPublic = GLOBAL.check(bare, 'ipv6') || MAPPED.check(bare, 'ipv6')

@@ -18,13 +18,13 @@ import { isTooFarAhead, timestamp } from '../../../core/shared/time.ts'
 export interface PolledRow {
   readonly type: string
   readonly payload: JsonObject
-  /** When it was observed, as the producer says. */
+  /** Time of observation, as the producer reports it. */
   readonly ts: Timestamp | null
   readonly dedupeKey: string | null
 }
 
 export interface RejectedRow {
-  /** Its place in the response, from 0. */
+  /** Position in the response, from 0. */
   readonly index: number
   readonly reason: string
 }
@@ -33,23 +33,23 @@ export type Reading =
   | {
       readonly status: 'read'
       readonly rows: readonly PolledRow[]
-      /** The first ones. */
+      /** The first rejected rows. */
       readonly rejected: readonly RejectedRow[]
-      /** How many items were skipped and why the first was; null if none was. */
+      /** Number of skipped items and the reason of the first; null if none was skipped. */
       readonly summary: string | null
     }
-  /** JSON, but not of the form that is asked for. */
+  /** The response is JSON, but not in the required form. */
   | { readonly status: 'unusable'; readonly reason: string }
   | { readonly status: 'malformed'; readonly reason: string }
 
 export interface ReadingRules {
   readonly now: Timestamp
-  /** Of the producer: it may say nothing about others. */
+  /** Domain of the producer. Rows of other domains are rejected. */
   readonly domain: string
   readonly futureSkewSecondsMax: number
 }
 
-/** The response of an endpoint. Items that may not be stored are skipped; the others stand as they came. */
+/** Reads the response of an endpoint. Items that may not be stored are skipped; the others are kept unchanged. */
 export const readResponse = (body: Uint8Array, rules: ReadingRules): Reading => {
   if (body.length === 0) return { status: 'unusable', reason: 'the response is empty' }
   const parsed = parse(body)
@@ -97,7 +97,7 @@ const parse = (body: Uint8Array): Parsed => {
     if (hasTooManyValues(text)) return OVERSIZED
     return { status: 'parsed', value: JSON.parse(text) as unknown }
   } catch (error) {
-    // The decoder's and the parser's: their messages may quote the response, and it may be anything.
+    // The error comes from the decoder or the parser. Its message may quote the response, whose content is untrusted.
     if (error instanceof TypeError) return { status: 'malformed', reason: 'the response is not UTF-8' }
     if (error instanceof SyntaxError) return { status: 'malformed', reason: 'the response is not JSON' }
     throw error
@@ -137,7 +137,7 @@ const ITEM = z
     }
   })
 
-/** The row, or what is wrong with the item. */
+/** The row, or the error in the item. */
 const rowOf = (item: unknown, { now, domain, futureSkewSecondsMax }: ReadingRules): PolledRow | string => {
   const checked = ITEM.safeParse(item)
   if (!checked.success) {

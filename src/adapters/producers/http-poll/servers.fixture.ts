@@ -35,7 +35,7 @@ export const listen = async (server: Server, host = '127.0.0.1') => {
   server.on('connection', (socket: Socket) => {
     connections += 1
     sockets.add(socket)
-    // What a poll breaks off ends here with an error that says nothing new.
+    // A poll that is aborted ends here with an error that needs no handling.
     socket.on('error', () => {})
   })
   server.listen(0, host)

@@ -30,7 +30,7 @@ const closes = fc
   .map(([start, moves]) => pathOf(start, moves, (close, move) => close * (1 + move)))
   .filter((path) => new Set(path.slice(-20)).size > 1)
 
-/** TA-Lib's answers are as long as its input: those that need history stand first, zeros fill the end. */
+/** Newest value of TA-Lib's output, which is as long as its input: values come first, zeros fill the end. */
 const newest = (output: readonly number[], lookback: number): number => output.at(-1 - lookback)!
 
 const RUNS = { seed: 20, numRuns: 60 }

@@ -2,8 +2,8 @@ import { BollingerBands } from 'trading-signals'
 import { clamp01 } from '../../../core/shared/numbers.ts'
 
 /**
- * Wilder's: the first averages are means, later ones move by one part of the period; null before there are as many
- * changes. The library's own takes forty times as long and calls prices that never moved overbought.
+ * Wilder's index: the first averages are means, later ones move by one part of the period. Null until there are as many
+ * changes as the period has. The library's own takes forty times as long and calls prices that never moved overbought.
  */
 export const relativeStrengthOf = (closes: readonly number[], period: number): number | null => {
   if (closes.length <= period) return null
@@ -18,7 +18,10 @@ export const relativeStrengthOf = (closes: readonly number[], period: number): n
   return gain + loss === 0 ? BALANCE : 100 * (gain / (gain + loss))
 }
 
-/** Seeded by the mean of the first closes. The library seeds with the first close alone, which lingers. */
+/**
+ * Exponential average, seeded by the mean of the first closes. The library seeds with the first close alone, which
+ * lingers.
+ */
 export const exponentialAverageOf = (closes: readonly number[], period: number): number | null => {
   if (closes.length < period) return null
   const weight = 2 / (period + 1)
@@ -30,7 +33,7 @@ export const exponentialAverageOf = (closes: readonly number[], period: number):
   return average
 }
 
-/** Where the last close lies between the bands, 0 at the lower and 1 at the upper; null if they have no width. */
+/** Position of the last close between the bands: 0 at the lower, 1 at the upper one. Null if they have no width. */
 export const bandPositionOf = (
   closes: readonly number[],
   { period, deviations }: { readonly period: number; readonly deviations: number },
@@ -46,7 +49,7 @@ export const bandPositionOf = (
   return clamp01((close - bands.lower) / (bands.upper - bands.lower))
 }
 
-/** The last value against the mean of the last ones, itself among them; null if all are nothing. */
+/** Ratio of the last value to the mean of the last values, itself included. Null if all are zero. */
 export const ratioToMeanOf = (values: readonly number[], period: number): number | null => {
   const recent = values.slice(-period)
   const last = recent.at(-1)

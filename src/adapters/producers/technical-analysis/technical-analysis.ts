@@ -14,10 +14,10 @@ const RSI_PERIOD = 14
 const BANDS = { period: 20, deviations: 2 } as const
 const VOLUME_PERIOD = 20
 const LEVEL_BARS = 50
-/** A trend of so many standard deviations of a bar is as strong as trends get. */
+/** A trend of this many standard deviations of a bar counts as the strongest. */
 const FULL_TREND_SIGMAS = 4
 const TREND_THRESHOLD = 0.1
-/** What closed longer ago describes another market, whatever the other symbols do. */
+/** Maximum age of a symbol's last close. An older one describes another market, whatever the other symbols do. */
 const AGE_BARS_MAX = 2
 
 const rowOf = (symbol: SymbolView, market: MarketView): ProducedRow | null => {
@@ -37,7 +37,7 @@ const isRecent = ({ analysisBars }: SymbolView, { asOfMs, analysisBarSeconds }: 
   return last !== undefined && asOfMs - (last.openMs + barMs) <= AGE_BARS_MAX * barMs
 }
 
-/** Null before the indicator that needs the least history can speak. */
+/** Null until there is enough history for the first indicator. */
 const payloadOf = ({ symbol, analysisBars, variance }: SymbolView): JsonObject | null => {
   const closes = closesOf(analysisBars)
   const close = closes.at(-1)
@@ -61,7 +61,7 @@ const payloadOf = ({ symbol, analysisBars, variance }: SymbolView): JsonObject |
   })
 }
 
-/** Closes as numbers. All but the newest were asked for the time before, and a bar has one history. */
+/** Closes as numbers. All but the newest were computed in the previous call, and a bar always has the same history. */
 const closesOf = (bars: readonly AnalysisBar[]): readonly number[] => {
   const [before, newest] = [bars.at(-2), bars.at(-1)]
   if (before === undefined || newest === undefined) return bars.map((bar) => priceNumber(bar.close))
@@ -78,7 +78,7 @@ const closesOf = (bars: readonly AnalysisBar[]): readonly number[] => {
   return closes
 }
 
-/** By the last of the bars. */
+/** Closes by the last of the bars. */
 const closesUpTo = new WeakMap<AnalysisBar, readonly number[]>()
 
 const trendStrengthOf = ({
@@ -101,7 +101,7 @@ const trendOf = (strength: number): (typeof DIRECTIONS)[number] => {
   return strength <= -TREND_THRESHOLD ? 'bearish' : 'neutral'
 }
 
-/** How far the close is from the lowest low and the highest high, as shares of itself. */
+/** Distance of the close from the lowest low and the highest high, as shares of the close. */
 const levelDistancesOf = (bars: readonly AnalysisBar[], close: number) => {
   if (bars.length < LEVEL_BARS) return { support_distance: null, resistance_distance: null }
   let { low, high } = bars.at(-1) as AnalysisBar

@@ -2,12 +2,12 @@ import type { QueryConfig } from 'pg'
 import { domainOf, stampedFrom, type Head, type LogRecord } from '../../../core/log/event.ts'
 import { refsOf } from '../../../core/log/refs.ts'
 
-/** Where every process hears that the head moved. */
+/** Channel on which every process is notified that the head moved. */
 export const HEAD_CHANNEL = 'signal_engine_head'
 
 /**
- * One statement, so one round trip and one transaction. It answers one row if the records are stored, none if the head is
- * elsewhere, and one that says `fenced` if the token is that of an earlier leader.
+ * One statement, so one round trip and one transaction. It returns one row if the records are stored, none if the head
+ * is elsewhere, and one with `fenced` if the token is that of an earlier leader.
  */
 export const appendStatement = (
   records: readonly LogRecord[],
@@ -35,12 +35,12 @@ export const appendStatement = (
 }
 
 /*
- * `ready` holds one row if the head is where it is expected, and everything else depends on it. Of two who see the
- * same head at once, the key of `events` lets one through; the other waits for it, is refused and stores nothing.
- * No row is ever updated: a long transaction elsewhere (a dump, a report) keeps the dead versions of a busy row
- * alive, and every append would have to walk past all of them. So the token is compared with a table that only grows,
- * not with the row of the heartbeat. A leader that is replaced while its statement runs either stored before anything
- * of the new one, whose first append then finds the head moved, or finds it moved itself.
+ * `ready` holds one row if the head is where it is expected, and everything else depends on it. If two processes see
+ * the same head at once, the key of `events` lets one through; the other waits for it, is refused and stores nothing.
+ * No row is ever updated: a long transaction elsewhere (a dump, a report) keeps the dead versions of a busy row alive,
+ * and every append would have to walk past all of them. The token is therefore compared with a table that only grows,
+ * not with the row of the heartbeat. A leader that is replaced while its statement runs has two outcomes. It stored
+ * before any event of the new leader, whose first append then finds the head moved. Or it finds the head moved itself.
  */
 const APPEND = `
 WITH fence AS MATERIALIZED (

@@ -7,7 +7,7 @@ const answer = (severity: string | undefined, code: string): DatabaseError =>
   Object.assign(new DatabaseError('as the server words it', 1, 'error'), { severity, code })
 
 it.each(['ERROR', 'FEHLER', 'ERREUR', 'ОШИБКА'])('takes %s for a refusal of the statement', (severity) => {
-  // Of two who append at once the second is refused so; it must not look like a lost connection.
+  // If two processes append at once, the second is refused with this code. It must not look like a lost connection.
   expect(isRefusedStatement(answer(severity, '23505'))).toBe(true)
   expect(asStoreError(answer(severity, '42501'))).not.toBeInstanceOf(StoreUnavailableError)
   expect(asStoreError(answer(severity, '40P01'))).toBeInstanceOf(StoreUnavailableError)

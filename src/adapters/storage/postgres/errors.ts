@@ -6,9 +6,9 @@ export class LogClosedError extends StoreUnavailableError {
 }
 
 /**
- * A refusal that answers the statement itself: the transaction is over and nothing of it was stored. The driver gives the
- * severity only in the language of the server (`FEHLER`, `ERREUR`), so there the code decides: those with which a server
- * also ends connections are left to be cleared up.
+ * A refusal that answers the statement itself: the transaction is over and nothing of it was stored. The driver gives
+ * the severity only in the language of the server (`FEHLER`, `ERREUR`), so the code decides. Codes with which a server
+ * also ends connections do not count as refusals.
  */
 export const isRefusedStatement = (error: unknown): error is DatabaseError =>
   error instanceof DatabaseError &&
@@ -21,7 +21,7 @@ const mayEndConnection = (code: string): boolean =>
 
 export const isUniqueViolation = (error: DatabaseError): boolean => error.code === '23505'
 
-/** What the server cannot do now is StoreUnavailableError; what it will never do is a bug, and a plain Error. */
+/** StoreUnavailableError for a failure that may pass. A plain Error for a refusal that will repeat, which is a bug. */
 export const asStoreError = (error: unknown): Error => {
   if (error instanceof StoreUnavailableError) return error
   if (isRefusedStatement(error) && !isTransient(error.code ?? ''))
@@ -42,7 +42,7 @@ const TRANSIENT_CLASSES = [
   '58', // the system below the server failed
   'XX', // corrupted data, internal errors
 ] as const
-// A server that became a standby takes no writes until the address leads to the new primary.
+// A server that became a standby accepts no writes until the address leads to the new primary.
 const READ_ONLY_TRANSACTION = '25006'
 
 const isTransient = (code: string): boolean =>

@@ -7,7 +7,7 @@ import { OutputRefusedError, type JobQueue, type QueuedJob, type TakenJob } from
 export interface PostgresJobQueueOptions {
   readonly url: string
   readonly queues: readonly string[]
-  /** A job that is not renewed for this long is given to somebody else. */
+  /** Time without renewal after which a job is given to another worker. */
   readonly leaseSeconds: number
   readonly onError: (error: Error) => void
 }
@@ -16,15 +16,15 @@ const SCHEMA = 'svc_jobs'
 const CONNECTIONS_MAX = 4
 const RETRIES_MAX = 5
 const KEPT_SECONDS = 30 * 86_400
-// A server that does not answer at all must not hold up a worker for ever. A large result takes its time.
+// A server that does not answer must not block a worker for ever. A large result needs time.
 const CONNECT_TIMEOUT_MS = 10_000
 const QUERY_TIMEOUT_MS = 60_000
-/** Whoever took a job may change it only while nobody else has: it was cancelled, or given away when it was not renewed. */
+/** A worker may change a job only while it holds the job: not after it was cancelled or given to another worker. */
 const OURS = `name = $1 AND id = $2 AND state = 'active' AND output->>'token' = $3`
 
 /**
- * Jobs of pg-boss in the database of the log, in a schema of their own. Its expiry is our lease: a job counts from
- * `started_on`, which is moved on while somebody works on it, so that the job of a process that was killed is taken up
+ * Jobs of pg-boss in the database of the log, in a schema of their own. The expiry of pg-boss is our lease: it counts
+ * from `started_on`, which a worker renews while it runs the job. The job of a killed process is therefore taken up
  * again after seconds, however long a job may take.
  */
 export const openPostgresJobQueue = async (options: PostgresJobQueueOptions): Promise<JobQueue> => {
@@ -79,7 +79,8 @@ export const openPostgresJobQueue = async (options: PostgresJobQueueOptions): Pr
     send: async (queue, id, data) => {
       await boss.send(queue, data, { id })
     },
-    // Like the library's, which can leave out none. In one step with the token: a job without one would be nobody's.
+    // Like the library's statement, which cannot exclude jobs. The token is set in the same step: a job without one
+    // would have no holder.
     take: async (queue, except = []) => {
       const token = randomUUID()
       const startedAt = new Date().toISOString()
@@ -108,7 +109,7 @@ export const openPostgresJobQueue = async (options: PostgresJobQueueOptions): Pr
       const later = `start_after = now() + interval '1 second'`
       await change(job, `${state}, ${ended}, ${later}`, { message: reason })
     },
-    // It does not count as an attempt.
+    // The take does not count as an attempt.
     giveBack: async (job, reason) => {
       await change(job, `state = 'retry', started_on = NULL`, reason === null ? null : { message: reason })
     },
@@ -134,7 +135,7 @@ export const openPostgresJobQueue = async (options: PostgresJobQueueOptions): Pr
   }
 }
 
-/** A value that it does not store, a limit of the server, or a text that is too long to be sent at all. */
+/** An error for a value that the server does not store, a limit of the server, or a text too long to be sent. */
 const isRefusal = (error: unknown): error is Error =>
   error instanceof RangeError || (error instanceof DatabaseError && /^(22|54)/.test(error.code ?? ''))
 

@@ -7,19 +7,19 @@ import { asStoreError } from './errors.ts'
 
 export interface PostgresLeadershipOptions {
   readonly url: string
-  /** A leader that stands still is replaced within this time. */
+  /** Time within which a leader that stands still is replaced. */
   readonly replacedWithinMs: number
   readonly timer: Timer
 }
 
-/** A row of the database with a heartbeat. Only the clock of the server decides when it has run out. */
+/** Leadership by a row of the database with a heartbeat. Only the clock of the server decides when it has expired. */
 export const postgresLeadership = ({
   url,
   replacedWithinMs,
   timer,
 }: PostgresLeadershipOptions): Leadership & LeaseRecord => {
   const validMs = validMsOf(replacedWithinMs)
-  // A heartbeat that takes longer than the lease has missed its purpose.
+  // A heartbeat that takes longer than the lease is useless.
   const server = { url, statementTimeoutMs: Math.ceil(validMs), answerGraceMs: Math.ceil(validMs / 4) }
   const keeper = new ConnectionKeeper((onLost) => connect(server, 'signal-engine leader', onLost))
   const rowsOf = async <Row extends object>(
@@ -61,7 +61,7 @@ export const postgresLeadership = ({
   }
 }
 
-// Of two who try at once the second waits for the row, and then sees that the lease is taken.
+// If two processes try at once, the second waits for the row, and then sees that the lease is taken.
 const TAKE = `
 WITH taken AS (
   UPDATE lease SET token = greatest(token, $3::bigint) + 1, holder = $1,
@@ -70,14 +70,14 @@ WITH taken AS (
 )
 INSERT INTO leaders (token, holder) SELECT token, $1 FROM taken RETURNING token`
 
-// Also after it has run out: as long as nobody took it, nobody else has led.
+// Also renews an expired lease: as long as no process took it, no other has led.
 const RENEW = `
 UPDATE lease SET expires_at = clock_timestamp() + $3 * interval '1 millisecond'
 WHERE token = $1 AND holder = $2 RETURNING token`
 
 const GIVE_UP = `UPDATE lease SET expires_at = '-infinity' WHERE token = $1 AND holder = $2 RETURNING token`
 
-// Without its row the lease can never be taken: `ends_in_ms` is null then.
+// Without its row the lease can never be taken. `ends_in_ms` is null then.
 const STORED = `
 SELECT greatest((SELECT max(token) FROM leaders), (SELECT max(token) FROM lease), 0)::float8 AS token,
   (SELECT (extract(epoch FROM expires_at) - extract(epoch FROM clock_timestamp()))::float8 * 1000 FROM lease) AS ends_in_ms`

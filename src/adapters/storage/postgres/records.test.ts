@@ -35,7 +35,7 @@ describe.skipIf(postgresMissing !== null)(
     let server: PostgresServer
     let client: Client
     beforeAll(async () => {
-      // Whether the server counted what it holds, and when, decides its plans.
+      // The plans depend on whether and when the server collected statistics.
       server = await startPostgres({ fsync: 'off', autovacuum: 'off' })
       const url = await server.freshDatabase()
       const log = await openPostgresLog({ url })
@@ -63,7 +63,7 @@ describe.skipIf(postgresMissing !== null)(
       const scans = nodes.filter((node) => node['Relation Name'] !== undefined)
       expect(scans.filter((node) => !node['Node Type'].startsWith('Index'))).toEqual([])
       expect(nodes.filter((node) => node['Node Type'].includes('Sort'))).toEqual([])
-      // Each merged branch is one row ahead.
+      // Each merged branch reads one row ahead.
       const rowsOf = (table: string): number =>
         scans
           .filter((node) => node['Relation Name'] === table)
@@ -91,14 +91,14 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[]
 }
 
-/** The first hundred events are of a domain and a symbol that never come again. */
+/** The first hundred events have a domain and a symbol that never appear again. */
 const say = (seq: number): Said => {
   if (seq <= 100) return { type: 'signal.old.v1', payload: { symbol: 'OLD' } }
   const type = ['signal.ta.rsi.v1', 'signal.curator.v1', 'brain.cycle.v1'][seq % 3] ?? ''
   return { type, payload: { symbol: seq % 2 === 0 ? 'BTC' : 'ETH' } }
 }
 
-/** As the server runs it under a name: with one plan for any values. */
+/** The server's plan for a prepared statement: one plan for any values. */
 const planOf = async (client: Client, { text, values }: SqlQuery): Promise<PlanNode> => {
   await client.query(`PREPARE probe AS ${text}`)
   const literals = values.map((value) => escapeLiteral(String(value))).join(', ')

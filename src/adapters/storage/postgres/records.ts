@@ -13,7 +13,7 @@ import { asStoreError, LogClosedError } from './errors.ts'
 import { IS_SIGNAL } from './schema.ts'
 
 export interface SqlQuery {
-  /** Kept by the server under this name; queries of many shapes have none. */
+  /** Name of the prepared statement on the server. Queries of many shapes have none. */
   readonly name?: string
   readonly text: string
   readonly values: readonly unknown[]
@@ -31,7 +31,7 @@ export const queryThrough =
     return queryOn(pool)<Row>(query)
   }
 
-/** Through one connection, such as one that is in a transaction. */
+/** Runs queries on one connection, such as one that is in a transaction. */
 export const queryOn =
   (client: Pick<Client | Pool, 'query'>): Query =>
   async <Row extends readonly unknown[]>(query: SqlQuery): Promise<readonly Row[]> => {
@@ -148,7 +148,7 @@ WITH RECURSIVE domains AS (
   FROM domains WHERE domains.dom IS NOT NULL
 )`
 
-/** What a page is read from: one domain as a whole, or those types of it that have one of the prefixes. */
+/** Source of a page: one domain as a whole, or its types that have one of the prefixes. */
 export interface Branch {
   readonly domain: string
   readonly prefixes: readonly string[] | 'all'
@@ -159,7 +159,7 @@ export type PageBounds = Pick<LogQuery, 'order' | 'limit'> & {
   readonly before: number
 }
 
-/** A prefix of one segment is a category: which domains belong to it is for the log to say. */
+/** A prefix of one segment is a category. The log decides which domains belong to it. */
 const isCategory = (prefix: string): boolean => !prefix.includes('.')
 
 export const branchesOf = (types: readonly string[], knownDomains: readonly string[]): readonly Branch[] => {
@@ -193,7 +193,7 @@ WHERE about.ref = $1 AND about.seq > $2 AND about.seq < $3 ${ofTypes} ORDER BY a
   return { ...(types === undefined && { name: `about-${order}` }), text, values }
 }
 
-/** Ordered parts make the server take from each only what is next; it would collect and sort unordered ones. */
+/** Ordered parts let the server read only the next row of each. It would collect and sort unordered parts. */
 export const branchesPage = (
   branches: readonly Branch[],
   { after, before, order, limit }: PageBounds,
@@ -220,7 +220,7 @@ ORDER BY ts DESC, seq DESC LIMIT $1 OFFSET $2`,
   values: [limit, offset, ...(domain === null ? [] : [domain])],
 })
 
-/** That `type` has one of these, whole segments only. */
+/** Condition that `type` has one of the prefixes, in whole segments. */
 const hasPrefix = (prefixes: readonly string[], values: unknown[]): string => {
   const tests = prefixes.map((prefix) => {
     const exact = `$${values.push(prefix)}`
@@ -276,8 +276,8 @@ WHERE state_version = $1 AND ($2::text IS NULL OR snapshots.signer = $2) ORDER B
 
 const QUERIES_WAITING_MAX = 1_000
 const SEQ_MAX = Number.MAX_SAFE_INTEGER
-// Snapshots are large and only ever a cache. Releases may take turns on one log, so each has its own.
-// A node starts from its own snapshots only. Identities that end with their process leave one that nobody uses.
+// Snapshots are large and only a cache. Several releases may use one log in turn, so each keeps its own. A node starts
+// from its own snapshots only. Identities that end with their process leave a snapshot that is never used.
 const KEPT_PER_SIGNER = 2
 const SIGNERS_KEPT = 16
 const VERSIONS_KEPT = 4
@@ -285,7 +285,7 @@ const VERSIONS_KEPT = 4
 const recordsOf = async (query: Query, request: SqlQuery): Promise<readonly LogRecord[]> =>
   (await query(request)).map(recordFrom)
 
-/** Bytes stay the hex digits that the server sends; numbers of events fit a double for ever. */
+/** Bytes stay the hex digits that the server sends. Sequence numbers always fit a double. */
 const COLUMN_TYPES: CustomTypesConfig = {
   getTypeParser: (type: number) => (type === BIGINT ? Number : type === BYTEA ? withoutMark : unchanged),
 }

@@ -69,7 +69,7 @@ describe.skipIf(postgresMissing !== null)(
       )
     })
 
-    /** Everybody sees the damage, and it is undone afterwards. */
+    /** Damages the database for all connections, runs the check, and undoes the damage. */
     const tampered = async (statements: readonly string[], check: () => Promise<void>): Promise<void> => {
       await client.query('CREATE TABLE kept AS TABLE events')
       try {
@@ -82,7 +82,7 @@ describe.skipIf(postgresMissing !== null)(
   },
 )
 
-/** Two equal keys are damage that not even an administrator can do while the index stands. */
+/** Ignores the refusal of equal keys: not even an administrator can create them while the index exists. */
 const refusedByDatabase = (error: unknown): void => {
   if ((error as { code?: unknown }).code !== UNIQUE_VIOLATION) throw error
 }

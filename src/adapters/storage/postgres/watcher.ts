@@ -4,10 +4,10 @@ import { connect, ConnectionKeeper, type Server } from './connection.ts'
 import { LogClosedError } from './errors.ts'
 
 const POLL_MS = 250
-/** Whoever could not read the log when it moved is asked to look again. */
+/** Interval at which listeners that could not read the log are notified again. */
 const REMIND_MS = 5_000
 
-/** Notifies when the head moved: LISTEN is the fast way, polling the head the sure one. */
+/** Notifies when the head moved. LISTEN is the fast way, polling the head the reliable one. */
 export class Watcher {
   readonly #keeper: ConnectionKeeper
   readonly #listeners = new Set<() => void>()
@@ -27,7 +27,7 @@ export class Watcher {
 
   watch(onAppended: () => void): () => void {
     if (this.#closing.signal.aborted) throw new LogClosedError()
-    // Wrapped, so that one function may watch twice and stop once.
+    // Wrapped, so that the same function may watch twice and be stopped once.
     const listener = (): void => onAppended()
     this.#listeners.add(listener)
     this.#polling ??= this.#pollUntilClosed()
@@ -47,7 +47,7 @@ export class Watcher {
     const { signal } = this.#closing
     while (!signal.aborted) {
       await this.#poll()
-      // Rejected only by closing, which the loop sees for itself.
+      // The wait rejects only on close, which the loop checks itself.
       await sleep(POLL_MS, undefined, { signal }).catch(() => undefined)
     }
   }
@@ -58,7 +58,7 @@ export class Watcher {
       const { rows } = await client.query<{ seq: string | null }>('SELECT max(seq) AS seq FROM events')
       this.#notify(rows[0]?.seq)
     } catch {
-      // The server is away. Reads and appends report the error; the next poll tries again.
+      // The server is unreachable. Reads and appends report the error; the next poll tries again.
     }
   }
 
@@ -67,7 +67,7 @@ export class Watcher {
     if (seq === this.#knownSeq && nowMs - this.#notifiedMs < REMIND_MS) return
     this.#knownSeq = seq
     this.#notifiedMs = nowMs
-    // Not inside the driver's or our own error handling: a listener that throws is a bug and must show.
+    // Runs outside the driver's error handling and ours: a listener that throws is a bug and must show.
     for (const listener of this.#listeners) queueMicrotask(listener)
   }
 }

@@ -115,8 +115,8 @@ export class Writer {
 const IS_STORED = 'SELECT 1 FROM events WHERE seq = $1 AND hash = $2'
 
 /**
- * A standby takes no writes, and may not have received yet what the primary has stored: asked by a writer whose answer was
- * lost, it would call a stored batch absent. A primary cannot become a standby while a connection stands.
+ * A standby accepts no writes, and may not have received yet what the primary has stored. After a lost answer, a writer
+ * that reads from it would find a stored batch missing. A primary cannot become a standby while a connection is open.
  */
 const assertPrimary = async (client: Client): Promise<void> => {
   try {

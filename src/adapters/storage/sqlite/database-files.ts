@@ -1,17 +1,17 @@
 import { statSync } from 'node:fs'
 import { connect, firstRow, isDamage, isSqliteError, prepareRows } from './database.ts'
 
-/** Which files a path names, so that it shows when it names others: see `filesFault`. */
+/** The files that a path names, to detect when it names others: see `filesFault`. */
 export interface DatabaseFiles {
   readonly path: string
   readonly database: FileId | null
   readonly journal: FileId | null
 }
 
-/** Device and inode: the same as long as it is the same file. */
+/** Device and inode: they stay the same as long as the file does. */
 type FileId = string
 
-/** As they are now. A connection keeps the files that it has opened, whatever happens to their names. */
+/** The files as they are now. A connection keeps the files that it has opened, even if they are renamed. */
 export const filesAt = (path: string): DatabaseFiles => ({
   path,
   database: fileAt(path),
@@ -19,8 +19,8 @@ export const filesAt = (path: string): DatabaseFiles => ({
 })
 
 /**
- * What is written goes to the files that were opened. If they were deleted, moved or exchanged meanwhile, nobody will
- * find it there: null while the names still name them. Two looks at a folder take some twenty microseconds.
+ * Writes go to the opened files. If these were deleted, moved or replaced, later readers would not find the events.
+ * Null while the names still lead to the opened files. Two lookups in a folder take about twenty microseconds.
  */
 export const filesFault = ({ path, database, journal }: DatabaseFiles): string | null => {
   if (database !== null && fileAt(path) !== database) return `${path} ${DELETED}`
@@ -36,9 +36,9 @@ const fileAt = (path: string): FileId | null => {
 }
 
 /**
- * Notices that somebody wrote over the database, as `cp` does: the file is the same, and what it holds is not. Between two
- * copies of the journal into it, nobody writes to it, so it is looked into only when it has changed. Open connections go
- * on with the pages that they know; a new one reads the file.
+ * Detects that the database was overwritten, for example by `cp`: the file is the same, its content is not. Between two
+ * checkpoints of the journal into it the file does not change, so its content is read only after a change. Open
+ * connections go on with the pages in their cache; a new connection reads the file.
  */
 export class OverwriteGuard {
   readonly #path: string
@@ -50,21 +50,21 @@ export class OverwriteGuard {
     this.#seen = stateAt(path)
   }
 
-  /** `atOnce`: a read or a write has failed, so it is looked into whatever that costs. */
+  /** `atOnce`: a read or a write has failed, so the content is checked at any cost. */
   fault({ atOnce = false } = {}): string | null {
     const now = stateAt(this.#path)
     const before = this.#seen
     if (now === null || before === null || (now.size === before.size && now.mtime === before.mtime))
       return null
-    // It never shrinks: events are not deleted, and nobody packs it.
+    // The file never shrinks: events are not deleted, and the database is never vacuumed.
     const isOverwritten = now.size < before.size || this.#holdsOthers(atOnce)
     if (isOverwritten === true) return `${this.#path} ${OVERWRITTEN}`
-    // Not known while the file cannot be opened: the next look tries again.
+    // Unknown while the file cannot be opened. The next check tries again.
     if (isOverwritten === false) this.#seen = now
     return null
   }
 
-  /** While somebody reads for long, every commit may copy a part of the journal: looking each time would cost too much. */
+  /** During a long read, every commit may copy a part of the journal. Checking each time would cost too much. */
   #holdsOthers(atOnce: boolean): boolean | null {
     const nowMs = performance.now()
     if (!atOnce && nowMs - this.#lookedMs < LOOK_INTO_EVERY_MS) return null
@@ -87,7 +87,10 @@ const stateAt = (path: string): FileState | null => {
   return found === undefined ? null : { size: found.size, mtime: found.mtimeNs }
 }
 
-/** Whether events are missing, by a sample: some from everywhere, most of the newest. Null if it cannot be told now. */
+/**
+ * Whether events are missing, by a sample: a few from everywhere, most of the newest. Null if that cannot be checked
+ * now.
+ */
 const holdsOthers = (path: string): boolean | null => {
   try {
     const db = connect(path, 'read')
@@ -99,7 +102,7 @@ const holdsOthers = (path: string): boolean | null => {
         'SELECT count(*), count(after.seq) FROM events LEFT JOIN events AS after ON after.seq = events.seq + 1 AND after.prev_hash = events.hash WHERE events.seq IN (SELECT value FROM json_each(?))',
       )
       const [found, linked] = firstRow(find, JSON.stringify(seqs)) ?? [0, 0]
-      // More, if another process has appended since: then the head has a successor as well.
+      // More links exist if another process has appended since: then the head has a successor as well.
       return found !== seqs.length || Number(linked) < seqs.filter((seq) => seq < head).length
     } finally {
       db.close()

@@ -22,8 +22,8 @@ export const connect = (path: string, mode: 'read' | 'write'): Database => {
 }
 
 /**
- * A new file that is filled once and then closed for good. It has no journal: whoever fills it deletes it when that fails,
- * and syncs it before it counts.
+ * A new file that is filled once and then closed for good. It has no journal: the caller deletes the file if filling
+ * fails, and syncs it before it counts.
  */
 export const connectNew = (path: string): Database => {
   const db = new DatabaseSync(path, { timeout: 0 })
@@ -43,9 +43,9 @@ export const connectImmutable = (path: string): Database => {
 }
 
 /**
- * Copies the journal into the file and keeps everybody else from it until the connection is closed. Throws a busy error
- * while any other process has it open, also one that stands still: only then can SQLite leave the mode with a journal
- * beside the file. It prepares no statement, so that `close` really closes it.
+ * Copies the journal into the file and locks out all other processes until the connection is closed. Throws a busy
+ * error while any other process has the file open, even a suspended one: only then can SQLite leave the mode with a
+ * journal beside the file. It prepares no statement, so that `close` really closes it.
  */
 export const lockAlone = (path: string): Database => {
   const db = new DatabaseSync(path, { timeout: ALONE_TIMEOUT_MS })

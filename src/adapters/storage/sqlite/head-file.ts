@@ -12,16 +12,16 @@ import {
 import { dirname } from 'node:path'
 import type { RecordedHead } from '../../../ports/event-log.ts'
 
-/** Beside the database: the newest event that was ever acknowledged. */
+/** File beside the database with the newest event that was ever acknowledged. */
 const headFileOf = (path: string): string => `${path}.head`
 
-/** Null if there is none, or none that can be read. */
+/** Null if the file does not exist or cannot be read. */
 export const readHeadFile = (path: string): RecordedHead | null => {
   const file = headFileOf(path)
   return existsSync(file) ? parsed(readFileSync(file, 'latin1')) : null
 }
 
-/** Moves it aside, never deletes it: from then on what the log holds counts. Null if there is none. */
+/** Moves the file aside and never deletes it. Afterwards the content of the log counts. Null if there is no file. */
 export const setHeadFileAside = (path: string, label: string): string | null => {
   const file = headFileOf(path)
   if (!existsSync(file)) return null
@@ -31,8 +31,8 @@ export const setHeadFileAside = (path: string, label: string): string | null => 
 }
 
 /**
- * Remembers the newest event outside of the database and its journal, so that the loss of either shows. Every commit
- * writes it before it is acknowledged: whatever ends the process, the file is right. It is synced once a second: after a
+ * Records the newest event outside the database and its journal, so that the loss of either shows. Every commit writes
+ * it before it is acknowledged, so the file is right however the process ends. It is synced once a second: after a
  * power cut it may be a second behind, never ahead.
  */
 export class HeadFile {
@@ -40,7 +40,10 @@ export class HeadFile {
   readonly #hashAt: (seq: number) => string | null
   #file: number | null = null
   #isDirty = false
-  /** It names an event that the log does not hold: it is evidence, until an operator sets it aside. */
+  /**
+   * True if the file names an event that the log does not hold. The file is then evidence until an operator sets it
+   * aside.
+   */
   #isEvidence: boolean | null = null
 
   constructor(path: string, hashAt: (seq: number) => string | null) {
@@ -48,7 +51,7 @@ export class HeadFile {
     this.#hashAt = hashAt
   }
 
-  /** Before a commit: throws if the file cannot be written, while there is nothing yet that it would have to name. */
+  /** Called before a commit. Throws if the file cannot be written, while no event depends on it yet. */
   prepare(): void {
     if (!this.#mustKeep()) this.#file ??= this.#open()
   }
@@ -56,14 +59,14 @@ export class HeadFile {
   write(head: RecordedHead): void {
     if (this.#mustKeep()) return
     this.#file ??= this.#open()
-    // Another process may have written a later one in between.
+    // Another process may have written a later head in between.
     const found = this.#read(this.#file)
     if (found !== null && found.seq >= head.seq) return
     writeSync(this.#file, textOf(head), 0, 'latin1')
     this.#isDirty = true
   }
 
-  /** Once a second. The file is opened anew afterwards, since it may have been set aside. */
+  /** Called once a second. The file is opened anew afterwards, since it may have been set aside. */
   sync(): void {
     if (this.#file === null) return
     if (this.#isDirty) fsyncSync(this.#file)
@@ -100,7 +103,7 @@ export class HeadFile {
 }
 
 const SEQ_DIGITS = 16
-/** One line of always the same length, far shorter than a sector: it is written as a whole. */
+/** One line of constant length, far shorter than a sector, so it is written as a whole. */
 const LENGTH = SEQ_DIGITS + 1 + 64 + 1
 
 const textOf = ({ seq, hash }: RecordedHead): string => `${String(seq).padStart(SEQ_DIGITS, '0')} ${hash}\n`

@@ -57,8 +57,8 @@ const makeReady = (path: string): Database => {
 }
 
 /**
- * Payloads and signatures are for the owner alone. SQLite gives the journal and the shared memory the mode of the
- * database; files of earlier releases are closed here. A file that belongs to somebody else keeps its mode.
+ * Only the owner may read payloads and signatures. SQLite gives the journal and the shared memory the mode of the
+ * database. Files of earlier releases get that mode here. A file of another owner keeps its mode.
  */
 const closeToOthers = async (path: string): Promise<void> => {
   await unless(['EEXIST'], async () => (await open(path, 'wx', 0o600)).close())

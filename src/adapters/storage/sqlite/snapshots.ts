@@ -99,7 +99,10 @@ export const prepareLoadSnapshot = (
 type SnapshotRow = readonly [number, string, string, number, string, string]
 
 const KEPT_PER_SIGNER = 2
-/** A node starts from its own snapshots only. Identities that end with their process leave one that nobody uses. */
+/**
+ * A node starts from its own snapshots only. Identities that end with their process leave a snapshot that is never
+ * used.
+ */
 const SIGNERS_KEPT = 16
 /** For releases that take turns on one log, and for the way back after an upgrade. */
 const VERSIONS_KEPT = 4

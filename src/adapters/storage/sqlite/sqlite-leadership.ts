@@ -10,17 +10,18 @@ import { connect, firstRow, prepare, prepareRows, type Database } from './databa
 import type { SqliteLog } from './sqlite-log.ts'
 
 export interface SqliteLeadershipOptions {
-  /** Of the log. The heartbeat is a file beside it: a write to the database every second would cost a sync each. */
+  /** Path of the log. The heartbeat is a file beside it: a database write every second would cost a sync each. */
   readonly path: string
   readonly log: Pick<SqliteLog, 'newestLeader' | 'lead'>
-  /** A leader that stands still is replaced within this time. */
+  /** Time within which a leader that stands still is replaced. */
   readonly replacedWithinMs: number
   readonly timer: Timer
 }
 
 /**
- * The token is a row of the database. The heartbeat is a counter in a file; whoever waits measures by a clock of its own
- * how long it stands still, so no two clocks are compared. A process that is gone is replaced at once.
+ * The token is a row of the database. The heartbeat is a counter in a file. A waiting process measures by its own clock
+ * how long the counter stands still, so no two clocks are compared. A leader whose process has ended is replaced at
+ * once.
  */
 export const sqliteLeadership = ({
   path,
@@ -35,7 +36,7 @@ export const sqliteLeadership = ({
   const isOver = async (token: number): Promise<boolean> => {
     const heartbeat = await readHeartbeat(file)
     if (heartbeat?.token === token && (heartbeat.isReleased || (await isGone(heartbeat)))) return true
-    // One of another token says nothing about this leader.
+    // A heartbeat with another token shows nothing about this leader.
     const text = heartbeat?.token === token ? JSON.stringify(heartbeat) : `no heartbeat of ${token}`
     if (seen?.text !== text) seen = { text, sinceMs: performance.now() }
     return performance.now() - seen.sinceMs >= validMs
@@ -48,7 +49,7 @@ export const sqliteLeadership = ({
       const holder = await ownProcess()
       const token = await log.lead({ after: before, above, holder: JSON.stringify(holder) })
       if (token === null) return null
-      // Others count from the first heartbeat.
+      // Other processes count from the first heartbeat.
       const takenAt = readClocks()
       let count = 0
       const write = async (isReleased: boolean): Promise<boolean> => {
@@ -63,7 +64,7 @@ export const sqliteLeadership = ({
     },
     stored: async () => {
       const token = withDatabase(path, 'read', (db) => Number(firstRow(prepareRows(db, LARGEST_TOKEN))?.[0]))
-      // Other processes measure the lease themselves. It lasts for ever only where no heartbeat can be written.
+      // Other processes measure the lease themselves. It never expires only where no heartbeat can be written.
       const isUsable = (await orNull('ENOENT', stat(file)))?.isFile() ?? true
       return { token, endsInMs: isUsable ? 0 : Number.POSITIVE_INFINITY }
     },
@@ -93,7 +94,7 @@ const LARGEST_TOKEN = 'SELECT CAST(coalesce(max(token), 0) AS REAL) FROM leaders
 
 interface Process {
   readonly host: string
-  /** Process ids count only inside it. */
+  /** Namespace in which the process ids are valid. */
   readonly namespace: string
   readonly pid: number
   readonly id: string
@@ -109,13 +110,13 @@ const PROCESS_ID = randomUUID()
 
 const ownProcess = async (): Promise<Process> => ({
   host: hostname(),
-  // Only Linux has it.
+  // Only Linux has process namespaces.
   namespace: await readlink('/proc/self/ns/pid').catch(() => ''),
   pid: process.pid,
   id: PROCESS_ID,
 })
 
-/** Known only of processes of this machine. Where another one has its number by now, it counts as alive. */
+/** True only for processes of this machine. A process whose id was reused counts as alive. */
 const isGone = async ({ host, namespace, pid, id }: Process): Promise<boolean> => {
   const own = await ownProcess()
   if (host !== own.host || namespace !== own.namespace || id === own.id) return false
@@ -123,7 +124,7 @@ const isGone = async ({ host, namespace, pid, id }: Process): Promise<boolean> =
   return !isRunning(pid)
 }
 
-/** Null if there is none that can be read: then it is not known whether the leader is alive. */
+/** Null if there is no readable heartbeat: then it is unknown whether the leader is alive. */
 const readHeartbeat = async (file: string): Promise<Heartbeat | null> => {
   const read = jsonIn(await readFile(file, 'utf8').catch(() => ''))
   return isHeartbeat(read) ? read : null

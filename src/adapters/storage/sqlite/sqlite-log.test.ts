@@ -39,7 +39,7 @@ eventLogContract('sqlite', {
   tamper: async (log, change) => tamper(pathOf(log), change),
 })
 
-/** Somebody with the file and a database tool. */
+/** Changes the file as an attacker with a database tool could. */
 const tamper = (path: string, change: Tampering): void => {
   const db = new DatabaseSync(path, { timeout: 5000 })
   db.exec(

@@ -87,7 +87,7 @@ export class SqliteLog implements EventLog {
     this.#records.head()
     const files = filesAt(path)
     this.#writer = new WorkerThread('./sqlite-writer-thread.ts', import.meta.url, files)
-    // The writer looks at every commit; this is for a log that nobody writes to.
+    // The writer checks at every commit. This timer covers a log without writes.
     this.#guard = new OverwriteGuard(path)
     this.#looking = setInterval(() => {
       const fault = filesFault(files) ?? this.#guard.fault()
@@ -223,7 +223,7 @@ export class SqliteLog implements EventLog {
       return await read()
     } catch (error) {
       this.#assertOpen()
-      // Damage that a read meets first may be somebody's copy over the file.
+      // A damage that a read finds first may be a file copied over the database.
       const fault = isSqliteError(error) ? this.#guard.fault({ atOnce: true }) : null
       if (fault !== null) throw this.#lose(fault)
       throw unavailable('read', this.#path, error)

@@ -26,7 +26,7 @@ import { isOurs, SCHEMA } from './schema.ts'
 import { prepareTreeNodes } from './tree.ts'
 import { EventWriter, NEWEST_LEADER } from './writer.ts'
 
-/** The file of a log as the place for a copy of one. */
+/** The file of a log as the target of a copy. */
 export const sqliteTarget = ({ path }: { readonly path: string }): LogTarget => ({
   look: async () => {
     const { found, lock } = await lookAlone(path)
@@ -36,7 +36,7 @@ export const sqliteTarget = ({ path }: { readonly path: string }): LogTarget => 
   draft: (options) => openDraft(path, options),
 })
 
-/** What is there, and a lock on it; null where there is nothing that could be locked. */
+/** The content of the path and a lock on it. The lock is null if there is no file that could be locked. */
 const lookAlone = async (
   path: string,
 ): Promise<{ readonly found: Found; readonly lock: Database | null }> => {
@@ -76,8 +76,8 @@ const newestLeaderAt = (path: string): number => {
 }
 
 /**
- * Filled beside the log, then put in its place under its name. What a crash leaves behind has another name than a log and
- * is never opened as one.
+ * Fills a file beside the log, then renames it to the log's name. A crash leaves a file with another name, which is
+ * never opened as a log.
  */
 const openDraft = async (
   path: string,
@@ -94,11 +94,11 @@ const openDraft = async (
   try {
     if (found.status !== 'empty' && !replace) throw new TargetTakenError(`${path} is not empty`)
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-    // Closed to others from its first byte on.
+    // Created with access for its owner only.
     await (await open(draftPath, 'wx', 0o600)).close()
     db = connectNew(draftPath)
     db.exec(SCHEMA)
-    // No token is given twice, whatever events are lost.
+    // Tokens are never reused, even if events are lost.
     const token = found.status === 'log' ? newestLeaderAt(path) : 0
     if (token > 0) prepare(db, 'INSERT INTO leaders VALUES (?, ?)').run(token, '')
     return draftIn(db, draftPath, {
@@ -149,8 +149,8 @@ const draftIn = (
 }
 
 /**
- * A file that could be locked has no journal; one that cannot be read may be worth nothing without it, so it goes along
- * under the matching name. The same holds for the file that remembers the newest event.
+ * A file that could be locked has no journal. A file that cannot be read may be worthless without its journal, so the
+ * journal is moved along under the matching name. The same holds for the head file.
  */
 const setAside = async (path: string, at: string): Promise<string | null> => {
   const aside = `${path}.replaced-${at.replaceAll(/[^0-9A-Za-z]/g, '')}`

@@ -14,7 +14,7 @@ import { HeadFile } from './head-file.ts'
 import { SnapshotWriter } from './snapshots.ts'
 import { EventWriter, type WriterAnswer, type WriterRequest, type WriterResults } from './writer.ts'
 
-/** As the main thread has opened them: this thread must not write to others. */
+/** The files that the main thread has opened. This thread must not write to others. */
 const opened = threadData as DatabaseFiles
 const { path } = opened
 
@@ -33,7 +33,7 @@ const open = (): Connection => {
   const db = connect(path, 'write')
   const hashAt = prepareRows(db, 'SELECT hash FROM events WHERE seq = ?')
   const head = new HeadFile(path, (seq) => (firstRow(hashAt, seq)?.[0] ?? null) as string | null)
-  // The journal is there once the connection has been used.
+  // The journal exists once the connection has been used.
   firstRow(hashAt, 1)
   const files = { ...filesAt(path), ...withoutNull(opened) }
   return {
@@ -58,7 +58,7 @@ const perform = (request: WriterRequest): WriterAnswer => {
     const { files, guard, head } = connection
     if (appended !== null) head.prepare()
     const result = resultOf(connection, request)
-    // After the commit and before it is acknowledged: what went to deleted files was not stored.
+    // Checked after the commit and before its acknowledgement: events in deleted files are not stored.
     const fault = filesFault(files) ?? guard.fault()
     if (fault !== null) return { status: 'lost', message: fault }
     const last = appended?.at(-1)
@@ -87,19 +87,19 @@ const resultOf = (
 }
 
 /**
- * A failed write is not repeated as if it had worked: after a failed sync it is not known what the disk holds. The
- * connection is dropped, and the next one reads what is there.
+ * A failed write is not repeated as if it had worked: after a failed sync the content of the disk is unknown. The
+ * connection is dropped, and the next one reads the files.
  */
 const recoverFrom = (error: unknown): WriterAnswer => {
   const isLost = isSqliteError(error) && !isConstraintError(error)
-  // A write that failed on a file which somebody has written over is not worth another try.
+  // A write that failed on an overwritten file is not repeated.
   const fault = isLost ? (connection?.guard.fault({ atOnce: true }) ?? null) : null
   try {
     if (connection?.db.isTransaction === true) connection.db.exec('ROLLBACK')
     if (isLost) connection?.db.close()
     if (isLost) connection?.head.close()
   } catch (next) {
-    // The first error is the reason; this one only says that the connection is of no more use.
+    // The first error is the reason. This one only shows that the connection is unusable.
     if (!isSqliteError(next)) throw next
   }
   if (isLost) connection = null
@@ -111,11 +111,13 @@ const recoverFrom = (error: unknown): WriterAnswer => {
   }
 }
 
-/** Of the file with the newest event: its rights, or the disk. */
+/** True for an error of the head file: its permissions, or the disk. */
 const isFileError = (error: unknown): boolean =>
   error instanceof Error && 'syscall' in error && typeof error.syscall === 'string'
 
-/** Leaves everything in one file and an empty journal, unless others use the log: then they or the next writer will. */
+/**
+ * Leaves everything in one file and an empty journal, unless others use the log: then they or the next writer do it.
+ */
 const close = (): void => {
   try {
     syncHead()
@@ -123,17 +125,17 @@ const close = (): void => {
     connection?.db.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)')
     connection?.db.close()
   } catch (error) {
-    // Everything is durable in the journal: the next connection copies it.
+    // Everything is durable in the journal. The next connection copies it.
     if (!isSqliteError(error)) throw error
   }
 }
 
-/** Not at every commit, which costs as much as the commit itself: see HeadFile. */
+/** Not called at every commit, because it costs as much as the commit itself: see HeadFile. */
 const syncHead = (): void => {
   try {
     connection?.head.sync()
   } catch (error) {
-    // The next commit opens the file anew and says what is wrong with it.
+    // The next commit opens the file again and reports its error.
     connection?.head.close()
     if (!(error instanceof Error && 'code' in error)) throw error
   }

@@ -14,10 +14,10 @@ export type WriterRequest =
     }
   | { readonly kind: 'lead'; readonly claim: Claim }
   | { readonly kind: 'snapshot'; readonly part: SnapshotPart }
-  /** Makes everything but the events anew. */
+  /** Rebuilds everything derived from the events. */
   | { readonly kind: 'rebuild' }
 
-/** What each request comes to. */
+/** Result of each kind of request. */
 export interface WriterResults {
   readonly append: AppendResult
   /** The token of the new leader; null if another process was faster. */
@@ -28,21 +28,21 @@ export interface WriterResults {
 
 export type WriterAnswer =
   | { readonly status: 'done'; readonly result: WriterResults[keyof WriterResults] }
-  /** The files were deleted, exchanged or overwritten: nothing is stored where it can be found. */
+  /** The files were deleted, replaced or overwritten: stored events could not be found. */
   | { readonly status: 'lost'; readonly message: string }
-  /** The disk, the file or the lock: it may work later. */
+  /** An error of the disk, the file or the lock. A later attempt may succeed. */
   | { readonly status: 'unavailable'; readonly message: string }
-  /** The request itself is wrong: it will never work. */
+  /** The request itself is wrong and will never succeed. */
   | { readonly status: 'refused'; readonly message: string }
 
-/** To lead after the leader with this token, under one that is also larger than `above`. */
+/** Claim to replace the leader with this token, with a token that is also larger than `above`. */
 export interface Claim {
   readonly after: number
   readonly above: number
   readonly holder: string
 }
 
-/** Appends to the log. After an error its transaction has to be rolled back before it goes on. */
+/** Appends to the log. After an error, roll back its transaction before the next request. */
 export class EventWriter {
   readonly #db: Database
   readonly #head: Statement
@@ -70,7 +70,7 @@ export class EventWriter {
     this.#insertLeader = prepare(db, 'INSERT INTO leaders VALUES (?, ?)')
   }
 
-  /** The head is compared under the write lock: that keeps several processes from forking the chain. */
+  /** Compares the head under the write lock, which keeps several processes from forking the chain. */
   append(records: readonly LogRecord[], expected: Head, leaderToken: number | null): AppendResult {
     assertLinked(records, expected)
     records.forEach(assertStorable)
@@ -131,14 +131,17 @@ export class EventWriter {
   }
 }
 
-/** 0 before the first one. */
+/** Token of the newest leader; 0 before the first one. */
 export const NEWEST_LEADER = 'SELECT coalesce(max(token), 0) FROM leaders'
 
 /** Parsing a payload costs as much as storing the event, so it is parsed only if its text names something. */
 const refsIn = (record: LogRecord): readonly string[] =>
   refsInText(record).length === 0 ? [] : refsOf(stampedFrom(record))
 
-/** What the driver would change on its way (a NUL, half a surrogate pair), and what could not be found again. */
+/**
+ * Throws for text that the driver would change (a NUL, half a surrogate pair), and for values that could not be found
+ * again.
+ */
 const assertStorable = (record: LogRecord): void => {
   const { seq, id, type, ts, schemaVersion, source, traceId, dedupeKey, payload, recordedAt } = record
   if (!payload.startsWith('{') || !payload.endsWith('}')) throw new Error(`record ${seq} has no JSON object`)

@@ -6,14 +6,14 @@ import { orNull } from '../../files.ts'
 export interface OwnFile {
   readonly name: string
   readonly path: string
-  /** What is wrong with it before it is even read; null if nothing is. */
+  /** Error found before the file is read; null if there is none. */
   readonly fault: string | null
 }
 
 const CODE = ['.ts', '.mts', '.js', '.mjs']
 const SETTINGS = ['.yaml', '.yml', '.json']
 
-/** Files of the user in a folder of the home, by name. Tests, declarations and settings of editors are none. */
+/** The user's files in a folder of the home, by name. Skips tests, declarations and settings of editors. */
 export const findOwnFiles = async (folder: string): Promise<readonly OwnFile[]> => {
   const entries = (await orNull('ENOENT', readdir(folder, { withFileTypes: true }))) ?? []
   const files = entries

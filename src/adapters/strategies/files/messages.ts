@@ -6,7 +6,7 @@ import type { ParameterValues, StrategyProposal } from '../../../core/strategies
 import type { ProducerRun } from '../../../ports/producer.ts'
 import type { StrategyDescription } from '../../../ports/strategy.ts'
 
-/** What the thread of a user's file is asked for, and what each answer is. */
+/** Requests to the thread of a user's file, and their answers. */
 export interface Messages {
   readonly 'describe-strategy': [request: object, answer: StrategyDescription]
   readonly 'open-strategy': [
@@ -24,7 +24,7 @@ export interface Messages {
     request: { readonly sets: readonly ParameterValues[] },
     answer: readonly (string | null)[],
   ]
-  /** Bars of the past that nothing is decided on. */
+  /** Past bars on which nothing is decided. */
   readonly take: [request: { readonly bars: readonly SeriesBar[] }, answer: null]
   readonly decide: [
     request: { readonly bars: readonly SeriesBar[]; readonly facts: AccountFacts },
@@ -32,11 +32,11 @@ export interface Messages {
   ]
   readonly 'describe-producer': [request: object, answer: ProducerDescription]
   readonly produce: [request: { readonly view: MarketView }, answer: ProducerRun]
-  /** How the files were translated that were loaded so far. */
+  /** Translations of the files loaded so far. */
   readonly translations: [request: object, answer: Translations]
 }
 
-/** JavaScript by what it was made of, so that the next thread of the same file need not load a compiler. */
+/** Translated JavaScript by its source, so that the next thread of the same file need not load a compiler. */
 export type Translations = ReadonlyMap<string, string>
 
 export interface ProducerDescription {
@@ -61,11 +61,11 @@ export type ThreadAnswer =
 export interface ThreadData {
   /** The absolute path of the user's file. */
   readonly file: string
-  /** The name that its object must have: that of the file. */
+  /** The name that the file's object must have: the name of the file. */
   readonly name: string
   readonly translations: Translations
-  /** Requests come in here, and answers go out. */
+  /** Port for requests and answers. */
   readonly port: MessagePort
-  /** Counts answers, so that an owner may block until there is one. */
+  /** Counts answers, so that the owner can block until there is one. */
   readonly answered: SharedArrayBuffer
 }

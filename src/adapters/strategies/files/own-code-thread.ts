@@ -8,7 +8,7 @@ import { loadProducer, loadStrategy } from './load-definition.ts'
 import type { OwnProducerDefinition } from './producer-module.ts'
 import type { AnswerOf, Kind, RequestOf, ThreadAnswer, ThreadData, ThreadRequest } from './messages.ts'
 
-/** Runs a file of the user: whatever it does, it does to this thread. */
+/** Runs a file of the user in this thread. Faults of the file affect this thread only. */
 const { file, name, port, answered, ...given } = workerData as ThreadData
 const counter = new Int32Array(answered)
 const translations = new Map(given.translations)
@@ -71,14 +71,14 @@ const send = (answer: ThreadAnswer): void => {
   try {
     port.postMessage(answer, [])
   } catch (error) {
-    // Functions and the like cannot be sent.
+    // Functions and other values that cannot be cloned cannot be sent.
     port.postMessage({ status: 'error', message: `its answer is no data: ${messageOf(error)}` }, [])
   }
   Atomics.add(counter, 0, 1)
   Atomics.notify(counter, 0)
 }
 
-/** With the line of the user's file, where there is one. */
+/** The message, with the line of the user's file if it is known. */
 const messageOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error).slice(0, 1000)
   const [text] = error.message.slice(0, 1000).split('\n')
@@ -88,7 +88,7 @@ const messageOf = (error: unknown): string => {
     : `${text} (${basename(file)}:${line})`
 }
 
-// Whoever blocks for an answer sees no end of this thread.
+// A caller that blocks for an answer gets no exit event of this thread, so the thread sends an error.
 process.on('exit', () =>
   send({ status: 'error', message: 'its thread ended: it must not call process.exit' }),
 )

@@ -5,12 +5,12 @@ import { cutOff, harmlessEnvironment, type OwnProgramOptions } from '../../own-p
 import type { AnswerOf, Kind, RequestOf, ThreadAnswer, ThreadData, Translations } from './messages.ts'
 
 const MEMORY_MB_MAX = 512
-/** How often a thread that is waited for is looked at, and how long one that has ended takes to say why. */
+/** Interval at which a blocking caller checks the thread, and the time that an ended thread gets to report why. */
 const LOOK_MS = 100
 const END_MS_MAX = 5000
 
 /**
- * A file of the user in a thread of its own, which ends if it takes too long: a loop without an end cannot be stopped in
+ * A file of the user in a thread of its own, which is ended if it takes too long: an endless loop cannot be stopped in
  * the thread that it blocks.
  */
 export class OwnCode {
@@ -40,7 +40,7 @@ export class OwnCode {
       stdout: true,
       stderr: true,
     })
-    // A thread that nobody waits for does not keep the process alive.
+    // An idle thread does not keep the process alive.
     this.#worker.unref()
     const onOutput = cutOff(options.onOutput)
     for (const stream of [this.#worker.stdout, this.#worker.stderr])
@@ -51,7 +51,7 @@ export class OwnCode {
     this.#worker.on('exit', () => this.#lose('its thread ended'))
   }
 
-  /** One at a time, in the order of the calls. */
+  /** Asks one question at a time, in the order of the calls. */
   ask<Of extends Kind>(kind: Of, request: RequestOf<Of>): Promise<AnswerOf<Of>> {
     const asked = this.#queue.then(() => this.#askOne(kind, request))
     this.#queue = asked.catch(() => undefined)
@@ -59,15 +59,15 @@ export class OwnCode {
   }
 
   /**
-   * The same, and this thread does nothing else until then. Never while another answer is awaited. Throws a
-   * `NoAnswerError` where there is none: `whyNoAnswer` finds out more.
+   * Like `ask`, but blocks this thread until the answer arrives. Must not be called while another answer is awaited.
+   * Throws a `NoAnswerError` if there is no answer: `whyNoAnswer` finds the reason.
    */
   askNow<Of extends Kind>(kind: Of, request: RequestOf<Of>): AnswerOf<Of> {
     if (this.#end !== null) throw new StrategyError(this.#end)
     const untilMs = performance.now() + this.#msMax()
     this.#channel.port1.postMessage({ kind, request }, [])
     for (;;) {
-      // Read before the look: an answer in between ends the wait at once.
+      // Read before the check: an answer in between ends the wait at once.
       const before = Atomics.load(this.#answered, 0)
       const received = receiveMessageOnPort(this.#channel.port1)
       if (received !== undefined) return answerIn(received.message as ThreadAnswer) as AnswerOf<Of>
@@ -77,7 +77,7 @@ export class OwnCode {
     }
   }
 
-  /** What became of a thread that does not answer is reported to this one only while it does not wait. */
+  /** Reason why the thread did not answer. Events of the thread reach this one only while it does not block. */
   async whyNoAnswer(): Promise<StrategyError> {
     const ended = new Promise<void>((resolve) => {
       this.#worker.once('exit', () => resolve())
@@ -115,7 +115,9 @@ export class OwnCode {
     this.#worker.terminate().catch(() => undefined)
   }
 
-  /** Its times are negative from then on. Should that change one day, an end is noticed when the time is over. */
+  /**
+   * The thread's times are negative once it has stopped. If that ever changes, the end is noticed at the time limit.
+   */
   #hasStopped(): boolean {
     return this.#worker.performance.eventLoopUtilization().idle < 0
   }
@@ -129,7 +131,7 @@ export class OwnCode {
   }
 }
 
-/** A thread that is waited for did not answer in time, or ended. */
+/** The thread did not answer in time, or ended. */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError'
 }

@@ -8,11 +8,11 @@ import type { Translations } from './messages.ts'
 import { NoAnswerError, OwnCode } from './own-code.ts'
 
 export interface OwnStrategyOptions extends OwnProgramOptions {
-  /** A backtest waits for each answer; a service must not. */
+  /** True for a backtest, which waits for each answer. A service must not wait. */
   readonly blocks: boolean
 }
 
-/** A strategy in a file of the user, described. Every opening runs in a thread of its own. */
+/** Describes a strategy in a file of the user. Every opening runs in a thread of its own. */
 export const describeOwnStrategy = async (
   { name, path }: { readonly name: string; readonly path: string },
   options: OwnStrategyOptions,
@@ -38,7 +38,7 @@ export const describeOwnStrategy = async (
       const code = new OwnCode(path, name, options, translations)
       try {
         const faults: (string | null)[] = []
-        // Each part within the time that an answer may take.
+        // Each part must be answered within the time limit of an answer.
         for (let from = 0; from < sets.length; from += SETS_AT_ONCE) {
           const part = { sets: sets.slice(from, from + SETS_AT_ONCE) }
           for (const fault of await named(name, code.ask('check-parameters', part))) faults.push(fault)
@@ -74,24 +74,24 @@ const runningIn = (code: OwnCode, opened: Opened, blocks: boolean): OpenedStrate
   let isDue = false
   let lost: StrategyError | null = null
   let isSilent = false
-  /** By symbol, which of its bars is not complete yet. */
+  /** Place of the incomplete bar, by symbol. */
   const forming = new Map<string, number>()
   const closesOne = ({ symbol, seconds, openMs, closeMs }: SeriesBar): boolean => {
     const lengthMs = Math.max(shortestMs, seconds * 1000)
     const place = Math.floor(openMs / lengthMs)
-    // A gap hides the end of a bar: the next one closes it.
+    // A gap hides the end of a bar: the next bar closes it.
     const isCut = (forming.get(symbol) ?? place) !== place
     const isComplete = closeMs % lengthMs === 0
     if (isComplete) forming.delete(symbol)
     else forming.set(symbol, place)
     return isCut || isComplete
   }
-  /** It failed in bars of the past: what it says without them counts for nothing. */
+  /** Throws if the strategy failed in past bars: its answers without them are worthless. */
   const unlessLost = <Answer>(answer: Answer): Answer => {
     if (lost !== null) throw lost
     return answer
   }
-  /** Whoever hands over bars does not wait for an answer: `decide` says what became of them. */
+  /** Hands over past bars and ignores a missing answer. `decide` then reports the reason. */
   const takeNow = (past: readonly SeriesBar[]): void => {
     try {
       if (!isSilent) code.askNow('take', { bars: past })
@@ -139,10 +139,10 @@ const runningIn = (code: OwnCode, opened: Opened, blocks: boolean): OpenedStrate
   }
 }
 
-/** A long warm-up is handed on in parts. */
+/** Number of bars after which a long warm-up is passed on in parts. */
 const BARS_KEPT_MAX = 5000
 
-/** Errors name the strategy that made them. */
+/** Adds the name of the strategy to its errors. */
 const named = async <Value>(name: string, asked: Promise<Value>): Promise<Value> => {
   try {
     return await asked

@@ -1,4 +1,4 @@
-/** What a file of the user gets as `signal-engine/strategy`. Its types go with the build, for editors. */
+/** The module `signal-engine/strategy` for files of the user. Its types are part of the build, for editors. */
 export { z } from 'zod'
 export { defineStrategy, StrategyError } from '../../../core/strategies/strategy.ts'
 export type {

@@ -5,7 +5,7 @@ import { cutOff, harmlessEnvironment, type OwnProgramOptions } from '../../own-p
 const LINE_BYTES_MAX = 65_536
 const END_MS = 1000
 
-/** A program that answers each line of JSON with one line of JSON. It starts with the first question. */
+/** A program that answers each line of JSON with one line of JSON. The first question starts it. */
 export class LineProcess {
   readonly #command: readonly string[]
   readonly #folder: string
@@ -22,7 +22,7 @@ export class LineProcess {
     this.#options = options
   }
 
-  /** One at a time. */
+  /** Asks one question at a time. */
   ask(question: object): Promise<unknown> {
     if (this.#end !== null) return Promise.reject(new StrategyError(this.#end))
     this.#child ??= this.#start()
@@ -56,7 +56,7 @@ export class LineProcess {
     this.#end ??= 'it is closed'
     this.#waiting?.fail(this.#end)
     if (child === null || child.exitCode !== null || child.signalCode !== null) return
-    // One that could not be started has no exit.
+    // A process that could not be started has no exit event.
     const ended = new Promise<void>((resolve) => {
       child.once('exit', () => resolve()).once('error', () => resolve())
     })
@@ -73,11 +73,11 @@ export class LineProcess {
       env: harmlessEnvironment(process.env),
       stdio: ['pipe', 'pipe', 'pipe'],
       windowsHide: true,
-      // A group of its own, so that what it started ends with it: many programs are started by a script.
+      // A process group of its own, so that its children end with it: many programs are started by a script.
       detached: HAS_GROUPS,
     })
     child.on('error', (error) => this.#lose(`cannot run ${program}: ${error.message}`))
-    // A full pipe or a closed one: the exit says why.
+    // Ignored: after a full or closed pipe, the exit gives the reason.
     child.stdin.on('error', () => undefined)
     let errors = ''
     child.on('exit', (code, signal) => {
@@ -123,7 +123,7 @@ export class LineProcess {
     try {
       process.kill(HAS_GROUPS ? -pid : pid, 'SIGKILL')
     } catch {
-      // They are gone already.
+      // The processes have already ended.
     }
   }
 }

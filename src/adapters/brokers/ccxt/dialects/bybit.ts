@@ -15,11 +15,11 @@ import type { TradingApi } from '../api.ts'
 const LIMITS: ReadonlySet<string> = new Set(['10006', '10018'])
 
 /**
- * Bybit with a unified account. Orders are only acknowledged with their ids. A stop is an order with a trigger, and
+ * Bybit with a unified account. Orders are acknowledged with their ids only. A stop is an order with a trigger, and
  * keeps its ids when it is triggered.
  */
 export const bybit: Dialect = {
-  // The list of all markets of all kinds has many pages. Accounts that are not unified are not supported.
+  // The list of all markets has many pages. Accounts that are not unified are not supported.
   options: {
     fetchMarkets: { types: ['linear'] },
     defaultType: 'swap',
@@ -37,12 +37,12 @@ export const bybit: Dialect = {
   },
   codes: {
     duplicate: new Set(['110072', '110030']),
-    // Lists without the order: see findOrder.
+    // Bybit returns a list without the order instead of a code: see findOrder.
     noSuchOrder: new Set(),
     nothingToCancel: new Set(['110001', '110008', '110010']),
     notTraded: new Set(['110074', '110023']),
     clock: new Set(['10002']),
-    // Timeout, system error.
+    // Codes for a timeout and a system error.
     unclear: new Set(['10000', '10016', '10019', '-1']),
     limit: LIMITS,
     refusedAsServerError: new Set(),
@@ -62,7 +62,7 @@ export const bybit: Dialect = {
       mayWithdraw: listIn(memberOf(permissions, 'Wallet')).includes('Withdraw'),
     }
   },
-  // What the library totals leaves out unrealized profit.
+  // The library's total leaves out unrealized profit.
   equityIn: (balance) => dollarsIn(coinsIn(balance), 'coin', 'equity'),
   balanceIn: (balance) => dollarsIn(coinsIn(balance), 'coin', 'walletBalance'),
   margin: async (api, { marketId }) => {
@@ -119,7 +119,7 @@ const MARGIN_MODES: Readonly<Record<string, string>> = {
   REGULAR_MARGIN: 'cross',
   PORTFOLIO_MARGIN: 'portfolio',
 }
-/** As many as the venue returns at once. */
+/** The venue's page size. */
 const TRADES_MAX = 100
 const PAGES_MAX = 50
 
@@ -143,7 +143,7 @@ const cancel = (api: TradingApi, marketId: string, clientOrderId: string): Promi
     orderLinkId: clientOrderId,
   })
 
-/** Open and recent orders first; those that ended longer ago are in the history. */
+/** Looks up open and recent orders first, then the history with the older ones. */
 const entryOf = async (api: TradingApi, marketId: string, clientOrderId: string): Promise<unknown> => {
   const key = { symbol: marketId, orderLinkId: clientOrderId }
   for (const endpoint of ['privateGetV5OrderRealtime', 'privateGetV5OrderHistory']) {
@@ -153,7 +153,7 @@ const entryOf = async (api: TradingApi, marketId: string, clientOrderId: string)
   return null
 }
 
-/** All of them: the trades of an order must add up, however many it took. */
+/** Reads all executions: the trades of an order must add up, however many there are. */
 const executionsOf = async (api: TradingApi, query: object): Promise<readonly unknown[]> => {
   const found: unknown[] = []
   let cursor: string | null = null
@@ -199,7 +199,7 @@ const stopIn = stopReader(
     PartiallyFilled: 'triggered',
     Filled: 'triggered',
     PartiallyFilledCanceled: 'triggered',
-    // Canceled after it was triggered; before, it is Deactivated.
+    // Canceled after the trigger. A stop that is canceled before it is Deactivated.
     Cancelled: 'triggered',
     Deactivated: 'canceled',
     Rejected: 'rejected',

@@ -8,34 +8,34 @@ import { usdOf } from '../decimals.ts'
 import type { ErrorCodes } from '../verdict.ts'
 
 /**
- * What a venue does in its own way, behind the calls of the library. Every method sends requests and reads responses,
- * and may throw; the exchange decides from the request itself what a failure means.
+ * The parts of a venue that differ from other venues, behind the library's calls. Every method sends requests, reads
+ * responses and may throw. The exchange decides from the request itself what a failure means.
  */
 export interface Dialect {
-  /** Of the library, for this venue. */
+  /** Options of the library for this venue. */
   readonly options: Readonly<Record<string, unknown>>
   /** Endpoints that the venue documents and the library lacks. */
   readonly api?: Readonly<Record<string, unknown>>
   /** Client order ids that the venue accepts. */
   readonly clientOrderId: RegExp
-  /** Dollar coins whose contracts are traded, earlier ones preferred: positions in others are not listed. */
+  /** Dollar coins whose contracts are traded, earlier ones preferred. Positions in other coins are not listed. */
   readonly dollars: readonly string[]
   /** The error in a response; null for a response without one. */
   readonly errorIn: (body: unknown) => VenueError | null
   readonly codes: ErrorCodes
-  /** What signing adds to a request that the library does not. */
+  /** Adds parts to signed requests that the library leaves out. */
   readonly prepare?: (api: TradingApi) => void
-  /** In milliseconds. */
+  /** Time of the venue, in milliseconds. */
   readonly time: (api: TradingApi) => Promise<unknown>
   readonly isHedged: (api: TradingApi, market: string) => Promise<boolean>
-  /** What the key may do; null where the venue does not list it. */
+  /** Permissions of the key; null where the venue does not list them. */
   readonly rights: (api: TradingApi) => Promise<KeyRights | null>
-  /** Of the dollar coins, with unrealized profit; null where the balance cannot be read. */
+  /** Equity in dollar coins, with unrealized profit. Null if the balance cannot be read. */
   readonly equityIn: (balance: unknown) => Usd | null
-  /** The same without unrealized profit. */
+  /** Equity without unrealized profit. */
   readonly balanceIn: (balance: unknown) => Usd | null
   readonly margin: (api: TradingApi, contract: Contract, wanted: Margin) => Promise<FoundMargin>
-  /** Sets what differs. */
+  /** Sets the margin settings that differ. */
   readonly setMargin: (
     api: TradingApi,
     contract: Contract,
@@ -43,12 +43,15 @@ export interface Dialect {
     found: FoundMargin,
   ) => Promise<unknown>
   readonly createOrder: (api: TradingApi, contract: Contract, order: OrderToSend) => Promise<unknown>
-  /** As the library reports orders: `id`, `clientOrderId`, `status`, `amount`, `filled`. Null: there is none. */
+  /**
+   * The order as the library reports it: `id`, `clientOrderId`, `status`, `amount`, `filled`. Null if it does not
+   * exist.
+   */
   readonly findOrder: (api: TradingApi, contract: Contract, clientOrderId: string) => Promise<unknown>
   readonly cancelOrder: (api: TradingApi, contract: Contract, clientOrderId: string) => Promise<unknown>
-  /** As the library reports trades; others than those of the order are left out later. */
+  /** Trades as the library reports them. Trades of other orders are removed later. */
   readonly tradesOf: (api: TradingApi, contract: Contract, venueOrderId: string) => Promise<unknown>
-  /** Orders by which the venue closed positions by force. Null where it does not list them. */
+  /** Orders by which the venue liquidated positions. Null where the venue does not list them. */
   readonly liquidations: ((api: TradingApi, sinceMs: number) => Promise<readonly LiquidationOrder[]>) | null
   readonly stops: StopDialect
 }
@@ -66,7 +69,7 @@ export interface Margin {
 
 export interface FoundMargin {
   readonly mode: string
-  /** Null: none is set. */
+  /** Null if none is set. */
   readonly leverage: number | null
 }
 
@@ -80,10 +83,10 @@ export interface OrderToSend {
 
 export interface LiquidationOrder {
   readonly venueOrderId: string
-  /** As the library names it. */
+  /** The library's name of the market. */
   readonly market: string
   readonly side: 'buy' | 'sell'
-  /** In the unit of the venue. */
+  /** Amount in the venue's unit. */
   readonly amount: unknown
 }
 
@@ -95,13 +98,13 @@ export interface StopToSend {
   readonly marginMode: MarginMode
 }
 
-/** Resting stops. All trigger at the mark price: it is what liquidations go by, and no single trade moves it. */
+/** Resting stops. All trigger at the mark price: liquidations use it too, and no single trade moves it. */
 export interface StopDialect {
   readonly place: (api: TradingApi, contract: Contract, stop: StopToSend) => Promise<unknown>
-  /** Null: there is none. */
+  /** The stop, or null if it does not exist. */
   readonly find: (api: TradingApi, contract: Contract, clientOrderId: string) => Promise<FoundStop | null>
   readonly cancel: (api: TradingApi, contract: Contract, stop: FoundStop) => Promise<unknown>
-  /** All that rest, in every market of ours; null for one that cannot be read. */
+  /** All resting stops in every market of ours. Null stands for a stop that cannot be read. */
   readonly open: (api: TradingApi) => Promise<readonly (ListedStop | null)[]>
 }
 
@@ -113,17 +116,17 @@ export interface ListedStop {
   readonly marketId: string
   readonly side: 'buy' | 'sell'
   readonly status: StopReport['status']
-  /** In the unit of the venue. */
+  /** Amount in the venue's unit. */
   readonly amount: unknown
   readonly triggerPrice: unknown
 }
 
 export interface FoundStop extends ListedStop {
-  /** The order that the trigger sent, as the library reports orders; null before. */
+  /** The order that the trigger sent, as the library reports orders. Null before the trigger. */
   readonly order: unknown
 }
 
-/** Sends an order by the library's call: a limit is immediate-or-cancel. */
+/** Sends an order by the library's call. A limit order is immediate-or-cancel. */
 export const createOrder = (
   api: TradingApi,
   { market }: Contract,
@@ -139,7 +142,7 @@ export const createOrder = (
   })
 }
 
-/** Reads a stop by what the venue calls its members. One that was not placed by us may have no client order id. */
+/** Reads a stop by the venue's names of its members. A stop placed by another client may have no client order id. */
 export const stopReader =
   (
     names: Readonly<Record<keyof Omit<ListedStop, 'side'>, string>>,
@@ -166,13 +169,13 @@ export const call = (api: TradingApi, endpoint: string, params: object = {}): Pr
 export const listIn = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? (value as readonly unknown[]) : []
 
-/** A list that must be there: none is not the same as one that cannot be read. */
+/** A list that must be present: an unreadable list is not an empty one. */
 export const wholeList = (value: unknown): readonly unknown[] => {
   if (!Array.isArray(value)) throw new Error('the response has no list')
   return value as readonly unknown[]
 }
 
-/** Entries by a text member. */
+/** Groups entries by a text member. */
 export const groupedBy = (
   entries: readonly unknown[],
   name: string,
@@ -196,7 +199,7 @@ export const dollarTotal = (balance: unknown): Usd | null => {
   return sumOfDollars((dollar) => memberOf(totals, dollar))
 }
 
-/** The same of a list with an entry for each coin. */
+/** Sum of the dollar coins, from a list with one entry for each coin. */
 export const dollarsIn = (coins: readonly unknown[], name: string, amount: string): Usd | null =>
   sumOfDollars((dollar) =>
     memberOf(

@@ -16,13 +16,13 @@ import {
 import type { TradingApi } from '../api.ts'
 
 /**
- * Kraken Futures, multi-collateral contracts. Requests carry no time: orders carry the time before which they must be
- * processed. The status of an order is known while it is open and for five seconds more; afterwards the history of
- * order events has it. A refused order comes as a success with the reason as its status.
+ * Kraken Futures, multi-collateral contracts. Requests carry no time; orders carry the time by which they must be
+ * processed. The status of an order is available while it is open and for five more seconds. Afterwards the history of
+ * order events has it. A refused order is reported as a success, with the reason as its status.
  */
 export const krakenfutures: Dialect = {
   options: {},
-  // The library asks for it with GET; the venue documents POST.
+  // The library sends a GET request; the venue documents POST.
   api: { private: { post: { 'orders/status': { cost: 1 } } } },
   clientOrderId: /^[A-Za-z0-9_-]{1,100}$/,
   dollars: ['USD'],
@@ -32,22 +32,22 @@ export const krakenfutures: Dialect = {
   },
   codes: {
     duplicate: new Set(['clientOrderIdAlreadyExist']),
-    // The history without the order: see findOrder.
+    // The venue returns a history without the order instead of a code: see findOrder.
     noSuchOrder: new Set(),
     nothingToCancel: new Set(['notFound', 'filled']),
     notTraded: new Set(['marketSuspended', 'marketInactive', 'marketUnavailable', 'contractNotFound']),
-    // The order came after its time: nothing was done.
+    // The order arrived after its deadline: nothing was done.
     clock: new Set(['wouldProcessAfterSpecifiedTime']),
     unclear: new Set(['Server Error', 'unknownError', 'Unavailable', 'unavailable']),
     limit: new Set(['apiLimitExceeded']),
-    // It answers 500 to an order for which there is no margin.
+    // The venue answers 500 to an order without enough margin.
     refusedAsServerError: new Set(['INSUFFICIENT_MARGIN']),
   },
   time: async (api) => {
     const response = await call(api, 'publicGetTickersSymbol', { symbol: 'PF_XBTUSD' })
     return Date.parse(textMemberOf(response, 'serverTime') ?? '')
   },
-  // One position per market, always.
+  // There is always one position per market.
   isHedged: () => Promise.resolve(false),
   rights: () => Promise.resolve(null),
   equityIn: (balance) => {
@@ -56,7 +56,7 @@ export const krakenfutures: Dialect = {
     return held === null || unrealized === null ? null : plus(held, unrealized)
   },
   balanceIn: (balance) => heldIn(balance),
-  // A market without a preference of its own is cross.
+  // A market without a preference of its own uses cross margin.
   margin: async (api, { marketId }) => {
     const listed = await call(api, 'privateGetLeveragepreferences')
     const found = wholeList(memberOf(listed, 'leveragePreferences')).find(
@@ -81,7 +81,7 @@ export const krakenfutures: Dialect = {
     })
     const status = memberOf(response, 'sendStatus')
     const id = textMemberOf(status, 'order_id')
-    // Not a refusal: the order ended without a fill, as every immediate order may.
+    // Not a refusal: the order ended without a fill, as any immediate order may.
     if (textMemberOf(status, 'status') === WOULD_NOT_EXECUTE)
       return {
         id: id ?? order.clientOrderId,
@@ -113,7 +113,7 @@ export const krakenfutures: Dialect = {
       price: memberOf(fill, 'price'),
       amount: memberOf(fill, 'size'),
       timestamp: Date.parse(textMemberOf(fill, 'fillTime') ?? ''),
-      // Fills come without their fee: that of a taker is assumed.
+      // Fills come without their fee. The taker fee is assumed.
       fee: undefined,
     }))
   },
@@ -205,7 +205,7 @@ const OUTCOMES = [
   ['cancelStatus', 'cancelled'],
 ] as const
 
-/** The library takes some refusals for successes. */
+/** The library treats some refusals as successes. */
 const demand = (response: unknown): void => {
   const error = statedError(response)
   if (error !== null) throw new Error(error.message)
@@ -222,7 +222,7 @@ const fillsBefore = async (api: TradingApi, lastFillTime: string | null): Promis
 const sumOfSizes = (parts: readonly unknown[]): string =>
   textOf(parts.reduce<bigint>((sum, part) => sum + (quantityOf(memberOf(part, 'size')) ?? 0n), 0n))
 
-/** What is left and what was filled, together. */
+/** Quantity of the whole order: the remaining part plus the filled part. */
 const wholeOf = (order: unknown): string | null => {
   const [left, filled] = [quantityOf(memberOf(order, 'quantity')), quantityOf(memberOf(order, 'filled'))]
   return left === null || filled === null ? null : textOf(left + filled)
@@ -243,7 +243,7 @@ const orderNow = async (api: TradingApi, clientOrderId: string): Promise<unknown
 const orderIn = (entry: unknown): unknown => {
   const order = memberOf(entry, 'order')
   const status = ORDER_STATUS[textMemberOf(entry, 'status') ?? '']
-  // Whether its quantity counts what was filled is not documented: a whole order has nothing left either way.
+  // The venue does not document whether `quantity` includes the filled part. A whole order has nothing left either way.
   const amount = status === 'closed' ? memberOf(order, 'filled') : wholeOf(order)
   return {
     id: textMemberOf(order, 'orderId'),
@@ -261,7 +261,7 @@ const ORDER_STATUS: Readonly<Record<string, string>> = {
   REJECTED: 'rejected',
 }
 
-/** The newest events first. */
+/** Order events, newest first. */
 const eventsOf = async (
   api: TradingApi,
   endpoint: 'historyGetOrders' | 'historyGetTriggers',
@@ -294,7 +294,7 @@ const orderInHistory = async (api: TradingApi, marketId: string, clientOrderId: 
 const historyStatus = (kind: string, order: unknown): string => {
   if (kind === 'OrderRejected') return 'rejected'
   if (kind === 'OrderCancelled') return 'canceled'
-  // What an immediate order did not fill at once is gone.
+  // The part of an immediate order that was not filled at once is canceled.
   return quantityOf(memberOf(order, 'quantity')) === 0n || textMemberOf(order, 'orderType') === 'IoC'
     ? 'closed'
     : 'open'
@@ -327,7 +327,7 @@ async function findStop(
   }
 }
 
-/** The order that the trigger sent has its ids. */
+/** The order that the trigger sent has the ids of the stop. */
 const sentOrder = (entry: unknown): unknown =>
   textMemberOf(memberOf(entry, 'order'), 'type') === 'ORDER' ? orderIn(entry) : null
 

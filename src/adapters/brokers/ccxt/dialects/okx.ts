@@ -17,14 +17,14 @@ import type { TradingApi } from '../api.ts'
 const TOO_MANY_REQUESTS = '50011'
 
 /**
- * OKX. Quantities are in contracts; orders are only acknowledged with their ids, and name the margin mode themselves.
- * Stops are algo orders: the order that a trigger sends has an id of its own.
+ * OKX. Quantities are in contracts. Orders are acknowledged with their ids only, and each names its margin mode. Stops
+ * are algo orders: the order that a trigger sends has an id of its own.
  */
 export const okx: Dialect = {
   options: { fetchMarkets: { types: ['swap'] }, defaultType: 'swap', createOrder: 'privatePostTradeOrder' },
   clientOrderId: /^[A-Za-z0-9]{1,32}$/,
   dollars: DOLLARS,
-  // What went wrong with an order is one level below.
+  // The error of an order is nested one level deeper.
   errorIn: (body) => {
     const code = textMemberOf(body, 'code')
     if (code === null || code === '0') return null
@@ -40,12 +40,13 @@ export const okx: Dialect = {
     nothingToCancel: new Set(['51400', '51401', '51402', '51503', '51603']),
     notTraded: new Set(['51001', '51027', '51028', '51087']),
     clock: new Set(['50102', '50112']),
-    // Maintenance, endpoint timeout, busy, system error, order timed out.
+    // Codes for maintenance, endpoint timeout, busy, system error, order timed out.
     unclear: new Set(['50001', '50004', '50013', '50026', '51149']),
     limit: new Set([TOO_MANY_REQUESTS]),
     refusedAsServerError: new Set(),
   },
-  // Its timestamps are valid for half a minute. The deadline keeps an order from turning up after it was not found.
+  // OKX timestamps are valid for half a minute. The deadline keeps an order from arriving after a lookup has not found
+  // it.
   prepare: (api) => {
     const sign = api.sign.bind(api)
     api.sign = (path, kind, method, params, headers, body) => {
@@ -67,7 +68,7 @@ export const okx: Dialect = {
     const [account] = listIn(memberOf(memberOf(balance, 'info'), 'data'))
     const coins = listIn(memberOf(account, 'details'))
     const [equity, unrealized] = [dollarsIn(coins, 'ccy', 'eq'), dollarsIn(coins, 'ccy', 'upl')]
-    // The cash balance may be without the margin of isolated positions.
+    // The cash balance may leave out the margin of isolated positions.
     return equity === null || unrealized === null ? null : minus(equity, unrealized)
   },
   margin: async (api, { marketId }, { mode }) => {
@@ -85,7 +86,7 @@ export const okx: Dialect = {
   createOrder: (api, contract, order) => createOrder(api, contract, order, { marginMode: order.marginMode }),
   findOrder: (api, { market }, clientOrderId) => api.fetchOrder('', market, { clientOrderId }),
   cancelOrder: (api, { market }, clientOrderId) => api.cancelOrder('', market, { clientOrderId }),
-  // Of the last three days, without the delay of the longer history that the library reads.
+  // Fills of the last three days. They appear without the delay of the longer history that the library reads.
   tradesOf: async (api, { market, marketId: instId }, ordId) => {
     const found: unknown[] = []
     for (let page = 0; page < PAGES_MAX; page += 1) {
@@ -95,7 +96,7 @@ export const okx: Dialect = {
         instId,
         ordId,
         limit: TRADES_MAX,
-        // Older ones than this.
+        // Requests the fills before this one.
         ...(after === null ? {} : { after }),
       })
       const fills = wholeList(memberOf(listed, 'data'))
@@ -131,7 +132,7 @@ export const okx: Dialect = {
         sz: amount,
         slTriggerPx: triggerPrice,
         slTriggerPxType: 'mark',
-        // At the market.
+        // -1 means a market order.
         slOrdPx: '-1',
         reduceOnly: true,
         algoClOrdId: clientOrderId,
@@ -159,7 +160,7 @@ export const okx: Dialect = {
   },
 }
 
-/** As many as the venue returns at once. */
+/** The venue's page size. */
 const TRADES_MAX = 100
 const PAGES_MAX = 50
 
