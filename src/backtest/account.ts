@@ -15,38 +15,38 @@ import { causeText, Notices, type KillLimits } from './notices.ts'
 import { meanOf } from './statistics.ts'
 import { TradeReasons, type TradeReason } from './trade-reasons.ts'
 
-/** What happened to the account during a run. */
+/** History of the account during a run. */
 export type AccountHistory = ReturnType<AccountTracker['history']>
 
-/** With the names of the report: how often the kill switch blocked all entries, and when and why it first did. */
+/** How often the kill switch blocked all entries, and when and why it first did. Uses the names of the report. */
 export interface KillSwitchHistory {
   readonly level: number
   readonly stops: number
   readonly first_stop_at: string | null
   readonly first_stop_reason: string | null
-  /** Text of the reductions for people, with the limits. */
+  /** The causes of the reductions as text, with the limits. */
   readonly first_stop_cause: string | null
   /** Closed trades before the first stop; null without one. */
   readonly trades_before_stop: number | null
-  /** How often the simulated operator lowered the level. */
+  /** Number of times that the simulated operator lowered the level. */
   readonly lowered: number
 }
 
-/** A trade from its first fill to its last, with the names of the report. */
+/** A trade from its first fill to its last. Uses the names of the report. */
 export interface ClosedTrade extends Opening {
   readonly closed_at: string
   readonly exit_price: number
-  /** Before fees and funding. */
+  /** Profit before fees and funding. */
   readonly gross_usd: number
   readonly fees_usd: number
-  /** Positive: paid. */
+  /** Funding; positive if paid. */
   readonly funding_usd: number
-  /** After fees and funding. */
+  /** Profit after fees and funding. */
   readonly net_usd: number
-  /** Of the size. */
+  /** Net profit as a share of the size. */
   readonly net_return: number
   readonly exit_reason: string
-  /** The worst and the best price while it was open, as parts of the entry price. */
+  /** The worst and the best price while the trade was open, as parts of the entry price. */
   readonly max_adverse_excursion: number
   readonly max_favorable_excursion: number
 }
@@ -60,7 +60,7 @@ interface Opening {
   readonly entry_price: number
   readonly quantity: number
   readonly size_usd: number
-  /** Size over equity. */
+  /** Size divided by equity. */
   readonly equity_share: number
   readonly regime: string
 }
@@ -68,7 +68,7 @@ interface Opening {
 /** The account after bars have closed. */
 export interface AccountAtClose {
   readonly equityUsd: number
-  /** At the last prices. */
+  /** Exposure at the last prices. */
   readonly exposureUsd: number
   readonly isHolding: boolean
 }
@@ -101,7 +101,7 @@ export class AccountTracker {
     for (const event of events) this.#recordOne(event)
   }
 
-  /** The state at the beginning, and what fills cost. */
+  /** Sets the initial state, and the costs of fills. */
   start(state: State, costs: FillCosts, limits: KillLimits): void {
     this.#limits = limits
     const startUsd = usdNumber(equityOf(state.trading))
@@ -109,13 +109,13 @@ export class AccountTracker {
     this.#market = new MarketLineTracker(startUsd, costs)
   }
 
-  /** Bars that are not traded. */
+  /** Adds bars that are not traded. */
   warmUp(openMs: number, bars: readonly FeedBar[]): void {
     this.#hash.add(openMs, bars)
     this.#market.warmUp(bars)
   }
 
-  /** After the bars that opened at `openMs` have closed. Runs for every bar: it must stay cheap. */
+  /** Called after the bars that opened at `openMs` have closed. Runs for every bar, so it must stay cheap. */
   close(account: AccountAtClose, openMs: number, bars: readonly FeedBar[]): void {
     const closeMs = openMs + (bars[0]?.resolution_s ?? 0) * 1000
     const equity = account.equityUsd
@@ -137,28 +137,28 @@ export class AccountTracker {
     const meanEquity = meanOf(tracked.days)
     return {
       ...tracked,
-      /** In the order in which they ended. */
+      /** Trades in the order in which they ended. */
       trades: this.#trades as readonly ClosedTrade[],
       maxDrawdown: tracked.drawdown.depth,
       /** Traded volume divided by the mean daily equity. */
       turnover: meanEquity > 0 ? this.#traded / meanEquity : 0,
       tradedUsd: this.#traded,
       fees: this.#fees,
-      /** Positive: paid. */
+      /** Funding; positive if paid. */
       funding: this.#funding,
-      /** Reasons why something was not traded, with their counts. */
+      /** Reasons why no trade was made, with their counts. */
       heldBack: Object.fromEntries([...this.#heldBack].toSorted(([, one], [, other]) => other - one)),
-      /** Trades that were proposed, by the brain or by a rule. */
+      /** Number of trades that the brain or a rule proposed. */
       proposed: this.#proposed,
       killSwitch: this.#killSwitch,
       reductions: this.#notices.reductions(),
       unprotected: this.#notices.unprotected(),
       ignoredRequests: this.#notices.ignoredRequests(),
-      /** Over all closes; with the names of the report. */
+      /** Exposure over all closes. Uses the names of the report. */
       exposure: {
-        /** Share of the closes at which something was held. */
+        /** Share of the closes with an open position. */
         time_share: this.#closes === 0 ? 0 : this.#closesHeld / this.#closes,
-        /** Value of the positions over equity: mean and largest. */
+        /** Value of the positions divided by equity: mean and maximum. */
         mean: this.#closes === 0 ? 0 : this.#exposureSum / this.#closes,
         max: this.#exposureMax,
       },
@@ -243,7 +243,7 @@ export class AccountTracker {
     this.#notices.entered(proposal)
   }
 
-  /** A proposal from which nothing followed. Runs for most answers of a strategy: it must stay cheap. */
+  /** A proposal without consequences. Runs for most answers of a strategy, so it must stay cheap. */
   proposalIgnored(proposal: StrategyProposal): void {
     if (proposal.side === 'flat') return
     const held = this.#held.get(canonicalSymbol(proposal.symbol))
@@ -251,7 +251,7 @@ export class AccountTracker {
     else if (held === undefined && this.#killSwitch.level >= ENTRIES_BLOCKED) this.countHeldBack(KILL_SWITCH)
   }
 
-  /** Why something was not traded. */
+  /** Counts the reasons why no trade was made. */
   countHeldBack(reasons: readonly string[]): void {
     for (const reason of reasons) this.#heldBack.set(reason, (this.#heldBack.get(reason) ?? 0) + 1)
   }
@@ -273,7 +273,7 @@ const tradeOf = (
   net_usd: closed.realized_pnl,
   net_return: closed.realized_pnl_pct,
   exit_reason: closed.exit_reason,
-  // A stop or target ends a trade inside its last bar: what that bar did afterwards is not part of it.
+  // A stop or target ends a trade inside its last bar. The rest of that bar is not part of the trade.
   max_adverse_excursion: cappedAtExit(closed.max_adverse_pct, opening, closed, 'stop_loss'),
   max_favorable_excursion: cappedAtExit(closed.max_favorable_pct, opening, closed, 'take_profit'),
 })
@@ -315,5 +315,5 @@ const NO_STOPS: KillSwitchHistory = {
 
 const KILL_SWITCH = ['kill_switch']
 
-/** The level from which entries are blocked. */
+/** Lowest level at which entries are blocked. */
 const ENTRIES_BLOCKED = 2

@@ -32,18 +32,18 @@ import { afterSettling, afterSignals, unfolded, withSignals } from './quiet-sign
 export interface BacktestEngineDependencies {
   readonly configuration: () => Configuration
   readonly version: string
-  /** All events of a command, in order. Quiet bars have none. */
+  /** Receives all events of a command, in order. Quiet bars have no events. */
   readonly onEvents: (events: readonly Stamped[]) => void
   /**
-   * Why a cycle trades a symbol not, if it has no events because nothing follows from it. Without it all have theirs, and
-   * every trade is folded event by event.
+   * Receives the reasons why a cycle does not trade a symbol, when the cycle has no events because it changes nothing.
+   * Without this option every cycle has its events, and every trade is folded event by event.
    */
   readonly onHeldBack?: ((reasons: readonly string[]) => void) | undefined
 }
 
 /**
- * The deciders of the engine at recorded time. Nothing is stored or signed, and only the fold is kept, so the memory of
- * a run does not grow with its events.
+ * Runs the deciders of the engine at recorded time. Nothing is stored or signed, and only the fold is kept, so the
+ * memory of a run does not grow with its events.
  */
 export class BacktestEngine implements Executor {
   readonly #dependencies: BacktestEngineDependencies
@@ -52,7 +52,7 @@ export class BacktestEngine implements Executor {
   #nowMs = 0
   #prices: Prices | null = null
   #ids = 0
-  /** Written out once per time: a bar asks for it several times. */
+  /** The current time as text. Formatted once per time, because a bar needs it several times. */
   #now: Timestamp | null = null
   readonly #quiet: QuietBars
   readonly #runs = new QuietRuns()
@@ -65,7 +65,7 @@ export class BacktestEngine implements Executor {
     this.#due = new DueTimes(dependencies.configuration, (name) => this.#runs.lastRunMs(name))
   }
 
-  /** As the deciders see it, but the market is folded only if one of them asks for it. */
+  /** Facts for the deciders. The market is folded only if a decider reads it. */
   readonly #unfolded: ReputationFacts = unfolded(
     () => this.#state,
     () => this.#withBars.market,
@@ -84,7 +84,7 @@ export class BacktestEngine implements Executor {
     return this.#state
   }
 
-  /** For cycles, which read no more of the signals than the newest: the rest is folded later. */
+  /** State for cycles, which read only the newest signals. The other signals are folded later. */
   get stateOfCycles(): State {
     const { signals } = this.#withBars
     const latest = this.#late.foldLatest(signals.latest)
@@ -95,9 +95,9 @@ export class BacktestEngine implements Executor {
     return this.#state
   }
 
-  /** With all bars, but without what is late of the signals. */
+  /** State with all bars, but without the signals that are not folded yet. */
   get #withBars(): State {
-    // Each of the events that were not made would have had an id.
+    // Each event that was skipped would have had an id.
     if (this.#quiet.count > 0) {
       this.#ids += this.#quiet.count
       this.#state = this.#quiet.foldInto(this.#state)
@@ -116,7 +116,7 @@ export class BacktestEngine implements Executor {
     this.#state = withSignals(this.#state, count, all, reputation)
   }
 
-  /** After the last bars. */
+  /** The account after the last bars. */
   get account(): AccountAtClose {
     if (this.#quiet.count > 0) return this.#quiet
     const { trading } = this.#state
@@ -127,7 +127,10 @@ export class BacktestEngine implements Executor {
     }
   }
 
-  /** Whether neither the clock up to now nor these bars can make anything happen, as far as it can be told without them. */
+  /**
+   * True if neither the clock up to now nor these bars can cause an event, as far as that is known without folding
+   * them.
+   */
   isIdle(beforeMs: number, nowMs: number, group: BarGroup): boolean {
     if (this.#quiet.isOfNextDay(group)) void this.#withBars
     return (
@@ -139,12 +142,12 @@ export class BacktestEngine implements Executor {
     )
   }
 
-  /** Whether a proposal would change nothing now. To be asked after `isIdle`. */
+  /** True if a proposal would change nothing now. Call it after `isIdle`. */
   ignores(symbol: string, direction: Direction | 'flat'): boolean {
     return this.#quiet.ignores(symbol, direction)
   }
 
-  /** Runs producers on the bars of this time without events. Those that cannot be run so are left over. */
+  /** Runs producers on the bars of this time without events. Returns the producers that cannot be run this way. */
   runQuietly(due: readonly Producer[]): readonly Producer[] {
     if (due.length === 0 || !this.#isUpToDate()) return due
     const view = this.#view()
@@ -153,7 +156,7 @@ export class BacktestEngine implements Executor {
     return failed === -1 ? [] : due.slice(failed)
   }
 
-  /** Whether the newest event, made or not, is of this time. */
+  /** True if the newest event, recorded or skipped, has the current time. */
   #isUpToDate(): boolean {
     if (this.#quiet.count > 0) return this.#quiet.lastCloseMs === this.#nowMs
     return this.#state.recordedAt === this.#timestamp && this.#state.decidedAt === this.#timestamp
@@ -183,7 +186,7 @@ export class BacktestEngine implements Executor {
     return this.#runs.lastRunMs(name) ?? Date.parse(runs.get(name)?.lastRunAt ?? '')
   }
 
-  /** Signals from which nothing follows at once. */
+  /** Accepts signals that have no immediate consequence. */
   #takesLate({ name, rows, end }: ProducerReport): boolean {
     const after = end === 'usable' ? this.#late.take(name, rows, this.#unfolded, this.#context()) : null
     if (after === null) return false
@@ -207,7 +210,7 @@ export class BacktestEngine implements Executor {
     return true
   }
 
-  /** What producers see: without folding where the newest prices are known before. */
+  /** Market view for producers. Nothing is folded if the newest prices are known without it. */
   #view(): MarketView {
     const { symbols } = this.#dependencies.configuration().universe
     const barSeconds = this.#state.market.rules.barSeconds
@@ -224,14 +227,14 @@ export class BacktestEngine implements Executor {
     )
   }
 
-  /** Takes bars at which nothing happens, without events. False if they have to be observed. */
+  /** Processes bars without events if they cause none. False if the bars have to be observed. */
   takeQuietly(group: BarGroup): boolean {
     if (group.closeMs < this.#nowMs || !this.#quiet.prepare(this.#state, group)) return false
     const settles = !group.backfill && !this.#due.isNoCallDue(this.#state, group.closeMs)
     if (settles && this.#state.reputation.calls.open.size > SETTLED_AT_ONCE_MAX) return false
     if (!this.#quiet.take(group)) return false
     this.moveTo(group.closeMs)
-    // No fold of a settled call reads the signals that are late.
+    // The fold of a settled call never reads the signals that are not folded yet.
     if (settles) this.#state = afterSettling(this.#withBars, group.bars, this.#context())
     return true
   }
@@ -240,18 +243,18 @@ export class BacktestEngine implements Executor {
     return this.#nowMs
   }
 
-  /** The same ids in the same order in each run. */
+  /** Returns the same ids in the same order in each run. */
   readonly newId = (): string => {
     this.#ids += 1
     return `00000000-0000-7000-8000-${this.#idsTaken.toString(16).padStart(12, '0')}`
   }
 
-  /** Also by events that were not made. */
+  /** Number of ids used, including those of skipped events. */
   get #idsTaken(): number {
     return this.#ids + this.#quiet.count + this.#runs.count + this.#late.attributions
   }
 
-  /** Moves the time on, never back. Without prices, those of the last bars count. */
+  /** Moves the time forward, never back. Without prices, those of the last bars apply. */
   moveTo(ms: number, prices: Prices | null = null): void {
     if (ms > this.#nowMs) {
       this.#nowMs = ms
@@ -267,7 +270,7 @@ export class BacktestEngine implements Executor {
     if (result.status === 'refused') return Promise.resolve(result)
     this.#state = this.#withoutClosed(result.state)
     for (const { dedupeKey, type } of result.events) {
-      // Nobody asks for those of bars.
+      // Keys of bars are never looked up.
       if (dedupeKey !== null && type !== 'market.bar.v1') this.#keys.add(dedupeKey)
     }
     this.#dependencies.onEvents(result.events)
@@ -315,7 +318,7 @@ export class BacktestEngine implements Executor {
     return true
   }
 
-  /** Folds an event of the log at the current time; no decision follows from it at once. */
+  /** Folds an event of the log at the current time. No decision follows from it at once. */
   replay(event: Stamped): void {
     const { state } = this
     const replayed = { ...event, seq: state.seq + 1, recordedAt: timestampAt(this.#nowMs) }
@@ -323,7 +326,7 @@ export class BacktestEngine implements Executor {
     this.#dependencies.onEvents([replayed])
   }
 
-  /** A cycle of the brain would do it; rules have none, and what has ended would pile up. */
+  /** Removes what has ended. A cycle of the brain would do it, but rules have no cycles, so it would pile up. */
   #withoutClosed(state: State): State {
     const { learning } = state.brain
     if (learning.trades.closed.length < CLOSED_MAX) return state
@@ -342,5 +345,5 @@ const NO_EVENTS: Promise<Outcome> = Promise.resolve({ status: 'done', events: []
 
 const CLOSED_MAX = 100
 
-/** So that memory stays small. */
+/** Bound that keeps memory small. */
 const LATE_MAX = 1000

@@ -2,12 +2,12 @@ import { annualGrowthOf, drawdownOf, quantileOf, sharpeOf, totalReturnOf } from 
 
 export type Interval = readonly [low: number, high: number]
 
-/** What the same days in another order, with others of them repeated, would have shown in 95 of 100 cases. */
+/** Intervals that contain the figure in 95 of 100 resamplings of the same days. */
 export type ConfidenceIntervals = ReturnType<typeof confidenceIntervalsOf>
 
 /**
- * The stationary bootstrap of Politis and Romano (1994): blocks of days that follow one another, of random length, so
- * that what holds on from day to day stays in the resampled series. `days` is the length of the run in days.
+ * The stationary bootstrap of Politis and Romano (1994): blocks of consecutive days of random length, so that the
+ * resampled series keeps effects that last for several days. `days` is the length of the run in days.
  */
 export const confidenceIntervalsOf = (returns: readonly number[], days: number, uniform: () => number) => {
   const blockDays = blockLengthOf(returns.length)
@@ -35,10 +35,13 @@ export const confidenceIntervalsOf = (returns: readonly number[], days: number, 
 const RESAMPLES = 1000
 const LEVEL = 0.95
 
-/** The cube root of the length: the rate at which the best length grows. */
+/** The cube root of the length, because the best block length grows at that rate. */
 const blockLengthOf = (count: number): number => Math.max(1, Math.round(Math.cbrt(count)))
 
-/** As many values, in blocks whose lengths are geometric with this mean; the series is a circle. */
+/**
+ * The same number of values, drawn in blocks whose lengths are geometric with this mean. The series is treated as a
+ * circle.
+ */
 export const resampled = (
   values: readonly number[],
   blockLength: number,

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import type { FeedBar } from '../core/market/bar.ts'
 
 /**
- * SHA-256 over all bars that a run read, in their order, as little-endian doubles. A bar is eight of them: number of its
- * series, time of the open in milliseconds, open, high, low, close, volume, volume in USD. Series are numbered from 0 in
- * the order of their first bars, and before the first bar of each stand its name (`BTC@900`: symbol and length in
- * seconds) as UTF-8 and a zero byte, padded with zero bytes to a multiple of eight. A bar that knows more than prices adds
- * 0.5 to the number of its series and has six more: funding, basis, open interest, depth of bids and of asks, fear and
- * greed, with +infinity for what it does not have.
+ * SHA-256 over all bars that a run read, in their order, as little-endian doubles. A bar is eight of them: number of
+ * its series, time of the open in milliseconds, open, high, low, close, volume, volume in USD. Series are numbered from
+ * 0 in the order of their first bars. The first bar of each follows the series name (`BTC@900`: symbol and length in
+ * seconds) as UTF-8 and a zero byte, padded with zero bytes to a multiple of eight. A bar with further members adds 0.5
+ * to the number of its series and has six more doubles: funding, basis, open interest, depth of bids and of asks, fear
+ * and greed, with +infinity for missing values.
  */
 export class DataHash {
   readonly #hash = createHash('sha256')

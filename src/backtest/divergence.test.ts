@@ -44,7 +44,7 @@ interface TradeGiven {
   readonly rule?: string
 }
 
-/** A long in BTC that is bought at 100 and sold at 110 an hour later, unless told otherwise. */
+/** A long in BTC, by default bought at 100 and sold at 110 an hour later. */
 const trade = (given: TradeGiven = {}): readonly Said[] => {
   const { at = 1, entry = 100, quantity = 2, ordered = quantity, until = 61, exit = 110, fees = 1 } = given
   const conviction_id = given.rule === undefined ? `c${at}` : `${given.rule}:2026-02-20T10:00:00.000Z`

@@ -27,32 +27,32 @@ export type DivergenceRow = ReturnType<typeof rowOf>
 interface Compared {
   readonly live: TradeBook
   readonly replayed: TradeBook
-  /** How far apart the same decision may be: a cycle and the bar after it. */
+  /** Maximum time between two records of the same decision: a cycle and the bar after it. */
   readonly toleranceMs: number
   readonly settings: 'recorded' | 'current'
   readonly fromMs: number | null
   readonly toMs: number | null
-  /** Only trades that were opened in it, each to its end; absent for all of them. */
+  /** Compares only trades that were opened in the range, each to its end. Absent for all trades. */
   readonly range?: TimeRange | undefined
 }
 
-/** Both ends belong to it. */
+/** Range that includes both ends. */
 export interface TimeRange {
   readonly fromMs: number
   readonly toMs: number
 }
 
-/** Lines up what was traded with what the same inputs lead to in a replay. */
+/** Matches the trades that were made with those that the same inputs lead to in a replay. */
 export const divergenceOf = (compared: Compared) => {
   const { live, replayed, toleranceMs, range } = compared
-  // Lined up first: what stands at an end of the range keeps its partner beyond it.
+  // Matched before the range is applied: a trade at an end of the range keeps its partner beyond it.
   const pairs = pairsOf(live.trades, replayed.trades, toleranceMs).filter((pair) => isIn(range, pair))
   const rows = pairs
     .map(([one, other]) => rowOf(one, other, compared))
     .toSorted((one, other) => (one.time < other.time ? -1 : 1))
   const liveTrades = pairs.flatMap(([one]) => one ?? [])
   const replayedTrades = pairs.flatMap(([, other]) => other ?? [])
-  // Funding of a position that had ended belongs to no trade.
+  // Funding of a position that has ended belongs to no trade.
   const [liveLate, replayedLate] = range === undefined ? [live.lateCosts, replayed.lateCosts] : [0, 0]
   const livePnl = pnlOf(liveTrades) - liveLate
   const replayedPnl = pnlOf(replayedTrades) - replayedLate
@@ -73,20 +73,20 @@ export const divergenceOf = (compared: Compared) => {
     live_pnl_usd: r9(livePnl),
     replayed_pnl_usd: r9(replayedPnl),
     difference_usd: r9(difference),
-    /** They add up to the difference: what no row explains is `unexplained`. */
+    /** The amounts add up to the difference. The part that no row explains is `unexplained`. */
     by_reason: amountsOf([...byReason].toSorted(([one], [other]) => (one < other ? -1 : 1))),
     rows,
   }
 }
 
-/** Rounding of the ledger. */
+/** Rounding unit of the ledger. */
 const CENT = 1e-6
 
 const sumOf = (amounts: readonly number[]): number => amounts.reduce((sum, amount) => sum + amount, 0)
 
 const pnlOf = (trades: readonly Trade[]): number => sumOf(trades.map(({ pnl }) => pnl))
 
-/** By the trade that really happened, if there was one. */
+/** Decided by the live trade if there is one, otherwise by the replayed trade. */
 const isIn = (range: TimeRange | undefined, [live, replayed]: Pair): boolean => {
   const { openedMs } = live ?? replayed ?? NOTHING
   return range === undefined || (range.fromMs <= openedMs && openedMs <= range.toMs)
@@ -105,7 +105,7 @@ const amountsOf = (
 
 type Pair = readonly [Trade | null, Trade | null]
 
-/** The nearest in time first; what finds no partner stands alone. */
+/** Matches the nearest trades in time first. A trade without a partner stays alone. */
 const pairsOf = (
   live: readonly Trade[],
   replayed: readonly Trade[],
@@ -144,12 +144,12 @@ const rowOf = (live: Trade | null, replayed: Trade | null, compared: Compared) =
   return {
     time: timestampAt(openedMs),
     symbol,
-    /** Null where there was no such trade. */
+    /** Null if this side has no such trade. */
     live: live === null ? null : viewOf(live),
     replayed: replayed === null ? null : viewOf(replayed),
-    /** Live less replayed. */
+    /** Live result minus replayed result. */
     difference_usd: r9((live?.pnl ?? 0) - (replayed?.pnl ?? 0)),
-    /** What of it has which reason; the sum is the difference. */
+    /** Amount of the difference for each reason. The amounts add up to the difference. */
     reasons: amountsOf([...reasons]),
   }
 }
@@ -164,7 +164,7 @@ const partsOf = (live: Trade | null, replayed: Trade | null, compared: Compared)
   return replayed === null ? [] : [[whyNotLive(replayed, compared), -replayed.pnl]]
 }
 
-/** Size, entry, exit and costs: together the difference of the two results. */
+/** Size, entry, exit and costs. Together they are the difference of the two results. */
 const partsOfBoth = (live: Trade, replayed: Trade, compared: Compared): readonly Part[] => {
   const side = live.direction === 'long' ? 1 : -1
   const move = replayed.exitPrice - replayed.entryPrice
@@ -185,7 +185,7 @@ const whySize = (live: Trade, replayed: Trade, compared: Compared): DivergenceRe
     : 'size'
 }
 
-/** Within the same minute it is the price that was got, later it is the time that was lost. */
+/** Within a minute the difference counts as a difference of price, beyond it as a delay. */
 const DELAY_MS = 60_000
 
 const whyEntry = (live: Trade, replayed: Trade): DivergenceReason =>
@@ -202,7 +202,7 @@ const whyExit = (live: Trade, replayed: Trade, compared: Compared): DivergenceRe
   return apartMs >= DELAY_MS ? 'delay' : 'slippage'
 }
 
-/** Why there was no such trade, the cause that explains most first. */
+/** Why there is no live trade. The cause that explains most comes first. */
 const whyNotLive = (replayed: Trade, { live, toleranceMs }: Compared): DivergenceReason => {
   const { symbol, openedMs } = replayed
   const refused = reasonsNear(live, symbol, openedMs, toleranceMs)
@@ -217,7 +217,7 @@ const whyNotLive = (replayed: Trade, { live, toleranceMs }: Compared): Divergenc
 
 const whyNotReplayed = (trade: Trade, { live, replayed, toleranceMs }: Compared): DivergenceReason => {
   const { rule, symbol, openedMs } = trade
-  // The replay is one of the brain.
+  // The replayed strategy is the brain.
   if (rule !== null) return 'strategy'
   const refused = reasonsNear(replayed, symbol, openedMs, toleranceMs)
   if (refused.includes('kill_switch') || replayed.isStopped(openedMs)) return 'kill_switch'

@@ -2,10 +2,10 @@ import { DAY_MS } from '../core/shared/time.ts'
 
 export type TrackedEquity = ReturnType<EquityTracker['tracked']>
 
-/** Follows a value bar by bar: what it was at the end of each day, and how far it fell. */
+/** Follows a value bar by bar: its value at the end of each day, and its falls. */
 export class EquityTracker {
   readonly #start: number
-  /** Of the days that are over. */
+  /** Values of the days that are over. */
   readonly #days: number[] = []
   readonly #dayNumbers: number[] = []
   #value: number
@@ -29,14 +29,14 @@ export class EquityTracker {
     return this.#value
   }
 
-  /** The fall from the peak by now. */
+  /** The current fall from the peak. */
   get fall(): number {
     return this.#peak > 0 ? 1 - this.#value / this.#peak : 0
   }
 
-  /** The value after bars that opened and closed at these times. */
+  /** Takes the value after bars that opened and closed at these times. */
   close(value: number, openMs: number, closeMs: number): void {
-    // A late bar of another symbol belongs to a day that is over: its value counts for the present one.
+    // A late bar of another symbol belongs to a past day. Its value counts for the current day.
     if (openMs >= this.#dayEndMs) this.#beginDay(openMs)
     this.#value = value
     if (closeMs > this.#closeMs) this.#closeMs = closeMs
@@ -54,7 +54,7 @@ export class EquityTracker {
       days: this.#dayNumbers.length === 0 ? [] : [...this.#days, this.#value],
       /** The UTC days of the values, as days since 1970. */
       dayNumbers: this.#dayNumbers,
-      /** Those of them that had bars. */
+      /** Number of days with bars. */
       daysWithBars: this.#daysWithBars,
       /** The deepest fall. */
       drawdown: {
@@ -62,9 +62,9 @@ export class EquityTracker {
         peakMs,
         troughMs,
         recoveredMs,
-        /** From that peak until it was reached again, or to the end. */
+        /** Time from the peak until it was reached again, or to the end. */
         lengthMs: peakMs === null ? 0 : (recoveredMs ?? endMs) - peakMs,
-        /** The longest time below a peak, of any fall. */
+        /** The longest time below any peak. */
         longestMs: Math.max(this.#longestMs, belowMs),
       },
     }
@@ -73,7 +73,7 @@ export class EquityTracker {
   #beginDay(openMs: number): void {
     const day = Math.floor(openMs / DAY_MS)
     const last = this.#dayNumbers.at(-1)
-    // A day without bars changes nothing, and is a day of the year that figures are annualised by.
+    // A day without bars keeps the value, and is a day of the year by which figures are annualised.
     for (let over = last ?? day; over < day; over += 1) {
       this.#days.push(this.#value)
       this.#dayNumbers.push(over + 1)
@@ -102,7 +102,7 @@ export class EquityTracker {
   }
 }
 
-/** Times are null where it never fell, or did not recover by the end. */
+/** Times are null if the value never fell, or did not recover by the end. */
 interface Fall {
   readonly peakMs: number | null
   readonly troughMs: number | null

@@ -18,12 +18,12 @@ import {
   type Trials,
 } from './statistics.ts'
 
-/** Below this, a figure of days says nothing and is null. */
+/** Fewest days for a figure of days. With fewer days it is null. */
 export const DAYS_MIN = 30
-/** Below this, a figure of trades says nothing and is null. */
+/** Fewest trades for a figure of trades. With fewer trades it is null. */
 export const TRADES_MIN = 10
 
-/** Figures of a curve, with the names of the report. `elapsedMs` is the time from the first open to the last close. */
+/** Figures of a curve. Uses the names of the report. `elapsedMs` is the time from the first open to the last close. */
 export const curveFiguresOf = (
   curve: TrackedEquity,
   elapsedMs: number,
@@ -54,7 +54,7 @@ export const curveFiguresOf = (
   }
 }
 
-/** Figures of closed trades, with the names of the report. */
+/** Figures of closed trades. Uses the names of the report. */
 export const tradeFiguresOf = (trades: readonly ClosedTrade[]) => {
   const wins = trades.flatMap(({ net_usd }) => (net_usd > 0 ? [net_usd] : []))
   const losses = trades.flatMap(({ net_usd }) => (net_usd < 0 ? [net_usd] : []))
@@ -62,11 +62,11 @@ export const tradeFiguresOf = (trades: readonly ClosedTrade[]) => {
   const mean = (values: readonly number[]): number | null =>
     isEnough && values.length > 0 ? r9(meanOf(values)) : null
   return {
-    /** What winners won over what losers lost. */
+    /** Total profit of winning trades divided by the total loss of losing trades. */
     profit_factor: isEnough && losses.length > 0 ? r9(sumOf(wins) / -sumOf(losses)) : null,
     /** Mean net profit. */
     expectancy_usd: mean(trades.map(({ net_usd }) => net_usd)),
-    /** Mean net profit over size. */
+    /** Mean net profit divided by size. */
     expectancy_return: mean(trades.map(({ net_return }) => net_return)),
     mean_win_usd: mean(wins),
     mean_loss_usd: mean(losses),
@@ -74,10 +74,10 @@ export const tradeFiguresOf = (trades: readonly ClosedTrade[]) => {
   }
 }
 
-/** What the trades of one kind came to. */
+/** Result of the trades of one kind. */
 export type TradeGroup = ReturnType<typeof groupedBy>[number]
 
-/** The largest group first. */
+/** Groups of trades, the largest group first. */
 export const groupedBy = (trades: readonly ClosedTrade[], nameOf: (trade: ClosedTrade) => string) =>
   [...grouped(trades, nameOf)]
     .map(([name, group]) => ({

@@ -1,4 +1,4 @@
-/** What a reason why something was not traded means, as far as its name does not say it. */
+/** Meaning of each reason for not trading, where the name does not explain itself. */
 const MEANINGS: Readonly<Record<string, string>> = {
   below_minimum: 'the order would be smaller than execution.min_notional_usd',
   below_threshold: 'the conviction was too weak',
@@ -16,7 +16,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   target_passed: 'the price was at or beyond the target that was asked for as a price',
 }
 
-/** How often something was held back, and by what, for people. The most frequent reason first. */
+/** How often trades were held back, by reason, as text. The most frequent reason comes first. */
 export const heldBackTexts = (heldBack: Readonly<Record<string, number>>): readonly string[] =>
   Object.entries(heldBack).map(([reason, count]) => {
     const meaning = MEANINGS[reason]

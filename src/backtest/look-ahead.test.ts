@@ -31,7 +31,7 @@ const SHORT_PER_BAR = BAR_MS / SHORT_MS
 const TRADED_BARS = 48
 const COUNT = (WARM_UP_BARS + TRADED_BARS) * SHORT_PER_BAR
 
-/** Bars of five minutes, from a price on, that trend for a while and turn. */
+/** Five-minute bars that start at a price, trend for a while and turn. */
 const shortBars = (seed: number, fromIndex: number, price: number): readonly HistoryBar[] => {
   const draws = createDraws(seed, 0, 'look-ahead', sha256Hex)
   let close = price
@@ -50,7 +50,7 @@ const ORIGINAL = shortBars(1, 0, 100)
 const CHANGES = ['scaled', 'random', 'removed'] as const
 type Change = (typeof CHANGES)[number]
 
-/** Everything that opens at `index` or later is another future. */
+/** Bars in which everything that opens at `index` or later is replaced by another future. */
 const changedFrom = (index: number, change: Change, seed: number): readonly HistoryBar[] => {
   const known = ORIGINAL.slice(0, index)
   switch (change) {
@@ -73,7 +73,7 @@ const changedFrom = (index: number, change: Change, seed: number): readonly Hist
   }
 }
 
-/** The bars that three of them make; the last one may be incomplete. */
+/** Bars made of three five-minute bars each. The last one may be incomplete. */
 const longBars = (bars: readonly HistoryBar[]): readonly HistoryBar[] =>
   Array.from({ length: Math.ceil(bars.length / SHORT_PER_BAR) }, (_, index) => {
     const parts = bars.slice(index * SHORT_PER_BAR, (index + 1) * SHORT_PER_BAR)
@@ -125,7 +125,9 @@ const parquet =
     })
   }
 
-/** What a run on the original bars wrote, up to the time that stays; then other bars, and signals that shout. */
+/**
+ * Events of a run on the original bars, up to the time that stays the same, followed by other bars and extreme signals.
+ */
 const recorded: Source = async (bars, knownMs) => {
   const { events } = await originalRun
   const known = events.filter(({ recordedAt }) => Date.parse(recordedAt) <= knownMs)
@@ -190,13 +192,13 @@ const happened = async (
   return (await runBacktest([], { strategy, feed, producers, brain })).events
 }
 
-/** Without the number in the log: what is compared is what was decided. */
+/** Events without their number in the log: only the decisions are compared. */
 const upTo = (events: readonly Stamped[], isMeant: (ms: number) => boolean): readonly Stamped[] =>
   events.filter(({ recordedAt }) => isMeant(Date.parse(recordedAt)))
 
 /**
- * At the time from which the future is another one, the price of the next bar is part of it: there only convictions
- * must be alike. If the future is gone, nothing is decided at its beginning any more.
+ * At the time from which the future differs, the price of the next bar is part of that future: only the convictions
+ * must be equal there. Without a future, nothing is decided at its beginning.
  */
 const expectSame = (
   [original, changed]: readonly [readonly Stamped[], readonly Stamped[]],
@@ -210,7 +212,7 @@ const expectSame = (
   if (change === 'random') expect(after).toEqual(before)
   if (change === 'removed') {
     expect(after).toEqual(before.slice(0, after.length))
-    // A bar of which a part is gone is gone, and nothing is traded at its open.
+    // A bar that lost a part is missing, and nothing is traded at its open.
     const barMs = knownMs - (knownMs % BAR_MS)
     expect(upTo(before, (ms) => ms < barMs)).toEqual(upTo(after, (ms) => ms < barMs))
   }
@@ -225,7 +227,7 @@ const expectSame = (
 const FIRST_TRADED = WARM_UP_BARS * SHORT_PER_BAR
 
 describe.each(Object.entries(SOURCES))('the future in %s', { timeout: 600_000 }, (_name, source) => {
-  // Holding is computed beside the engine, which decides nothing.
+  // `hold` is computed outside the engine, which decides nothing for it.
   it.each(STRATEGY_NAMES.filter((name) => name !== HOLD))(
     'changes nothing that %s did before',
     async (strategy) => {
@@ -237,7 +239,7 @@ describe.each(Object.entries(SOURCES))('the future in %s', { timeout: 600_000 },
         .filter((index) => index < COUNT)
       await fc.assert(
         fc.asyncProperty(
-          // When something was traded, at its bars or within them; or at any time.
+          // Either a time at which a trade was made, at its bars or within them, or any time.
           fc.oneof(
             fc.constantFrom(...fills),
             fc.integer({ min: FIRST_TRADED, max: COUNT - 1 }),
@@ -255,7 +257,8 @@ describe.each(Object.entries(SOURCES))('the future in %s', { timeout: 600_000 },
         ),
         {
           numRuns: strategy === 'brain' ? 4 : 6,
-          // Another future from the first fill on, in every run: a fill at a later price differs there.
+          // Every run includes a future that differs from the first fill on: a fill at a later price would differ
+          // there.
           examples: fills.slice(0, 1).map((index): [number, Change, number] => [index, 'random', 1]),
         },
       )

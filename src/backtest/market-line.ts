@@ -1,13 +1,13 @@
 import type { FeedBar } from '../core/market/bar.ts'
 import { EquityTracker } from './equity-tracker.ts'
 
-/** What a fill costs, in basis points. */
+/** Costs of a fill, in basis points. */
 export interface FillCosts {
   readonly feeBps: number
   readonly slippageBps: number
 }
 
-/** Buying the whole market once and keeping it. */
+/** Result of buying the whole market once and keeping it. */
 export type MarketLine = ReturnType<MarketLineTracker['line']>
 
 interface Holding {
@@ -16,9 +16,9 @@ interface Holding {
 }
 
 /**
- * The market line: the whole account, in equal parts, is exchanged for the symbols that have prices when trading begins,
- * each at its first traded open with slippage and fee, and is never sold. No limit, stop or funding applies: these belong
- * to a strategy.
+ * The market line: the whole account is invested in equal parts in the symbols that have prices when trading begins.
+ * Each symbol is bought at its first traded open with slippage and fee, and never sold. No limit, stop or funding
+ * applies: these belong to a strategy.
  */
 export class MarketLineTracker {
   readonly #costs: FillCosts
@@ -44,7 +44,7 @@ export class MarketLineTracker {
     return this.#equity.value
   }
 
-  /** Bars before trading begins. */
+  /** Adds bars from before trading begins. */
   warmUp(bars: readonly FeedBar[]): void {
     for (const { symbol } of bars) this.#symbols.add(symbol)
   }
@@ -67,11 +67,11 @@ export class MarketLineTracker {
   line() {
     return {
       ...this.#equity.tracked(),
-      /** Bought, in the order of their first bars. */
+      /** Symbols that were bought, in the order of their first bars. */
       symbols: [...this.#holdings.keys()],
       feesUsd: this.#fees,
       slippageUsd: this.#slippage,
-      /** Without costs: what all of it was bought for. */
+      /** Amount that was invested, without costs. */
       boughtUsd: this.#bought,
     }
   }
@@ -81,7 +81,7 @@ export class MarketLineTracker {
     const slippage = this.#costs.slippageBps / 10_000
     const cash = this.#startUsd / this.#symbols.size
     const quantity = cash / (open * (1 + slippage) * (1 + fee))
-    // A bar without a price buys nothing; the next one may.
+    // A bar without a price buys nothing. The next bar may.
     if (!Number.isFinite(quantity)) return
     const holding = { quantity, close }
     this.#holdings.set(symbol, holding)

@@ -5,16 +5,16 @@ export interface MinuteBars {
   readonly seed: number
   readonly count: number
   readonly symbols?: readonly string[]
-  /** Of the return of a minute. */
+  /** Standard deviation of the return of a minute. */
   readonly sigma?: number
   readonly beginMs?: number
   /** Chance that a symbol has no bar in a minute. */
   readonly gaps?: number
-  /** Whether bars also have funding, depth, open interest and fear and greed. */
+  /** True if bars also have funding, depth, open interest and fear and greed. */
   readonly hasSideValues?: boolean
 }
 
-/** A random walk in minutes, the same for the same seed; bars of a minute in one group. */
+/** A random walk in minutes, identical for equal seeds. Bars of a minute form one group. */
 export const minuteBars = ({
   seed,
   count,
@@ -66,7 +66,7 @@ export const minuteBars = ({
 
 export const cents = (value: number): number => Math.round(value * 100) / 100
 
-/** Mulberry32. */
+/** The Mulberry32 generator. */
 export const drawsOf = (seed: number): (() => number) => {
   let state = seed | 0
   return () => {

@@ -3,7 +3,7 @@ import { r9 } from '../core/shared/numbers.ts'
 import { canonicalSymbol } from '../core/shared/symbol.ts'
 import type { StrategyProposal } from '../core/strategies/strategy.ts'
 
-/** Entries that one limit made smaller than they were asked for, with the names of the report. */
+/** Entries that a limit made smaller than requested, with the names of the report. */
 export interface Reduction {
   /** The limit with the smallest size, such as `heat`. */
   readonly limit: string
@@ -35,7 +35,7 @@ export interface KillLimits {
 /** Members of a request that an open position cannot take over: it keeps those of its entry. */
 export type IgnoredRequests = Readonly<Record<'size' | 'stop' | 'target', number>>
 
-/** Collects what was asked for and not done, or done only in part. */
+/** Collects requests that were not carried out, or only in part. */
 export class Notices {
   readonly #reductions = new Map<string, Reduction>()
   readonly #entered = new Map<string, StrategyProposal>()

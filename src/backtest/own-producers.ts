@@ -10,26 +10,26 @@ import type { ProducerRunner } from '../engine/market/producer-runner.ts'
 import type { OwnProducer } from '../ports/producer.ts'
 import type { BacktestEngine } from './backtest-engine.ts'
 
-/** Files of the user. */
+/** The user's producer files. */
 export interface OwnProducers {
   readonly names: readonly string[]
-  /** Rejects if the file is none of a producer. */
+  /** Rejects if the file does not define a producer. */
   open(name: string): Promise<OwnProducer>
 }
 
-/** What a producer of the user did in a run, with the names of the report. */
+/** Runs of a user's producer, with the names of the report. */
 export interface OwnProducerRuns {
   readonly name: string
   readonly runs: number
   readonly signals: number
-  /** Runs that threw, hung, or answered what they must not. */
+  /** Number of runs that threw, hung, or returned an invalid answer. */
   readonly failures: number
   readonly last_error: string | null
-  /** From when on it took no part any more; null if it did to the end. */
+  /** Time from which the producer no longer ran; null if it ran to the end. */
   readonly set_aside_at: string | null
 }
 
-/** As people read it. */
+/** Summary of a producer's runs for the user. */
 export const ownProducerText = (producer: OwnProducerRuns): string => {
   const { name, runs, signals, failures, last_error: error, set_aside_at: at } = producer
   const counts = `${name}: ${runs} runs, ${signals} signals`
@@ -45,7 +45,10 @@ interface OwnProducersDependencies {
   readonly onError: (what: string, error: unknown) => void
 }
 
-/** The producers of the user on the clock of the bars, as in the service: one that fails ends no run, and is named. */
+/**
+ * Runs the user's producers on the clock of the bars, as in the service. A failing producer does not end the run, and
+ * the report names it.
+ */
 export class OwnProducersInBacktest {
   readonly #engine: BacktestEngine
   readonly #runner: OwnProducerRunner | null
@@ -71,12 +74,12 @@ export class OwnProducersInBacktest {
           })
   }
 
-  /** Looked at for every bar: without folding any. */
+  /** Called for every bar, so it folds none. */
   isDue(closeMs: number): boolean {
     return this.#runner?.isDue(closeMs) ?? false
   }
 
-  /** On bars of one time, after they were stored. */
+  /** Runs the producers on bars of one time, after the bars were stored. */
   async take(bars: readonly FeedBar[], closeMs: number): Promise<void> {
     if (this.#runner === null || !this.isDue(closeMs)) return
     const stored = storedBars(bars, this.#engine)
@@ -93,7 +96,7 @@ export class OwnProducersInBacktest {
       if (known?.type !== 'producer.run.v1' || known.payload.health === 'stale') continue
       const { name, events_published: published, error } = known.payload
       const before = this.#runs.get(name)
-      // A file cannot take the name of a built-in one.
+      // A file cannot take the name of a built-in producer.
       if (before === undefined || isBuiltin(name)) continue
       const { runs, signals, last_error: last } = before
       this.#runs.set(name, {

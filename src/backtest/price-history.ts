@@ -35,7 +35,10 @@ class ThinnedSeries {
   }
 }
 
-/** At most so many points for a whole run: when they are full, two become one and new ones are made of twice as many bars. */
+/**
+ * A series with a bounded number of points for a whole run. When it is full, each two points become one, and new points
+ * cover twice as many bars.
+ */
 class JoinedSeries<Point> {
   readonly #join: (point: Point, next: Point) => void
   #points: Point[] = []

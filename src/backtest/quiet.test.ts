@@ -53,7 +53,7 @@ interface Case {
   readonly producers?: readonly Producer[]
 }
 
-/** What a run comes to, with its last state, and how many groups of bars were quiet. */
+/** Result of a run with its last state, and the number of quiet groups of bars. */
 const runOf = async (
   feed: MarketFeed,
   { strategy, bars, changes = {}, resetsDaily = false, toMs, producers = BUILT_IN_PRODUCERS }: Case,
@@ -94,7 +94,7 @@ const comparedRuns = async (given: Case, feedOf: () => MarketFeed, quietMin = 10
   const slow = await runOf(feedOf(), given, { onEvents: () => undefined })
   expect(slow.quiet).toBe(0)
   expect([fast.result, fast.errors]).toEqual([slow.result, slow.errors])
-  // The whole memory, but for what only readers of the service look at: the curve of equity, and some of what has ended.
+  // The whole state is compared, except the equity curve and some ended items, which only the service reads.
   expect(fast.state).toEqual(slow.state)
   expect(slow.ended).toMatchObject(fast.ended)
   expect(fast.quiet).toBeGreaterThan(quietMin)
@@ -104,13 +104,16 @@ const comparedRuns = async (given: Case, feedOf: () => MarketFeed, quietMin = 10
 const compared = async (given: Case, groups: readonly (readonly FeedBar[])[] = minuteBars(given.bars)) =>
   comparedRuns(given, () => new RecordedBarsFeed(groups))
 
-/** A kill switch that hardly ever stops, so that there are trades all the time. */
+/** A kill switch with limits so wide that trading goes on all the time. */
 const LENIENT: Changes = {
   kill_switch: { l2_loss_streak: 0, l1_daily_loss_pct: 0.9, l3_max_drawdown_pct: 0.95 },
   risk: { max_drawdown_pct: 0.95 },
 }
 
-/** By the time of its bars it fails, has nothing, repeats itself, or reports what it may not. */
+/**
+ * A producer that fails, returns nothing, repeats itself or reports a forbidden signal, depending on the time of its
+ * bars.
+ */
 const ERRATIC: Producer = {
   name: orderbookDepth.name,
   run: (view) => {
@@ -138,7 +141,7 @@ const ERRATIC: Producer = {
   },
 }
 
-/** Reports prices, which whoever trades looks at. */
+/** A producer that reports prices, which trading reads. */
 const PRICING: Producer = {
   name: priceAlerts.name,
   run: (view) => {
@@ -271,7 +274,7 @@ describe('a run that passes over quiet bars', () => {
     const { state, commands } = await compared({ strategy: 'brain', bars, changes: LENIENT })
     const settled = state.reputation.outcomes.edges.reduce((sum, { outcomes }) => sum + outcomes, 0)
     expect(settled).toBeGreaterThan(5)
-    // Those of the warm-up are observed; after it none is, whatever it decides.
+    // Bars of the warm-up are observed. After it no bar is, whatever it decides.
     const observed = commands.filter(
       (command) =>
         command.kind === 'observe-bars' && command.observation.bars.some(({ backfill }) => !backfill),
@@ -334,7 +337,7 @@ describe('a run that passes over quiet bars', () => {
         chain(events, EMPTY_HEAD, sha256Hex).map((record) => ({ ...record, ...unsigned })),
         EMPTY_HEAD,
       )
-      // With the brain every minute has a run of a producer beside its bars.
+      // With the brain, every minute has a producer run in addition to its bars.
       await comparedRuns(given, () => new LogFeed(log), strategy === 'brain' ? -1 : 100)
     }
   })

@@ -4,11 +4,11 @@ import type { FillCosts } from './market-line.ts'
 import type { PricePath } from './price-history.ts'
 import { meanOf, quantileOf } from './statistics.ts'
 
-/** What counts of a trade. */
+/** Members of a trade that the comparison needs. */
 export interface RepeatedTrade {
   readonly symbol: string
   readonly direction: 'long' | 'short'
-  /** Of the equity that it was opened with. */
+  /** Size as a share of the equity at the opening. */
   readonly equity_share: number
   readonly size_usd: number
   readonly net_usd: number
@@ -17,9 +17,9 @@ export interface RepeatedTrade {
 }
 
 /**
- * How runs without any timing would have done: as many trades, with the same symbols, sides, sizes, holding times, fees,
- * slippage and funding, each from a random open to the open that comes as many bars later. Null where there are too few
- * trades to compare.
+ * Returns of runs with random timing: as many trades, with the same symbols, sides, sizes, holding times, fees,
+ * slippage and funding, each from a random open to the open as many bars later. Null if there are too few trades to
+ * compare.
  */
 export const randomEntriesOf = (
   trades: readonly RepeatedTrade[],
@@ -46,20 +46,20 @@ export const randomEntriesOf = (
   return {
     runs: RUNS,
     mean_return: r9(meanOf(sorted)),
-    /** 90 of 100 runs lie between this one and the high one. */
+    /** 90 of 100 random runs lie between `low_return` and `high_return`. */
     low_return: r9(quantileOf(sorted, 0.05)),
     median_return: r9(quantileOf(sorted, 0.5)),
     high_return: r9(quantileOf(sorted, 0.95)),
-    /** Of the run itself, from its closed trades alone. */
+    /** Return of the run itself, from its closed trades only. */
     strategy_return: r9(strategyReturn),
-    /** Share of the random runs that did worse. */
+    /** Share of the random runs with a worse result. */
     percentile: r9((worse + equal / 2) / RUNS),
   }
 }
 
 const RUNS = 200
 
-/** Of the account. */
+/** Return on the whole account. */
 const randomReturnOf = (
   trade: RepeatedTrade,
   path: PricePath | undefined,
@@ -77,6 +77,6 @@ const randomReturnOf = (
   return trade.equity_share * (sign * (ratio - 1) - fees - trade.funding_usd / trade.size_usd)
 }
 
-/** An account that is lost stays lost. */
+/** An account that has lost everything stays at zero. */
 const compounded = (returns: readonly number[]): number =>
   returns.reduce((equity, value) => equity * Math.max(0, 1 + value), 1) - 1

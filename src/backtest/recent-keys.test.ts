@@ -8,7 +8,7 @@ it('knows the keys of the newest window of each producer, and of the runs in it'
   keys.addOfWindow('ta', ['ta:2'], true)
   keys.addOfWindow('ta', ['ta:2 too'], false)
   expect(['depth:1', 'ta:2', 'ta:2 too'].filter((key) => !keys.has(key))).toEqual([])
-  // It named a window that is over.
+  // The key belongs to an earlier window.
   expect(keys.has('ta:1')).toBe(false)
   keys.addOfWindow('ta', ['ta:2 again'], false)
   expect(['ta:2', 'ta:2 again', 'depth:1'].filter((key) => !keys.has(key))).toEqual([])

@@ -27,7 +27,7 @@ import { HOLD } from '../core/strategies/built-in.ts'
 import type { ParameterValues } from '../core/strategies/strategy.ts'
 import type { StrategyName } from './strategies.ts'
 
-/** The options of the run. */
+/** Options of the run. */
 export interface BacktestSubject {
   readonly strategy: StrategyName
   readonly parameters: ParameterValues
@@ -36,16 +36,16 @@ export interface BacktestSubject {
   readonly seed: number
   readonly resetsDaily: boolean
   readonly costs: FillCosts & {
-    /** Per 8 hours; null for the rates of the market, `off` for none. */
+    /** Funding per 8 hours; null for the rates of the market, `off` for no funding. */
     readonly fundingBps: number | null | 'off'
   }
   readonly trials: Trials
   readonly version: string
-  /** SHA-256 of the code of the user that the run may have used; null without any. */
+  /** SHA-256 of the user's code that the run may have used; null without any. */
   readonly codeHash: string | null
 }
 
-/** Streams of random numbers from 0, below 1, each by its name: the same ones in every run with the same seed. */
+/** Named streams of random numbers from 0, below 1. Runs with the same seed get the same streams. */
 export type UniformOf = (stream: 'signs' | 'bootstrap' | 'random-entries') => () => number
 
 /** The report of a run, with the names of the wire. */
@@ -57,7 +57,10 @@ export const reportOf = (subject: BacktestSubject, result: BacktestResult, unifo
   const { totalReturn, sharpe, pValue } = statisticsOf(account, uniformOf('signs'))
   const elapsedMs = (result.lastCloseMs ?? 0) - (result.firstOpenMs ?? 0)
   return {
-    /** Why the figures are of less trading than was wanted; null unless the kill switch stopped entries. */
+    /**
+     * Warns that the figures cover less trading than the strategy asked for. Null unless the kill switch stopped
+     * entries.
+     */
     stopped: strategy === HOLD ? null : stopNotice(account.killSwitch, resetsDaily),
     strategy,
     parameters: subject.parameters,
@@ -129,7 +132,7 @@ export const reportOf = (subject: BacktestSubject, result: BacktestResult, unifo
 
 export type BacktestReport = ReturnType<typeof reportOf>
 
-/** The account of `hold` is the market line itself: the engine's limits would not let it buy with the whole account. */
+/** The account of `hold` is the market line: the engine's limits would not let it buy with the whole account. */
 const heldAccount = (account: AccountHistory): AccountHistory => {
   const { marketLine } = account
   const meanEquity =
@@ -147,7 +150,7 @@ const heldAccount = (account: AccountHistory): AccountHistory => {
   }
 }
 
-/** Its own falls, of the points that were kept. */
+/** Falls of this curve, computed from the points that were kept. */
 const withFalls = (curve: AccountHistory['curve']): AccountHistory['curve'] => {
   let peak = 0
   return curve.map(([ms, , hold]) => {
@@ -156,7 +159,10 @@ const withFalls = (curve: AccountHistory['curve']): AccountHistory['curve'] => {
   })
 }
 
-/** What trading cost. Slippage is in the prices of the fills already: it is told apart, not taken again. */
+/**
+ * Costs of trading. The prices of the fills include slippage already: it is reported separately and not subtracted
+ * again.
+ */
 const costsOf = (account: AccountHistory, { feeBps, slippageBps, fundingBps }: BacktestSubject['costs']) => {
   const slippageUsd = (account.tradedUsd * slippageBps) / 10_000
   return {

@@ -11,35 +11,35 @@ import type { StrategyName } from './strategies.ts'
 
 export interface BacktestDependencies {
   readonly strategy: StrategyName
-  /** Of a built-in rule. */
+  /** Parameters of a built-in rule. */
   readonly parameters?: ParameterValues
-  /** A strategy of the user, which has its parameters already. */
+  /** A strategy of the user, opened with its parameters. */
   readonly own?: RunningStrategy | undefined
-  /** Recorded bars, as fast as they are processed; a log has the events between them too. */
+  /** Recorded bars, delivered as fast as they are processed. A log also has the events between them. */
   readonly feed: MarketFeed & Partial<Pick<EventFeed, 'surroundingEvents'>>
   readonly producers: readonly Producer[]
-  /** Those of the user, for the brain. */
+  /** The user's own producers, included in brain cycles. */
   readonly ownProducers?: OwnProducers | undefined
   readonly settings: Configuration
   readonly version: string
-  /** Trades only within this range; null for no limit. */
+  /** Limits trading to this range; null for no limit. */
   readonly fromMs: number | null
   readonly toMs: number | null
-  /** Whether the kill switch is reset at every midnight. */
+  /** True if the kill switch is reset at every midnight. */
   readonly resetsDaily: boolean
-  /** Errors of the feed, as messages for operators. */
+  /** Receives errors of the feed, as messages for operators. */
   readonly onError: (message: string) => void
-  /** Progress: the current time of the run, and how many bars were processed since the last call. */
+  /** Receives the current time of the run, and the number of bars processed since the last call. */
   readonly onTime?: (nowMs: number, bars: number) => void
-  /** With all events, also those of bars at which nothing happens: every bar then takes the long way. */
+  /** Receives all events, including those of bars at which nothing happens. Every bar then takes the slow path. */
   readonly onEvents?: (events: readonly Stamped[]) => void
 }
 
 export interface BacktestResult {
-  /** Of the traded range. */
+  /** Open time of the first bar of the traded range. */
   readonly firstOpenMs: number | null
   readonly lastCloseMs: number | null
-  /** One per symbol and time. */
+  /** Number of bars: one per symbol and time. */
   readonly bars: number
   readonly resolutionSeconds: number | null
   readonly openPositions: number

@@ -28,7 +28,7 @@ const historyBar = (index: number): HistoryBar => {
   return { openMs: BEGIN_MS + index * QUARTER_S * 1000, open, high, low, close, volume }
 }
 
-/** The warm-up: a market that stands still. */
+/** Warm-up bars of a market that stands still. */
 const quiet = (count = WARM_UP_BARS): readonly (readonly FeedBar[])[] =>
   Array.from({ length: count }, (_, index) => [bar(index)])
 
@@ -179,7 +179,7 @@ describe('a trade', () => {
       payload['asset'],
       recordedAt,
     ])
-    // ETH had no bar at the first open: its decision waits for the next one.
+    // ETH had no bar at the first open. Its decision waits for the next one.
     expect(opened).toEqual([
       ['BTC', timeOf(FIRST)],
       ['ETH', timeOf(FIRST + 1)],
@@ -303,7 +303,7 @@ describe('a run', () => {
 
   it('counts the days, and the equity that each ended with', async () => {
     const { result } = await runBacktest(quiet(WARM_UP_BARS + 96))
-    // From 02:00 to 02:00 of the next day.
+    // The run lasts from 02:00 to 02:00 of the next day.
     expect(result.account.days).toHaveLength(2)
     expect(result.account.start).toBe(10_000)
   })
@@ -347,7 +347,7 @@ describe('a run', () => {
       }),
     })
     const own = openDirectly(failing, {}, { analysisSeconds: () => QUARTER_S, tradesPast: true })
-    // A feed that brings bars again which were not taken, as those of the program do.
+    // Like the program's own feeds, this one delivers bars again that were not accepted.
     const feed = createHistoryFeed({
       seconds: QUARTER_S,
       series: [
@@ -360,7 +360,7 @@ describe('a run', () => {
       ],
       timer: createSystemTimer(),
     })
-    // Nobody asks for its events: most bars take the short way.
+    // No listener receives its events, so most bars take the fast path.
     const run = backtest({
       strategy: 'failing',
       own: Object.assign(own, { close: () => Promise.resolve() }),
@@ -390,7 +390,7 @@ const MOVE = fc.double({ min: -0.03, max: 0.03, noNaN: true })
 const result = (moves: readonly number[]): readonly (readonly FeedBar[])[] => {
   let close = 100
   return moves.map((move, index) => {
-    // A little above the last close, whatever comes: an open has no information about its bar.
+    // Opens a little above the last close in any case: an open has no information about its bar.
     const open = close * 1.0005
     close *= 1 + move
     const [low, high] = [Math.min(open, close) * 0.999, Math.max(open, close) * 1.001]
@@ -400,7 +400,7 @@ const result = (moves: readonly number[]): readonly (readonly FeedBar[])[] => {
 
 const BARS = WARM_UP_BARS + 30
 
-/** Bars that a trade began with: there a look ahead would show. All of them where nothing was traded. */
+/** Bars at which a trade began, where a look ahead would show. All bars if there were no trades. */
 const informativeBars = (events: readonly Stamped[]): readonly number[] => {
   const traded = events
     .filter(({ type }) => type === 'execution.order_filled.v1')
@@ -426,7 +426,7 @@ it('lets the brain hear what the producers make of the bars', async () => {
 
 describe('the future', { timeout: 600_000 }, () => {
   it('changes nothing up to the open of the first bar that it changes', async () => {
-    // Prices alone are one domain.
+    // Prices alone count as one domain.
     const one = { producers: BUILT_IN_PRODUCERS, brain: { min_domains: 1 } }
     const happened = async (moves: readonly number[], strategy: StrategyName) =>
       (await runBacktest(result(moves), { strategy, ...one })).events

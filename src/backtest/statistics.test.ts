@@ -20,7 +20,7 @@ import {
   volatilityOf,
 } from './statistics.ts'
 
-/** Signs in turn. */
+/** Alternates between the two signs. */
 const inTurn = () => {
   let count = 0
   return () => (count++ % 2) / 2
@@ -60,7 +60,7 @@ describe('the p-value', () => {
   })
 
   it('is about the share of signs that do as well', () => {
-    // Of 16 ways only one reaches what four wins reached.
+    // Only one of the 16 sign combinations reaches the sum of four wins.
     expect(signFlipPValue([0.01, 0.01, 0.01, 0.01], seeded(1))).toBeCloseTo(1 / 16, 1)
     expect(
       signFlipPValue(
@@ -168,7 +168,7 @@ describe('figures that were computed elsewhere, too', () => {
   })
 })
 
-/** Of a millionth at least: the square of less is lost in rounding. */
+/** Returns of at least a millionth: the square of a smaller one is lost in rounding. */
 const dayReturns = fc
   .array(fc.integer({ min: -300_000, max: 300_000 }), { minLength: 2, maxLength: 60 })
   .map((millionths) => millionths.map((value) => value / 1e6))
@@ -215,7 +215,7 @@ describe('whatever the returns are', () => {
         expect(sample.every((value) => returns.includes(value))).toBe(true)
       }),
     )
-    // One block without an end is the series itself, turned.
+    // A single endless block is the rotated series.
     const turned = resampled([1, 2, 3, 4], Infinity, () => 0.5)
     expect(turned).toEqual([3, 4, 1, 2])
   })

@@ -43,14 +43,14 @@ export const sortinoOf = (returns: readonly number[]): number | null => {
 export const volatilityOf = (returns: readonly number[]): number =>
   deviationOf(returns) * Math.sqrt(DAYS_PER_YEAR)
 
-/** The constant growth per year that leads from the first value to the last; -1 where nothing is left. */
+/** The constant growth per year that leads from the first value to the last. -1 if the account lost everything. */
 export const annualGrowthOf = (totalReturn: number, days: number): number =>
   totalReturn <= -1 ? -1 : (1 + totalReturn) ** (DAYS_PER_YEAR / days) - 1
 
-/** What the probabilistic Sharpe ratio needs of daily returns. */
+/** Figures of daily returns that the probabilistic Sharpe ratio needs. */
 export interface ReturnShape {
   readonly days: number
-  /** Not annualised. */
+  /** Sharpe ratio, not annualised. */
   readonly sharpe: number
   /** The third and fourth standardised moments; 0 and 3 for a normal distribution, and without variance. */
   readonly skewness: number
@@ -68,8 +68,9 @@ export const shapeOf = (returns: readonly number[]): ReturnShape => {
 }
 
 /**
- * The probability that the true Sharpe ratio is above `benchmark` (of a day), given length and shape of the returns:
- * Bailey and López de Prado, The Sharpe Ratio Efficient Frontier (2012). Null where there is too little to say so.
+ * The probability that the true daily Sharpe ratio is above `benchmark`, given length and shape of the returns: Bailey
+ * and López de Prado, The Sharpe Ratio Efficient Frontier (2012). Null with fewer than two days, or if the estimated
+ * variance is not positive.
  */
 export const sharpeProbability = (
   { days, sharpe, skewness, kurtosis }: ReturnShape,
@@ -80,26 +81,26 @@ export const sharpeProbability = (
   return normalCdf(((sharpe - benchmark) * Math.sqrt(days - 1)) / Math.sqrt(variance))
 }
 
-/** Null also where the returns have no variance. */
+/** Null also if the returns have no variance. */
 export const probabilisticSharpeOf = (returns: readonly number[], benchmark = 0): number | null =>
   deviationOf(returns) === 0 ? null : sharpeProbability(shapeOf(returns), benchmark)
 
 /** Tried variants of a strategy, of which this run is one. */
 export interface Trials {
   readonly count: number
-  /** Of the daily Sharpe ratios of all trials; null where only their number is known. */
+  /** Variance of the daily Sharpe ratios of all trials; null where only their number is known. */
   readonly variance: number | null
 }
 
 /**
- * The probabilistic Sharpe ratio against the best that as many trials without any edge would have shown: Bailey and
- * López de Prado, The Deflated Sharpe Ratio (2014). Without a known variance of the trials that of an estimate over as
- * many days counts.
+ * The probabilistic Sharpe ratio against the best ratio that as many trials without an edge would have shown: Bailey
+ * and López de Prado, The Deflated Sharpe Ratio (2014). If the variance of the trials is unknown, the variance of an
+ * estimate over as many days is used.
  */
 export const deflatedSharpeOf = (returns: readonly number[], { count, variance }: Trials): number | null =>
   probabilisticSharpeOf(returns, bestOfTrials(count, variance ?? 1 / Math.max(1, returns.length - 1)))
 
-/** The expected largest of so many normal values: the best Sharpe ratio of as many trials without an edge. */
+/** The expected maximum of `count` normal values: the best Sharpe ratio of as many trials without an edge. */
 export const bestOfTrials = (count: number, variance: number): number => {
   if (count <= 1) return 0
   const largest =
@@ -107,7 +108,7 @@ export const bestOfTrials = (count: number, variance: number): number => {
   return Math.sqrt(variance) * largest
 }
 
-/** Share of random sign flips of the daily returns with at least the same sum. */
+/** p-value of a sign-flip test: the share of random sign flips of the daily returns with at least the same sum. */
 export const signFlipPValue = (returns: readonly number[], uniform: () => number): number => {
   const reached = sumOf(returns)
   let atLeast = 0
@@ -122,7 +123,7 @@ export const signFlipPValue = (returns: readonly number[], uniform: () => number
 const DRAWS = 2000
 const DAYS_PER_YEAR = 365
 const EULER_GAMMA = 0.577_215_664_901_532_9
-/** Sums of the same numbers in another order differ by that much. */
+/** Sums of the same numbers in another order differ by up to this much. */
 const ROUNDING = 1e-12
 
 export const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
@@ -130,7 +131,7 @@ export const sumOf = (values: readonly number[]): number => values.reduce((sum, 
 export const meanOf = (values: readonly number[]): number =>
   values.length === 0 ? 0 : sumOf(values) / values.length
 
-/** Of the whole, not of a sample. 0 where all values are alike, whatever their sum was rounded to. */
+/** Standard deviation of the population, not of a sample. 0 if all values are equal, however their sum is rounded. */
 const deviationOf = (values: readonly number[]): number => {
   const [first] = values
   if (values.every((value) => value === first)) return 0
@@ -138,7 +139,7 @@ const deviationOf = (values: readonly number[]): number => {
   return Math.sqrt(meanOf(values.map((value) => (value - mean) * (value - mean))))
 }
 
-/** Between the two nearest of the sorted values, in proportion. */
+/** Interpolates between the two nearest of the sorted values. */
 export const quantileOf = (sorted: readonly number[], share: number): number => {
   const place = (sorted.length - 1) * share
   const below = sorted[Math.floor(place)] ?? Number.NaN
@@ -146,7 +147,7 @@ export const quantileOf = (sorted: readonly number[], share: number): number => 
   return below + (above - below) * (place - Math.floor(place))
 }
 
-/** The largest fall from a peak, as a part of it. */
+/** The largest fall from a peak, as a part of that peak. */
 export const drawdownOf = ({ start, days }: EquityCurve): number => {
   let peak = start
   let deepest = 0
@@ -157,17 +158,19 @@ export const drawdownOf = ({ start, days }: EquityCurve): number => {
   return deepest
 }
 
-/** The probability that a standard normal value is at most this one; 15 digits, fewer far out in the tails. */
+/**
+ * The probability that a standard normal value is at most this one. It has 15 digits, and fewer far out in the tails.
+ */
 export const normalCdf = (value: number): number => {
   const scaled = Math.abs(value) / Math.SQRT2
   const tail = scaled < SERIES_MAX ? (1 - errorFunction(scaled)) / 2 : tailFraction(scaled) / 2
   return value < 0 ? tail : 1 - tail
 }
 
-/** The value that a standard normal one is below with this probability. */
+/** The value below which a standard normal value lies with this probability. */
 export const normalQuantile = (probability: number): number => {
   assert(probability > 0 && probability < 1, `${probability} must lie between 0 and 1`)
-  // Symmetric, and exact near 0: differences from 1 lose digits.
+  // Uses the symmetry, which is exact near 0: differences from 1 lose digits.
   if (probability > 0.5) return -normalQuantile(1 - probability)
   let low = -QUANTILE_MAX
   let high = 0
@@ -182,11 +185,11 @@ export const normalQuantile = (probability: number): number => {
 const SERIES_MAX = 3
 const SERIES_TERMS = 60
 const FRACTION_TERMS = 60
-/** The probability beyond it is smaller than any double that is not 0. */
+/** The probability beyond this value is smaller than any double other than 0. */
 const QUANTILE_MAX = 39
 const BISECTIONS = 80
 
-/** 2/√π e^(-x²) (x + 2x³/3 + 4x⁵/15 + …): all terms have one sign, so that nothing is cancelled. */
+/** 2/√π e^(-x²) (x + 2x³/3 + 4x⁵/15 + …). All terms have one sign, so that no digits cancel. */
 const errorFunction = (value: number): number => {
   let term = value
   let sum = value
@@ -197,7 +200,7 @@ const errorFunction = (value: number): number => {
   return (2 / Math.sqrt(Math.PI)) * Math.exp(-value * value) * sum
 }
 
-/** The complement of the error function as a continued fraction, from its far end. */
+/** The complement of the error function as a continued fraction, computed from its far end. */
 const tailFraction = (value: number): number => {
   let fraction = value
   for (let index = FRACTION_TERMS; index > 0; index -= 1) fraction = value + index / 2 / fraction

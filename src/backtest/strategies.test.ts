@@ -10,7 +10,7 @@ import { strategyOf, unknownStrategy, type StrategyName } from './strategies.ts'
 const QUARTER_S = 900
 const BEGIN = '2026-01-01T00:00:00.000Z'
 
-/** What a rule asks for after these closes of analysis bars. */
+/** Proposals of a rule after these closes of analysis bars. */
 const askedAfter = async (
   name: StrategyName,
   closes: readonly number[],
@@ -50,7 +50,7 @@ describe('momentum', () => {
   it('does nothing below that, or before 20 bars', async () => {
     expect(await direction('momentum', [100, ...flat(19), 101.9])).toEqual([])
     expect(await direction('momentum', [100, ...flat(18), 150])).toEqual([])
-    // What was 21 bars ago no longer counts.
+    // A close 21 bars ago no longer counts.
     expect(await direction('momentum', [50, ...flat(20), 100])).toEqual([])
   })
 })
@@ -88,7 +88,7 @@ describe('a rule', () => {
   })
 
   it('looks at analysis bars only, and speaks once about each', async () => {
-    // Fourteen minutes: no analysis bar closed.
+    // After fourteen minutes no analysis bar has closed.
     expect((await askedAfter('always_long', flat(14), 60)).asked).toEqual([])
     const { asked, again } = await askedAfter('always_long', flat(15), 60)
     expect(asked).toHaveLength(1)

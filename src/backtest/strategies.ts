@@ -19,39 +19,39 @@ import type { RunningStrategy } from '../ports/strategy.ts'
 import { isStepBetween } from './due-times.ts'
 import { NO_PRICES, type Prices } from './prices.ts'
 
-/** Decides what is traded. */
+/** Decides which trades are made. */
 export interface Strategy {
-  /** Every closed bar, also those of the warm-up. */
+  /** Adds every closed bar, including those of the warm-up. */
   addBars(bars: readonly FeedBar[]): void
-  /** After all bars that closed by now were added. `prices`: where orders can be filled now. */
+  /** Called after all bars that have closed by now were added. `prices`: prices at which orders can be filled now. */
   decide(beforeMs: number, nowMs: number, prices?: Prices): Promise<void>
-  /** Whether `decide` would change nothing at the open of these bars, given which proposals would not. */
+  /** True if `decide` would change nothing at the open of these bars, given the proposals that would change nothing. */
   isIdle(beforeMs: number, nowMs: number, ignores: IgnoresProposal, bars: readonly FeedBar[]): boolean
-  /** Instead of `decide`, where that would change nothing. */
+  /** Called instead of `decide` where that would change nothing. */
   skip(): void
-  /** Number of decisions that would have traded, but whose symbol has no bar after them. */
+  /** Number of decisions that would have traded, but whose symbol has no later bar. */
   unopened(): number
 }
 
-/** Whether a proposal would change nothing. */
+/** True if a proposal would change nothing. */
 type IgnoresProposal = (symbol: string, side: Direction | 'flat') => boolean
 
-/** Of the brain, a rule, or a strategy of the user. */
+/** Name of the brain, a rule, or a strategy of the user. */
 export type StrategyName = string
 
-/** Those that need no file: the brain, and the rules it is compared with. */
+/** Strategies that need no file: the brain, and the rules it is compared with. */
 export const STRATEGY_NAMES: readonly string[] = [BRAIN, ...BUILT_IN_STRATEGIES.map(({ name }) => name)]
 
 export interface StrategyDependencies {
   readonly engine: Executor
   readonly configuration: () => Configuration
-  /** As far as cycles read it; by default all of it. */
+  /** State as far as cycles read it. Default: the whole state. */
   readonly stateOfCycles?: () => State
-  /** Of whoever reads the times of the same bars. */
+  /** Bar times shared with other readers of the same bars. */
   readonly times?: BarTimes
-  /** Of a built-in rule; the brain has its settings. */
+  /** Parameters of a built-in rule. The brain uses the settings instead. */
   readonly parameters?: ParameterValues
-  /** A strategy of the user, if the name is not that of a built-in one. */
+  /** A strategy of the user, if the name is not the name of a built-in one. */
   readonly own?: RunningStrategy | undefined
   /** Receives each proposal, and whether it became an intent to enter. Exits are not reported. */
   readonly onProposal?: (proposal: StrategyProposal, isTaken: boolean) => void
@@ -70,7 +70,10 @@ export const strategyOf = (name: string, dependencies: StrategyDependencies): St
 
 export type Parameters = ParameterValues
 
-/** Throws for parameters that a built-in strategy does not take. Those of users say so when they are opened. */
+/**
+ * Throws for parameters that a built-in strategy does not accept. Strategies of users check theirs when they are
+ * opened.
+ */
 export const checkParameters = (name: string, parameters: Parameters): void => {
   if (name === BRAIN && Object.keys(parameters).length > 0) throw new StrategyError(BRAIN_PARAMETERS)
   const definition = builtInStrategy(name)
@@ -80,7 +83,7 @@ export const checkParameters = (name: string, parameters: Parameters): void => {
 const BRAIN_PARAMETERS =
   'the brain has no parameters: it follows the settings, such as SVC_BRAIN__MIN_DOMAINS=2 svc backtest'
 
-/** With the name that was probably meant, or what was probably meant by a parameter that stands where names stand. */
+/** Error message that suggests the intended name, or the intended parameter where a parameter was given as a name. */
 export const unknownStrategy = (name: string, known: readonly string[]): string => {
   if (name.includes('='))
     return `no strategy is named ${name}: each parameter has a --set of its own (--set ${name})`
@@ -105,9 +108,9 @@ const brain = (dependencies: StrategyDependencies): Strategy => ({
 })
 
 /**
- * A strategy is asked once for each bar: what it said to `isIdle` is what `decide` carries out. A decision on a symbol
- * that has no bar now waits for the next open of the symbol, as after the last close before a weekend. A newer decision
- * on the same symbol replaces it.
+ * A strategy is asked once for each bar: `decide` carries out the answer that `isIdle` received. A decision on a symbol
+ * without a bar at that time waits for the next open of the symbol, as after the last close before a weekend. A newer
+ * decision on the same symbol replaces it.
  */
 const traded = (
   strategy: Omit<RunningStrategy, 'close'>,

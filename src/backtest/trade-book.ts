@@ -5,29 +5,29 @@ import type { Json } from '../core/shared/json.ts'
 import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { ruleIn } from '../core/trading/positions.ts'
 
-/** A trade from its intent to its end, or to the last price where it is still open. */
+/** A trade from its intent to its end, or to the last price while it is open. */
 export interface Trade {
-  /** The strategy that proposed it; null for the brain. */
+  /** Name of the strategy that proposed the trade; null for the brain. */
   readonly rule: string | null
   readonly symbol: string
   readonly direction: 'long' | 'short'
   readonly openedMs: number
   readonly entryPrice: number
   readonly quantity: number
-  /** Of the entry, as it was ordered. */
+  /** Quantity of the entry order. */
   readonly orderedQuantity: number
-  /** Null while it is open: then the exit price is the last one. */
+  /** Null while the trade is open: the exit price is then the last price. */
   readonly closedMs: number | null
   readonly exitPrice: number
   readonly exitReason: string | null
-  /** Who ended it by hand. */
+  /** Operator who closed the position manually. */
   readonly closedBy: string | null
   /** Fees and funding. */
   readonly costs: number
   readonly pnl: number
 }
 
-/** An intent or an order that came to nothing. */
+/** An intent or an order that did not lead to a trade. */
 interface Refusal {
   readonly symbol: string
   readonly atMs: number
@@ -47,21 +47,21 @@ interface Holding {
   costs: number
 }
 
-/** What traded, and what did not, in the order of its events. Bars only leave their last price. */
+/** Trades and refusals, in the order of their events. A bar only updates the last price. */
 export class TradeBook {
   readonly trades: Trade[] = []
   readonly refusals: Refusal[] = []
-  /** When the kill switch began and ended to block entries. */
+  /** Periods in which the kill switch blocked entries. */
   readonly stops: { readonly fromMs: number; toMs: number }[] = []
   readonly configChangesMs: number[] = []
   readonly cyclesMs: number[] = []
-  /** Funding of positions that had ended. */
+  /** Funding of positions that have ended. */
   lateCosts = 0
   readonly #orders = new Map<string, { readonly quantity: number; readonly isExit: boolean }>()
   readonly #open = new Map<string, Holding>()
   readonly #prices = new Map<string, number>()
   #lastMs = 0
-  /** As the log holds them; null before it does. */
+  /** Settings as recorded in the log; null before the first record. */
   #settings: string | null = null
 
   take(event: Stamped): void {
@@ -80,7 +80,7 @@ export class TradeBook {
         this.#configure(known.payload.configuration)
         this.configChangesMs.push(atMs)
         return
-      // Settings are changed in a file, too, and count from the next start.
+      // Settings can also be changed in a file. They apply from the next start.
       case 'system.started.v1':
         if (this.#configure(known.payload.configuration)) this.configChangesMs.push(atMs)
         return
@@ -136,7 +136,7 @@ export class TradeBook {
     }
   }
 
-  /** Open positions count at the last price. */
+  /** Values open positions at the last price. */
   end(): void {
     for (const holding of this.#open.values()) {
       const { symbol, direction, bought, boughtFor, sold, soldFor, costs } = holding
@@ -155,7 +155,7 @@ export class TradeBook {
     return this.stops.some(({ fromMs, toMs }) => fromMs <= atMs && atMs <= toMs)
   }
 
-  /** Whether they are others than before. */
+  /** True if the settings differ from the previous ones. */
   #configure(recorded: unknown): boolean {
     if (recorded === undefined) return false
     const before = this.#settings

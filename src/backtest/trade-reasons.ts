@@ -5,15 +5,15 @@ type Conviction = PayloadOf<'brain.conviction.v1'>
 type Intent = PayloadOf<'execution.trade_intent.v1'>
 type Order = PayloadOf<'execution.order_submitted.v1'>
 
-/** Why a trade was opened, with the names of the report. */
+/** Why a trade was opened. Uses the names of the report. */
 export type TradeReason = ReturnType<typeof reasonOf>
 
-/** Of more trades than this the first are explained: a run keeps no more for each of millions. */
+/** Number of trades that are explained, from the first on. Explaining millions of them would use too much memory. */
 export const EXPLAINED_MAX = 1000
 const INPUTS_MAX = 8
 const NO_LIMITS: Order['limits'] = {}
 
-/** Remembers of each symbol what it may be opened for next. */
+/** Remembers the latest reasons for opening a trade in each symbol. */
 export class TradeReasons {
   readonly #convictions = new Map<string, { readonly id: string; readonly payload: Conviction }>()
   readonly #intents = new Map<string, { readonly by: string; readonly payload: Intent }>()
@@ -24,7 +24,7 @@ export class TradeReasons {
     if (this.#explained >= EXPLAINED_MAX) return
     switch (event.type) {
       case 'brain.conviction.v1':
-        // Of all others no trade follows.
+        // Other decisions lead to no trade.
         if (event.payload.decision.action === event.payload.direction)
           this.#convictions.set(event.payload.symbol, { id: event.id, payload: event.payload })
         return
@@ -42,7 +42,7 @@ export class TradeReasons {
     }
   }
 
-  /** Of a position that was just opened; null where it is not known any more. */
+  /** Reason for a position that was just opened; null if it is no longer known. */
   of(opened: PayloadOf<'execution.position_opened.v1'>): TradeReason | null {
     const { asset, conviction_id: id } = opened
     const intent = this.#intents.get(asset)
@@ -71,16 +71,16 @@ const reasonOf = (
     by,
     rationale: intent.rationale,
     conviction: intent.conviction_score,
-    /** Of equity, as it was asked for. */
+    /** Requested share of equity. */
     size_pct: intent.size_pct,
     stop_loss_pct: intent.stop_loss_pct,
     take_profit_pct: intent.take_profit_pct,
-    /** What bounded the size, each in USD. */
+    /** Limits that bounded the size, each in USD. */
     limits: order?.limits ?? NO_LIMITS,
     sizing: order?.sizing ?? null,
-    /** What spoke for it and against it; null for a strategy, which has only its reason. */
+    /** Arguments for and against the trade. Null for a strategy, which only has its rationale. */
     case: conviction === null ? null : caseOf(conviction),
-    /** Signals, the strongest first. */
+    /** Signals, the strongest one first. */
     inputs: inputs.slice(0, INPUTS_MAX).map(({ signal_id: _id, ...input }) => input),
     inputs_left_out: Math.max(0, inputs.length - INPUTS_MAX),
   }

@@ -18,7 +18,7 @@ type Changes = { readonly [Section in keyof Configuration]?: Partial<Configurati
 
 const base = DEFAULT_CONFIGURATION
 
-/** A kill switch that hardly ever stops, so that there are trades all the time. */
+/** A kill switch with limits so wide that trading goes on all the time. */
 const settingsWith = (changes: Changes): Configuration => ({
   ...base,
   universe: { ...base.universe, symbols: ['BTC', 'ETH'] },
@@ -51,7 +51,7 @@ const contextOf = (engine: BacktestEngine, configuration: Configuration): Decisi
   }
 }
 
-/** Nobody looks at orders and intents that have ended, so the short way does not keep them. */
+/** Removes ended orders and intents. Nothing reads them, so the fast path does not keep them. */
 const withoutEnded = (result: RunResult): RunResult => {
   if (result.status === 'refused') return result
   const { trading } = result.state
@@ -65,7 +65,7 @@ interface Case {
   readonly more?: Partial<Proposal>
 }
 
-/** Every proposal of a run that takes the long way, decided both ways: how many became something at once. */
+/** Decides every proposal of a slow run both ways, and counts those that the fast path handled. */
 const comparedProposals = async ({ changes = {}, more = {} }: Case = {}) => {
   // The run itself goes on as it would without the changes.
   const settings = settingsWith(changes)
@@ -86,7 +86,7 @@ const comparedProposals = async ({ changes = {}, more = {} }: Case = {}) => {
       counts.longWay += 1
       if (theLongWay.status === 'accepted') for (const { type } of theLongWay.events) types.add(type)
     } else {
-      // Where nothing happens the states are one and the same, which is compared faster.
+      // Without events both states are the same object, so only the events are compared.
       if (atOnce.events.length === 0) expect(theLongWay).toMatchObject({ events: [] })
       else expect(withoutEnded(atOnce)).toEqual(withoutEnded(theLongWay))
       const [first] = atOnce.events

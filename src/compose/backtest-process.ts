@@ -9,18 +9,18 @@ import { environmentOf } from './environment.ts'
 import type { RunAnswer, RunOrder } from './run-processes.ts'
 import { openSession, storeExists } from './store.ts'
 
-/** The code of a process that runs backtests for `RunProcesses`, one at a time, and ends with it. */
+/** Code of a process that runs backtests for `RunProcesses`, one at a time, and ends with its parent. */
 
 const PROGRESS_MS = 200
 
-/** It is called with every bar: the clock is read with some of them. */
+/** Number of calls between two readings of the clock. Progress is reported with every bar. */
 const PROGRESS_CALLS = 64
 
-/** The runs of a sweep read the same bars: half a year of minutes, about 40 MB. */
+/** Cache for the bars that the runs of a sweep share: half a year of minutes, about 40 MB. */
 const memory = createBarMemory(250_000)
 
 const answer = (message: RunAnswer): void => {
-  // Whoever asked may be gone: then nobody needs the answer.
+  // If the parent is gone, no reader needs the answer, and this process ends.
   process.send?.(message, undefined, undefined, (error) => {
     if (error !== null) process.exit()
   })
@@ -62,7 +62,7 @@ const reportOf = async ({ home, version, settings, task }: RunOrder): Promise<Ta
   return { ...report, left_out: leftOut }
 }
 
-/** Callers of the service need not know where it lives and where it reads. */
+/** Removes paths from a message: callers of the service must not learn its folders. */
 const withoutPlaces = (
   message: string,
   { home, settings: { market } }: Pick<RunOrder, 'home' | 'settings'>,

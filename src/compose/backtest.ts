@@ -33,13 +33,13 @@ import { findOwnProducers, openStrategy, ownProducer, type OwnCodeSettings } fro
 export interface BacktestFolders {
   readonly home: string
   readonly version: string
-  /** Null where nothing was ever stored. */
+  /** Null if nothing was ever stored. */
   readonly log: EventLog | null
-  /** Where several runs are made in one process. */
+  /** Cache of bars for several runs in one process. */
   readonly memory?: BarMemory | undefined
 }
 
-/** Writes nothing to the home; at most it reads the log. */
+/** Runs a backtest. Writes nothing to the home, and reads at most the log. */
 export const runBacktest = async (
   given: Configuration,
   request: BacktestRequest,
@@ -64,7 +64,7 @@ export const runBacktest = async (
     strategy,
     parameters,
     own,
-    // The log has their signals already.
+    // The log already has the signals of these producers.
     ownProducers: strategy === BRAIN && market !== 'log' ? await ownProducersOf(code) : undefined,
     version: place.version,
     fromMs,
@@ -100,7 +100,7 @@ export const runBacktest = async (
   })
 }
 
-/** What code of the user prints is for its author. */
+/** Output of the user's code goes to standard error, where its author sees it. */
 const onOutput = (text: string): void => void process.stderr.write(text)
 
 const ownProducersOf = async (settings: OwnCodeSettings): Promise<OwnProducers> => ({
@@ -108,7 +108,7 @@ const ownProducersOf = async (settings: OwnCodeSettings): Promise<OwnProducers> 
   open: (name) => ownProducer(name, settings),
 })
 
-/** However the run ends, so does the thread or the program of a strategy. */
+/** Runs a backtest, and then ends the thread or program of its strategy in any case. */
 const backtestAndClose = async (dependencies: BacktestDependencies): Promise<BacktestResult> => {
   try {
     return await backtest(dependencies)
@@ -117,7 +117,10 @@ const backtestAndClose = async (dependencies: BacktestDependencies): Promise<Bac
   }
 }
 
-/** An outcome must be worth more than a round trip costs, as the settings themselves are checked. */
+/**
+ * Settings with the costs of the request. An outcome must exceed the cost of a round trip, as the check of settings
+ * requires.
+ */
 const withCosts = (
   given: Configuration,
   { feeBps, slippageBps, fundingBps }: BacktestCosts,
@@ -140,7 +143,10 @@ const withCosts = (
 const fundingSettings = (fundingBps: number | 'off') =>
   fundingBps === 'off' ? { apply_funding: false } : { apply_funding: true, paper_funding_bps: fundingBps }
 
-/** A simulated market would be made up for any name: only the symbols of the universe are simulated. */
+/**
+ * Refuses other symbols for a simulated market. Only the symbols of the universe are simulated; any other name would
+ * get invented prices.
+ */
 export const refuseInvented = (
   { universe, market }: Configuration,
   { file, isFromLog, data }: Pick<BacktestRequest, 'file' | 'isFromLog' | 'data'>,
@@ -165,7 +171,7 @@ const explain = (error: unknown): never => {
 /** The input of a run: its bars, their range, and the producers. */
 interface Input extends Pick<BacktestDependencies, 'feed' | 'producers' | 'settings' | 'fromMs' | 'toMs'> {
   readonly market: BacktestSubject['market']
-  /** The range that the progress is part of; null where the end is not known before. */
+  /** Range for computing the progress; null if the end is not known in advance. */
   readonly progress: { readonly fromMs: number; readonly toMs: number } | null
 }
 
@@ -217,7 +223,7 @@ const fileInput = (given: Configuration, { fromMs, toMs }: BacktestRequest, file
 
 const FASTEST = 1_000_000
 
-/** The symbols of the series are the universe: others have no bars. */
+/** The symbols of the series form the universe, because other symbols have no bars. */
 const historyInput = async (
   given: Configuration,
   { fromMs, toMs, data }: BacktestRequest,
@@ -294,7 +300,7 @@ const simulatedInput = (given: Configuration, request: SeededRequest): Input => 
 
 const STEP_SECONDS = 60
 
-/** The same month by default, so that a repeated run gives the same result. */
+/** Defaults to a fixed month, so that a repeated run gives the same result. */
 export const simulatedRange = ({ fromMs, toMs }: Pick<BacktestRequest, 'fromMs' | 'toMs'>) => {
   const from = fromMs ?? (toMs === null ? SIMULATED_FROM_MS : toMs - SIMULATED_MS)
   return { fromMs: from, toMs: toMs ?? from + SIMULATED_MS }

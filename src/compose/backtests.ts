@@ -21,7 +21,7 @@ export const openBacktests = async (options: BacktestsOptions): Promise<Backtest
     width: 1,
     settings: () => runSettingsOf(configuration()),
   })
-  // Loaded with the first run: a service that is asked for none starts without it.
+  // Loaded with the first run: a service without runs starts without it.
   const work = async () => (await import('./run-work.ts')).runWork({ home, version, configuration })
   const runs = await LocalRuns.open({
     store: inMemory ? runsInMemory() : runFiles(join(home, 'data', 'backtests'), onError),

@@ -20,7 +20,7 @@ export const openBroker = async (
   timer: Timer,
   maySend: () => boolean = () => true,
 ): Promise<OpenedBroker> => {
-  // Before its keys: nobody should create keys for a venue that gets no orders.
+  // Checked before the keys, so that no user creates keys for a venue that gets no orders.
   if (supportedVenue(execution.venue) === null) {
     return { status: 'refused', check: 'venue', reason: unsupportedVenue(execution.venue) }
   }

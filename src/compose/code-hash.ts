@@ -5,14 +5,16 @@ import { orNull } from '../adapters/files.ts'
 import { BRAIN, builtInStrategy } from '../core/strategies/built-in.ts'
 import { findOwnProducers, producersFolder, strategiesFolder } from './strategies.ts'
 
-/** Of the code of the user that a run may use: the producers of the brain, or an own strategy. Null without any. */
+/** Hash of the user's code that a run may use: the producers for the brain, or the strategies. Null if it uses none. */
 export const codeHash = async (strategy: string, home: string): Promise<string | null> => {
   if (strategy !== BRAIN)
     return builtInStrategy(strategy) === undefined ? hashOf(strategiesFolder(home)) : null
   return (await findOwnProducers(home)).length === 0 ? null : hashOf(producersFolder(home))
 }
 
-/** All files of the folder, since they may read one another; not the packages that it installed. */
+/**
+ * Hash of all files of the folder, since they may import one another. Packages installed in the folder are left out.
+ */
 const hashOf = async (folder: string): Promise<string> => {
   const hash = createHash('sha256')
   for (const file of (await filesIn(folder)).toSorted()) {
@@ -27,7 +29,7 @@ const hashOf = async (folder: string): Promise<string> => {
 }
 
 const filesIn = async (folder: string): Promise<readonly string[]> => {
-  // Where there is none, the strategy is not found when it is opened.
+  // A missing folder has no files. Opening the strategy then reports that it is not found.
   const entries = (await orNull('ENOENT', readdir(folder, { withFileTypes: true }))) ?? []
   const found = await Promise.all(
     entries.map(async (entry): Promise<readonly string[]> => {
@@ -40,7 +42,7 @@ const filesIn = async (folder: string): Promise<readonly string[]> => {
   return found.flat()
 }
 
-/** One that leads nowhere is no code. */
+/** False for a broken link, which is no code. */
 const leadsToFile = async (path: string): Promise<boolean> => {
   const found = await stat(path).catch(() => null)
   return found?.isFile() ?? false

@@ -27,8 +27,8 @@ import { knownSecretsOf, type Environment } from './environment.ts'
 const FOLDERS = ['config', 'data', 'identity'] as const
 
 /**
- * Everything the command line works with, for one home. Nothing is opened, and nothing large is loaded, before a
- * command asks for it.
+ * Dependencies of the command line, for one home. Everything is opened, and large modules are loaded, on first use by a
+ * command.
  */
 export const createCommandDependencies = (environment: Environment): CommandDependencies => {
   const { home, variables, version, clock, insecureOk, devMode, masterPassword: password } = environment
@@ -92,7 +92,7 @@ export const createCommandDependencies = (environment: Environment): CommandDepe
       prepareSuccessor: async () => {
         const nodePrefix = (await loaded()).identity.node_prefix
         const { encrypted } = await describeIdentity(home)
-        // As the present one is saved: a key in plain text stays one, and no password makes it worse.
+        // The successor is saved like the present identity: a plain-text key is followed by a plain-text key.
         return prepareSuccessor({ home, password, devMode: encrypted === false, nodePrefix, clock })
       },
       installSuccessor: () => installSuccessor(home),

@@ -21,7 +21,10 @@ afterEach(() => rm(folder, { recursive: true }))
 
 const BAR = { openMs: Date.parse('2024-01-01'), open: 1, high: 1, low: 1, close: 1, volume: 1 }
 
-/** What is written, beside which file, and the name that a process with the same number in another container would use. */
+/**
+ * File, draft ending and write function of every draft. A process with the same id in another container would use the
+ * same draft name.
+ */
 const DRAFTS: readonly (readonly [
   file: string,
   ending: string,

@@ -18,32 +18,35 @@ export interface DriverDependencies extends MarketDependencies {
   readonly leadership: Leadership
   /** Called with secrets that logs must not show from now on. */
   readonly onSecrets: (secrets: readonly string[]) => void
-  /** Where orders go; by default what the settings name. The simulator has its own. */
+  /** Opens the venue of orders. Default: the venue of the settings. The simulator has its own. */
   readonly openBroker?: typeof openBroker
 }
 
 export interface Drivers {
   /** The status of this process's feed; null without one. */
   feedStatus(): NamedFeedStatus | null
-  /** Whether this process leads. */
+  /** True if this process leads. */
   leads(): boolean
-  /** Hands over to another process at once. */
+  /** Hands leadership over to another process at once. */
   close(): Promise<void>
 }
 
-/** After feeds or order routing could not be started. */
+/** Wait before the next attempt if feeds or order routing could not be started. */
 const START_AGAIN_MS = 2000
-/** How often a standby looks whether the lease has ended, in the time in which a leader has to be replaced. */
+/** Number of times that a standby checks the lease within the time in which a leader must be replaced. */
 const LOOKS = 10
 
-/** Runs feeds, schedule and order routing in the process that leads. Resolves when it is known which one does. */
+/**
+ * Runs feeds, schedule and order routing in the process that leads. Resolves when it is known whether this process
+ * leads.
+ */
 export const openDrivers = async (dependencies: DriverDependencies): Promise<Drivers> => {
   const { timer, logger, leadership, engine, configuration } = dependencies
   const closing = new AbortController()
   let driven: Driven | null = null
   let isReported = false
 
-  /** How long to wait before the next attempt. */
+  /** Returns the time to wait before the next attempt. */
   const attempt = async (): Promise<number> => {
     const lookMs = (configuration().store.lease_seconds * 1000) / LOOKS
     let pauseMs = lookMs
@@ -56,7 +59,7 @@ export const openDrivers = async (dependencies: DriverDependencies): Promise<Dri
       isReported = false
       logger.info(`this process is leader ${lease.token}: feeds and order routing run here`)
     } catch (error) {
-      // Once, not with every attempt.
+      // Reported once, not with every attempt.
       if (!isReported) logger.error('could not start feeds and order routing in this process', { error })
       isReported = true
     }
@@ -77,7 +80,7 @@ export const openDrivers = async (dependencies: DriverDependencies): Promise<Dri
       await timer.wait(pauseMs, closing.signal)
       if (!closing.signal.aborted) pauseMs = await attempt()
     }
-    // It began to lead while it was being closed.
+    // This process may have become leader while it was being closed.
     await driven?.stop()
   }
 
@@ -93,7 +96,7 @@ export const openDrivers = async (dependencies: DriverDependencies): Promise<Dri
   }
 }
 
-/** Its token would be signed into the log, which then could never have a next leader. */
+/** Refuses a damaged token. Signed into the log, it would prevent any later leader. */
 const refuseDamaged = async (lease: Lease, recorded: number): Promise<void> => {
   const fault = leaseFaultOf({ token: lease.token, endsInMs: 0 }, recorded)
   if (fault === null) return
@@ -116,7 +119,7 @@ const drive = async (dependencies: DriverDependencies, lease: Lease): Promise<Dr
   const fenced = new AbortController()
   const engine = leadingEngine(dependencies.engine, lease.token, () => fenced.abort())
   const stop = async (): Promise<void> => {
-    // Whatever fails here, the lease is given back.
+    // The lease is given back whatever fails here.
     for (let isClosed = false; !isClosed;) {
       try {
         await closers.closeAll()
@@ -127,7 +130,7 @@ const drive = async (dependencies: DriverDependencies, lease: Lease): Promise<Dr
     }
   }
   try {
-    // What the leader before had under way is stored before this, or not at all.
+    // Events of the previous leader are stored before this one, or not at all.
     await engine.execute({ kind: 'record-leader', token: lease.token })
     // Orders first: open orders are looked up before prices can lead to new ones.
     const trading = await openTrading({ ...dependencies, engine }, () => lease.isValid())
@@ -152,7 +155,10 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })
 
-/** Order routing to the configured venue. Without a venue or its keys the service runs, sends no orders and logs why. */
+/**
+ * Routes orders to the configured venue. Without a venue or its keys the service runs, sends no orders and logs the
+ * reason.
+ */
 const openTrading = (
   dependencies: Omit<DriverDependencies, 'engine'> & { readonly engine: LeadingEngine },
   isLeading: () => boolean,
@@ -171,7 +177,7 @@ const openTrading = (
     const opened = await (dependencies.openBroker ?? openBroker)(environment, current, timer, isLeading)
     if (opened.status === 'refused') {
       logger.error(`no orders are sent to ${venue}: ${opened.reason}`)
-      // It is not tried again by itself.
+      // There is no further attempt before a restart.
       const detail = opened.check === 'keys' ? `${opened.reason}, then restart the service` : opened.reason
       const checks = [{ name: opened.check, ok: false, detail }]
       await engine.execute({ kind: 'record-venue-check', check: { venue, checks, symbols: [] } })
@@ -196,7 +202,7 @@ const openTrading = (
     return { close: () => closers.closeAll() }
   })
 
-/** Also in paper mode while orders or positions at the venue are open. */
+/** True also in paper mode, while orders or positions at the venue are open. */
 const isWanted = (state: State, { execution: { mode, venue } }: Configuration): boolean =>
   mode === 'live' ||
   (venue !== '' &&

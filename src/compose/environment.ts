@@ -8,7 +8,7 @@ import { valueAt } from '../core/config/values.ts'
 import type { Clock, SteadyTime } from '../ports/clock.ts'
 import type { Configuration } from '../core/config/schema.ts'
 
-/** The release this code belongs to. The bundle holds it as text. */
+/** The release of this code. The bundle contains it as text. */
 export const VERSION = manifest.version
 
 /** The environment of a process: its home folder, variables and clock. */
@@ -16,7 +16,7 @@ export interface Environment {
   readonly home: string
   readonly variables: EnvironmentVariables
   readonly clock: Clock
-  /** What the clock takes its time from. */
+  /** Time source of the clock. */
   readonly time: SteadyTime
   readonly version: string
   readonly insecureOk: boolean
@@ -67,7 +67,7 @@ export class Closers {
     this.#close.push(close)
   }
 
-  /** Everything, also behind one that cannot be closed; then it rejects with the first error. */
+  /** Closes everything, even if a resource fails to close. Then rejects with the first error. */
   async closeAll(): Promise<void> {
     const errors: unknown[] = []
     for (let close = this.#close.pop(); close !== undefined; close = this.#close.pop()) {
@@ -81,7 +81,7 @@ export class Closers {
   }
 }
 
-/** If opening throws, everything opened so far is closed. */
+/** Opens resources. If opening throws, everything opened so far is closed. */
 export const opening = async <Opened>(open: (closers: Closers) => Promise<Opened>): Promise<Opened> => {
   const closers = new Closers()
   try {

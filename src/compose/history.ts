@@ -7,7 +7,7 @@ import { createSystemTimer } from '../adapters/platform/timer/system-timer.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { HistoryCommands } from '../surfaces/cli/dependencies.ts'
 
-/** Where a home keeps recorded bars. */
+/** Folder of the recorded bars of a home. */
 export const historyFolder = (home: string): string => join(home, 'data')
 
 export const createHistoryCommands = (home: string, clock: Clock): HistoryCommands => {

@@ -1,6 +1,6 @@
 /**
- * The process ends when this work is done. By itself it would end as soon as all that is waited for is a thread or a
- * timer that keeps nobody awake: in the middle of a command, or before the last checkpoint of a service.
+ * Keeps the process alive until this work is done. Without it the process would end as soon as it waits only for a
+ * thread or an unreferenced timer: in the middle of a command, or before the last checkpoint of a service.
  */
 export const keepAwake = async <Result>(work: () => Promise<Result>): Promise<Result> => {
   const timer = setInterval(() => undefined, LONGEST_MS)

@@ -32,7 +32,7 @@ export const removeOldSweeps = async (
   for (const [index, file] of files.toSorted((one, other) => other.usedMs - one.usedMs).entries()) {
     bytes += file.bytes
     const isOver = index >= keep || (index > 0 && bytes > bytesMax)
-    // A file of somebody else that cannot be removed keeps nobody from a sweep.
+    // A file of another owner that cannot be removed does not prevent a sweep.
     if (isOver && Date.now() - file.usedMs > IN_USE_MS)
       await rm(join(folder, file.name), { force: true }).catch(() => undefined)
   }

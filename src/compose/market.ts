@@ -21,13 +21,13 @@ import { openOwnCode, withOwnCode, type OwnCodeDependencies } from './own-code.t
 
 export interface MarketDependencies extends OwnCodeDependencies {
   readonly timer: Timer
-  /** Where prices come from; by default what the settings name. The simulator has its own. */
+  /** Opens the feed of prices. Default: the feed of the settings. The simulator has its own. */
   readonly openFeed?: OpenFeed
-  /** The time of the bars where a file is replayed; it was chosen when the service started. */
+  /** Time of the bars while a file is replayed. It was chosen when the service started. */
   readonly replay?: ReplayTime | null
 }
 
-/** Null without a feed. */
+/** Returns null if there is no feed. */
 export type OpenFeed = (
   configuration: Configuration,
   timer: Timer,
@@ -37,12 +37,12 @@ export type OpenFeed = (
 export type NamedFeedStatus = FeedStatus & { readonly feed: string }
 
 export interface RunningMarket {
-  /** Of the feed of this process; null without one. */
+  /** Status of this process's feed; null without one. */
   feedStatus(): NamedFeedStatus | null
   close(): Promise<void>
 }
 
-/** The feed, the producers and the schedule. */
+/** Opens the feed, the producers and the schedule. */
 export const openMarket = (dependencies: MarketDependencies): Promise<RunningMarket> =>
   opening(async (closers) => {
     const { environment, engine, configuration, logger, timer } = dependencies
@@ -79,7 +79,7 @@ export const openMarket = (dependencies: MarketDependencies): Promise<RunningMar
         configuration,
         onError,
       })
-      // In the background: the service must start even if the exchange is down or past bars take a while.
+      // Starts in the background: the service must start even if the exchange is down or loading past bars takes long.
       runner = marketRunner
       arrivals = own.awaiting(marketRunner)
       started = marketRunner.start().then(
@@ -90,7 +90,7 @@ export const openMarket = (dependencies: MarketDependencies): Promise<RunningMar
       closers.add(() => marketRunner.close())
     }
     const feedStatus = (): ReturnType<RunningMarket['feedStatus']> => runner?.status() ?? null
-    // Time moves on with the bars, and what is due runs with them.
+    // The bars advance the time, and the due jobs run with them.
     if (replay !== null) return { feedStatus, close: () => closers.closeAll() }
     const poll = pollerOf(dependencies, producerRunner, onError)
     const fundingReportedBy = (): string | undefined => {
@@ -110,7 +110,7 @@ export const openMarket = (dependencies: MarketDependencies): Promise<RunningMar
     return { feedStatus, close: () => closers.closeAll() }
   })
 
-/** Whether decisions follow another clock than the feed. A test has its own feed and clock. */
+/** True if decisions follow another clock than the feed. A test has its own feed and clock. */
 const isRestartNeeded = ({ openFeed, replay = null, configuration }: MarketDependencies): boolean =>
   openFeed === undefined && (configuration().market.feed === 'file') !== (replay !== null)
 
@@ -156,7 +156,7 @@ const pollerOf =
     const beganAtMs = clock.now()
     try {
       const result = await pollEndpoint(endpoint, rules, { clock, signal })
-      // A poll that was aborted by a stop says nothing about the producer.
+      // A poll that was aborted by a stop shows nothing about the producer.
       if (signal.aborted) return
       await runner.record({
         name,

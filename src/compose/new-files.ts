@@ -29,7 +29,7 @@ export const createOwnFiles = async (
   return result.files
 }
 
-/** Where the types are that a file imports. Built, they stand beside the code. */
+/** Paths of the types that a file imports. In a build they are beside the code. */
 const typePaths = (): Readonly<Record<string, string>> => {
   const { resolve } = createRequire(import.meta.url)
   const isBuilt = !import.meta.url.endsWith('.ts')
@@ -48,7 +48,7 @@ const typePaths = (): Readonly<Record<string, string>> => {
   }
 }
 
-/** Node's test runner starts by itself when the files are loaded. */
+/** Loads the test files, which starts Node's test runner. */
 export const testStrategies = async (home: string, name: string | null): Promise<void> => {
   const folder = strategiesFolder(home)
   const files = await readdir(folder).catch(() => [])

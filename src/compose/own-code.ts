@@ -22,17 +22,20 @@ export interface OwnCodeDependencies {
   readonly engine: Executor & { readonly log: Pick<EventLog, 'read'> }
   readonly configuration: () => Configuration
   readonly logger: Logger
-  /** The user's own producers; by default those in the home folder. The simulator reads no files. */
+  /** Finds the user's producers. Default: those in the home folder. The simulator reads no files. */
   readonly findProducers?: typeof findOwnProducers
 }
 
-/** What runs of the user's own files in the leading process. */
+/** The user's own strategies and producers, running in the leading process. */
 export interface RunningOwnCode {
-  /** Before they are stored; see `OwnProducerRunner`. */
+  /** Announces bars before they are stored: see `OwnProducerRunner`. */
   expect(bars: readonly FeedBar[]): () => void
-  /** Resolves when it has run on them; `onProduced` is called when the producers have. */
+  /**
+   * Runs the user's code on the bars and resolves when it has finished. Calls `onProduced` when the producers have
+   * finished.
+   */
   take(bars: readonly FeedBar[], onProduced: () => void): Promise<void>
-  /** The bars and the producers of `bars`, and then those of the user. */
+  /** Waits for the bars and producers of `bars`, and then for the user's producers. */
   awaiting(bars: Arrivals): Arrivals
   close(): Promise<void>
 }
@@ -47,7 +50,7 @@ export const openOwnCode = async (
   }: OwnCodeDependencies,
   producerRunner: ProducerRunner,
 ): Promise<RunningOwnCode> => {
-  // What its author did wrong needs no stack of ours.
+  // An error of the user's strategy is logged without our stack trace.
   const onError = (what: string, error: unknown): void =>
     error instanceof StrategyError ? logger.warn(`${what}: ${error.message}`) : logger.warn(what, { error })
   const onOutput = (text: string): void => logger.info(`own code printed: ${text.trimEnd()}`)
@@ -93,7 +96,7 @@ export const openOwnCode = async (
       },
     }),
     take: async (bars, onProduced) => {
-      // A cycle waits for signals, not for what strategies propose.
+      // A cycle waits for signals, not for the proposals of strategies.
       await Promise.all([strategies.take(bars), producers.take(bars).finally(onProduced)])
     },
     close: async () => {
@@ -103,8 +106,8 @@ export const openOwnCode = async (
 }
 
 /**
- * The feed, and after each bar that was stored the user's own code. A market does not wait for it; the clock of a replay
- * does, as that of a backtest.
+ * The feed, followed by the user's own code after each stored bar. A market does not wait for that code. The clock of a
+ * replay does, like the clock of a backtest.
  */
 export const withOwnCode = (
   feed: MarketFeed,
@@ -136,7 +139,7 @@ export const withOwnCode = (
 const PAGE = 1000
 const PAST_BARS_MAX = 50_000
 
-/** Newest first from the log, until they reach back far enough. */
+/** Past bars, read from the log newest first until they reach back far enough. */
 const pastBars = async (
   log: Pick<EventLog, 'read'>,
   untilMs: number,

@@ -21,28 +21,28 @@ import { runWork } from './run-work.ts'
 
 export const TRIALS_QUEUE = 'trials'
 
-/** A job that is not renewed for this long is given to another worker. */
+/** Time without renewal after which a job is given to another worker. */
 export const LEASE_SECONDS = 15
 const RENEW_MS = 2000
 const IDLE_MS = 500
-/** After that a worker looks again whether it has what a job needs: somebody may have copied it there. */
+/** Time after which a worker checks again whether it has the files of a job: they may have been copied meanwhile. */
 const UNFIT_MS = 15_000
 const AWAY_MS_MAX = 8000
-/** Runs of one sweep that are in the queue at once. */
+/** Number of runs of one sweep that are in the queue at once. */
 const TRIALS_AT_ONCE = 16
 
 export interface QueueWorkerOptions {
   readonly queue: JobQueue
   readonly home: string
   readonly version: string
-  /** Of this process; what decides comes with the job. */
+  /** Configuration of this process. The settings that affect results come with the job. */
   readonly configuration: () => Configuration
-  /** Runs at once. */
+  /** Number of runs at once. */
   readonly width: number
   readonly onError: (what: string, error: unknown) => void
 }
 
-/** The hash of what a job reads beside the log: bars, and code of the user. Null without any. */
+/** Hash of the files that a job reads in addition to the log: bars, and code of the user. Null without any. */
 export const jobDataOf = async (
   task: BacktestTask,
   configuration: Configuration,
@@ -52,7 +52,7 @@ export const jobDataOf = async (
   return hash ?? codeHash(task.strategy, home)
 }
 
-/** What a worker has to know to come to the same result as any other. */
+/** Terms under which every worker computes the same result. */
 export interface JobTerms {
   readonly settings: RunSettings
   readonly data: string | null
@@ -60,8 +60,8 @@ export interface JobTerms {
 }
 
 /**
- * Works on backtests and on the runs of sweeps until it is closed. Bars are read from the home of the worker and must be
- * those that were meant; what the log has recorded is read from the log.
+ * Runs backtests and the runs of sweeps until it is closed. Bars are read from the home of the worker, and must be
+ * identical to those of the request. A run on the log reads the log.
  */
 export const openQueueWorker = (options: QueueWorkerOptions) => {
   const { queue, home, version, configuration, width, onError } = options
@@ -73,11 +73,11 @@ export const openQueueWorker = (options: QueueWorkerOptions) => {
     settings: () => runSettingsOf(configuration()),
   })
   const known = new HashCache()
-  /** Ids of the runs of the sweep that is worked on. */
+  /** Ids of the runs of the current sweep. */
   const trials = new Set<string>()
-  /** When this worker last found that it lacks what a job needs. */
+  /** Time at which this worker last found that it lacks the files of a job. */
   const unfit = new Map<string, number>()
-  /** They are left to others for a while, and do not hold up what comes after them. */
+  /** Jobs that this worker skips for a while, so that others can take them. They do not delay later jobs. */
   const leftToOthers = (): readonly string[] => {
     for (const [id, atMs] of unfit) if (performance.now() - atMs >= UNFIT_MS) unfit.delete(id)
     return [...unfit.keys()]
@@ -93,7 +93,7 @@ export const openQueueWorker = (options: QueueWorkerOptions) => {
         throw error instanceof Failure ? new UnfitError(error.message) : error
       })
     if ((await known.get(task, find)) === terms.data) return
-    // Bars, code or settings may have changed since somebody looked last.
+    // Bars, code or settings may have changed since the last check.
     if ((await known.find(task, find)) !== terms.data)
       throw new UnfitError('bars or own code of this worker are not those that were meant')
   }
@@ -117,7 +117,9 @@ export const openQueueWorker = (options: QueueWorkerOptions) => {
     return { result: result as unknown as Json }
   }
 
-  /** The database may be away at the end of long work: the job is ours as long as its lease. */
+  /**
+   * Stores a result. The database may be unreachable at the end of long work: the job stays ours until its lease ends.
+   */
   const handOver = async (job: TakenJob, output: JsonObject, signal: AbortSignal): Promise<void> => {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -132,7 +134,7 @@ export const openQueueWorker = (options: QueueWorkerOptions) => {
     }
   }
 
-  /** An attempt after this one needs the runs of a sweep; when it has ended, nobody does. */
+  /** Removes the runs of a sweep that has ended. A later attempt at the sweep would still need them. */
   const forgetTrials = async ({ id }: TakenJob): Promise<void> => {
     if (trials.size > 0 && !(await isOpen(queue, id))) await queue.remove(TRIALS_QUEUE, [...trials])
     trials.clear()
@@ -188,7 +190,7 @@ export const openQueueWorker = (options: QueueWorkerOptions) => {
         else await workOn(job, handle)
         if (job !== null && name === RUNS_QUEUE) await forgetTrials(job)
       } catch (error) {
-        // The database may be away for a while.
+        // The database may be unreachable for a while.
         onError('could not work on a job', error)
         await pause(awayMs)
         awayMs = Math.min(2 * awayMs, AWAY_MS_MAX)
@@ -224,7 +226,7 @@ const HASHES_MAX = 100
 
 type FindHash = () => Promise<string | null>
 
-/** A sweep asks for the hash of the same bars a thousand times. */
+/** Cache of hashes: a sweep needs the hash of the same bars a thousand times. */
 class HashCache {
   readonly #known = new Map<string, { readonly atMs: number; readonly hash: string | null }>()
 
@@ -246,17 +248,20 @@ class HashCache {
 const keyOf = ({ strategy, data, isFromLog }: BacktestTask): string =>
   JSON.stringify([strategy, data, isFromLog])
 
-/** Not with this worker; another one may have what it takes. */
+/** This worker cannot run the job. Another worker may be able to. */
 class UnfitError extends Error {
   override readonly name = 'UnfitError'
 }
 
-/** This worker works on it no longer. Another one may. */
+/** This worker has stopped working on the job. Another worker may continue. */
 class LeftError extends Error {
   override readonly name = 'LeftError'
 }
 
-/** The runs of a sweep as jobs of their own, named after what they compute: whoever takes the sweep up again finds them. */
+/**
+ * Runs of a sweep as jobs of their own. Their ids derive from what they compute, so a worker that resumes the sweep
+ * finds them.
+ */
 const trialRunner = (
   queue: JobQueue,
   { id: runId, data: terms }: TakenJob,
@@ -269,7 +274,7 @@ const trialRunner = (
     const id = uuidOf(sha256Hex(`${runId} ${canonicalJson(trial)}`))
     trials.add(id)
     const before = await queue.get(TRIALS_QUEUE, id)
-    // By an attempt at the sweep that failed: this one needs it.
+    // Left by a failed attempt at the sweep. This attempt needs the run.
     if (before?.state === 'cancelled') await queue.remove(TRIALS_QUEUE, [id])
     await queue.send(TRIALS_QUEUE, id, trial)
     for (;;) {
@@ -293,7 +298,7 @@ const trialRunner = (
   close: () => Promise.resolve(),
 })
 
-/** Whether another worker goes on with a sweep, and needs its runs. */
+/** True if another worker continues the sweep, and needs its runs. */
 const isTakenUpAgain = async (queue: JobQueue, runId: string, { reason }: AbortSignal): Promise<boolean> =>
   reason instanceof LeftError && isOpen(queue, runId)
 

@@ -16,19 +16,19 @@ export interface BacktestsOptions {
   readonly environment: Environment
   readonly configuration: () => Configuration
   readonly logger: Logger
-  /** Nothing is written to the home, and there is no log to read. */
+  /** True if nothing is written to the home, and there is no log to read. */
   readonly inMemory: boolean
-  /** Whether this process works on what is in a queue, too. */
+  /** True if this process also runs jobs of a queue. */
   readonly isWorking?: boolean
 }
 
-/** The queue in the database of the log. */
+/** Opens the queue in the database of the log. */
 const openQueue = async (
   environment: Environment,
   { store }: Configuration,
   onError: (error: Error) => void,
 ): Promise<JobQueue> => {
-  // The queue is large, and only a store in PostgreSQL has one.
+  // Loaded on demand: the module is large, and only a store in PostgreSQL has a queue.
   const { openPostgresJobQueue } = await import('../adapters/storage/postgres/postgres-job-queue.ts')
   return openPostgresJobQueue({
     url: await urlWithPassword(store.url, environment),
@@ -38,7 +38,7 @@ const openQueue = async (
   })
 }
 
-/** Runs as jobs for workers, of whom this process is none. */
+/** Opens runs as jobs for workers. This process is not one of the workers. */
 export const openSharedRuns = async ({ environment, configuration, logger }: BacktestsOptions) => {
   const { home, version, clock } = environment
   const onError = (what: string, error: unknown): void => logger.error(what, { error })
@@ -62,12 +62,12 @@ export const openSharedRuns = async ({ environment, configuration, logger }: Bac
   return { queue, runs, onError }
 }
 
-/** What waits in the queue is looked for so long after the start: by then the service answers. */
+/** Delay before waiting jobs are looked for. By then the service answers requests. */
 const START_MS = 5000
 
 /**
- * The same with a worker in this process, so that a service without others is not left alone with its queue. It is
- * opened when it is first needed: a service that cannot open it trades all the same.
+ * Like `openSharedRuns`, with a worker in this process, so that a service without other workers can run its queue. The
+ * queue is opened on first use: a service that cannot open it still trades.
  */
 export const openQueuedBacktests = (options: BacktestsOptions): BacktestRuns => {
   const { environment, configuration, logger, isWorking = true } = options
@@ -115,7 +115,7 @@ export interface WorkerPlace extends WorkerOptions {
   readonly configuration: Configuration
 }
 
-/** `svc worker`: works on jobs until it is stopped. */
+/** `svc worker`: runs jobs until it is stopped. */
 export const openWorker = async ({ environment, configuration, width, onError }: WorkerPlace) => {
   if (configuration.store.url === '') {
     throw new Failure(

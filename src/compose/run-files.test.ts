@@ -36,7 +36,7 @@ const neverReported = (what: string): never => {
 }
 
 describe('a run that changes while it is being stored', () => {
-  // A run that is taken up as soon as it is asked for, or cancelled as soon as it has begun.
+  // Covers a run that starts right after its submission, or is cancelled right after its start.
   it('is stored as it was last', async () => {
     const files = runFiles(folder, neverReported)
 
@@ -94,7 +94,8 @@ describe('runs in memory', () => {
       onError: neverReported,
     })
 
-  // Between the last look for work and the note that nobody works there are a few turns of the microtask queue.
+  // A few turns of the microtask queue lie between the last check for work and the moment at which the worker is marked
+  // idle.
   it('begin at whatever point before them the last one ended', async () => {
     for (let turns = 0; turns < 40; turns += 1) {
       const runs = await open()

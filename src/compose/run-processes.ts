@@ -8,7 +8,7 @@ import {
 } from '../backtest/sweep/task.ts'
 import type { RunSettings } from './run-settings.ts'
 
-/** What a process of `backtest-process.ts` is asked, one run at a time. */
+/** Request to a process of `backtest-process.ts`, one run at a time. */
 export interface RunOrder {
   readonly home: string
   readonly version: string
@@ -16,7 +16,7 @@ export interface RunOrder {
   readonly task: BacktestTask
 }
 
-/** What it answers: progress any number of times, then one of the others. */
+/** Answers of the process: any number of progress messages, then one of the others. */
 export type RunAnswer =
   | { readonly kind: 'progress'; readonly done: number; readonly total: number }
   | { readonly kind: 'done'; readonly report: TaskReport }
@@ -25,14 +25,14 @@ export type RunAnswer =
 export interface RunProcessesOptions {
   readonly home: string
   readonly version: string
-  /** How many processes there are at most. */
+  /** Maximum number of processes. */
   readonly width: number
   readonly settings: () => RunSettings
 }
 
 /**
- * Backtests in processes of their own: a run that computes for minutes, takes all memory or is cancelled in the middle
- * leaves the caller untouched, which a thread inside SQLite would not. Each process works on one run after the other.
+ * Backtests in child processes. A run that computes for minutes, uses up all memory or is cancelled leaves the caller
+ * unaffected, unlike a thread, which could be inside SQLite. Each process executes one run after the other.
  */
 export class RunProcesses implements TaskRunner {
   readonly width: number
@@ -48,7 +48,7 @@ export class RunProcesses implements TaskRunner {
     this.width = options.width
   }
 
-  /** With other settings than those of this place where they come with the task. */
+  /** Runs a task. Settings that come with the task replace those of this place. */
   async run(
     task: BacktestTask,
     options: TaskOptions & Partial<Pick<RunOrder, 'settings'>>,
@@ -56,7 +56,7 @@ export class RunProcesses implements TaskRunner {
     while (this.#busy >= this.width) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     this.#busy += 1
     try {
-      // Inside, so that one that is cancelled while it waits lets the next one begin.
+      // Checked inside the queue, so that a run that is cancelled while it waits lets the next one start.
       options.signal.throwIfAborted()
       if (this.#isClosed) throw new Error('the processes of backtests are closed')
       return await this.#runIn(this.#idle.pop() ?? this.#start(), task, options)
@@ -107,7 +107,7 @@ export class RunProcesses implements TaskRunner {
       }
       const onAbort = (): void => {
         end()
-        // Nobody knows when it would listen: it computes.
+        // The process computes and may not read a message for long, so it is killed.
         child.kill('SIGKILL')
         reject(signal.reason as Error)
       }
@@ -136,7 +136,7 @@ export class RunProcesses implements TaskRunner {
   }
 }
 
-/** The process ended before it answered: too little memory, or somebody killed it. */
+/** The process ended before it answered: memory ran out, or it was killed. */
 class ProcessLostError extends Error {
   override readonly name = 'ProcessLostError'
   constructor(reason: string) {

@@ -14,10 +14,12 @@ import { simulatedRange } from './backtest.ts'
 import { codeHash } from './code-hash.ts'
 import { historyFolder } from './history.ts'
 
-/** What a task reads: the time that it can trade, null where nobody knows before, and a name for the bytes of its bars. */
+/**
+ * Data of a task: the range that it can trade, and a hash of its bars. The range is null if it is not known in advance.
+ */
 export interface TaskData {
   readonly range: Window | null
-  /** Null where it has none: the log grows. */
+  /** Null for the log, which grows. */
   readonly hash: string | null
 }
 
@@ -27,7 +29,7 @@ export const taskDataOf = async (
   home: string,
 ): Promise<TaskData> => {
   const { range, hash } = await barsOf(task, configuration, home)
-  // Code of the user changes results as bars do.
+  // The user's code affects results as the bars do.
   const code = hash === null ? null : await codeHash(task.strategy, home)
   return { range, hash: code === null ? hash : `${hash}:${code}` }
 }
@@ -54,7 +56,7 @@ const barsOf = async (task: BacktestTask, { ta, market }: Configuration, home: s
   return { range: fromMs === null || toMs === null ? null : { fromMs, toMs }, hash }
 }
 
-/** The stored series that are read, also where their bars are made into longer ones. */
+/** The stored series that are read, including those whose bars are combined into longer ones. */
 const chosenSeries = async ({ data }: BacktestTask, home: string): Promise<readonly StoredSeries[]> => {
   const stored = await createBarStore(historyFolder(home)).list()
   return data.map((selector) => {
@@ -69,7 +71,7 @@ const chosenSeries = async ({ data }: BacktestTask, home: string): Promise<reado
   })
 }
 
-/** The same on every machine that has the same files. */
+/** Hash of the series. It is the same on every machine that has the same files. */
 const hashOf = async (chosen: readonly StoredSeries[]): Promise<string> => {
   const hash = createHash('sha256')
   for (const series of chosen) {

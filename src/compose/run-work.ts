@@ -16,10 +16,10 @@ import { taskDataOf } from './run-range.ts'
 import { tryStrategy } from './strategies.ts'
 import { prepareSweep } from './sweep.ts'
 
-/** Of a sweep of the service: its result is one answer. */
+/** Limit for a sweep of the service, because its result is a single answer. */
 const SETS_MAX = 10_000
 
-/** Before they are made and checked one by one: that would keep the service from its work. */
+/** Refuses too many sets before they are created and checked one by one, which would block the service. */
 const refuseTooMany = ({ space, random }: SweepRequest): void => {
   const count = Math.min(countOf(space), random ?? Infinity)
   if (count > SETS_MAX)
@@ -32,7 +32,7 @@ interface WorkPlace {
   readonly configuration: () => Configuration
 }
 
-/** What a request means: whether it can be run, and its run. */
+/** Checks requests for runs, and runs them. */
 export const runWork = ({ home, version, configuration }: WorkPlace) => ({
   check: async (kind: RunKind, request: JsonObject): Promise<void> => {
     try {
@@ -52,7 +52,7 @@ export const runWork = ({ home, version, configuration }: WorkPlace) => ({
       throw isRefusal ? new RunRefusedError(error.message) : error
     }
   },
-  /** What is read, without its parameters. */
+  /** The task of a request, without its parameters: it determines the data that is read. */
   baseTask: (kind: RunKind, request: JsonObject): BacktestTask =>
     kind === 'sweep'
       ? sweepRequestOf(sweepRequest.parse(request)).base
@@ -67,7 +67,7 @@ export const runWork = ({ home, version, configuration }: WorkPlace) => ({
       if (kind === 'backtest') {
         const task = taskOf(backtestRequest.parse(request))
         const { range } = await taskDataOf(task, current, home)
-        // With both ends the run can say how far it is.
+        // With both ends known, the run can report its progress.
         return await runner.run({ ...task, ...range }, { signal, onProgress })
       }
       const asked = sweepRequestOf(sweepRequest.parse(request))

@@ -35,13 +35,13 @@ export interface RunningEngine {
   readonly engine: Engine
   readonly signer: Signer
   readonly trust: Trust
-  /** Result of the check of the stored log before anything was written. */
+  /** Result of the check of the stored log, made before anything was written. */
   readonly integrity: IntegrityReport
-  /** Proves that a stored event is in the log, for those who know only the public key. */
+  /** Proves that a stored event is in the log, for verifiers who know only the public key. */
   readonly prove: (record: LogRecord) => Promise<Proved>
-  /** Proves that the log of a later checkpoint begins with that of an earlier one. */
+  /** Proves that the log of a later checkpoint begins with the log of an earlier one. */
   readonly proveGrowth: (from: number | null, to: number | null) => Promise<ProvedGrowth>
-  /** One step towards a checkpoint of the log as it is now. */
+  /** Makes one step towards a checkpoint of the present log. */
   readonly signCheckpoint: () => Promise<CheckpointStep>
   /** Finishes waiting commands and makes a last checkpoint. The store stays open. */
   close(): Promise<void>
@@ -49,7 +49,7 @@ export interface RunningEngine {
 
 export interface EngineOptions {
   readonly environment: Environment
-  /** The clock of decisions, where it is not that of the environment. */
+  /** Clock of decisions. Default: the clock of the environment. */
   readonly clock?: Clock | undefined
   readonly configuration: Configuration
   /** The settings at the time of a decision. */
@@ -57,18 +57,21 @@ export interface EngineOptions {
   readonly store: {
     readonly log: EventLog
     readonly checkpoints: CheckpointStore | null
-    /** Where the log is; null for a log in memory. */
+    /** Location of the log; null for a log in memory. */
     readonly place: string | null
   }
   readonly logger: Logger
-  /** A service records every start; the command line only makes sure that its key is in the log. */
+  /**
+   * `always`: record every start, as a service does. `if-unknown`: only ensure that the log has this node's key, as a
+   * command does.
+   */
   readonly announce: 'always' | 'if-unknown'
 }
 
-/** How many of the newest events are verified before a process writes. */
+/** Number of the newest events that are verified before a process writes. */
 const START_CHECK_EVENTS = 100
 
-/** Opens the engine, verifies the newest events against what it has folded, and records this node in the log. */
+/** Opens the engine, verifies the newest events against its folded state, and records this node in the log. */
 export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine> =>
   opening(async (closers) => {
     const { environment, configuration, store, logger, announce } = options
@@ -80,7 +83,7 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
     closers.add(() => signer.close())
     const trust = await trustOf(home, signer, signer.ephemeral ? null : place)
     const snapshotEveryEvents = configuration.store.snapshot_every_events
-    // Events before those that are verified below: the start itself locks the engine then.
+    // Seq of the first unsigned event found while opening. The start itself then locks the engine.
     let unsignedSeq: number | null = null
     let lock: (() => void) | null = null
     const engine: Engine = await Engine.open({
@@ -128,11 +131,12 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
     }
     const newest = (await checkpoints?.read('newest'))?.notes.at(-1) ?? null
     const isNewLog = checkpoints !== null && checked.head_seq === 0
-    // A home without a checkpoint records one as soon as it is signed: what is recorded must not be missing after a crash.
+    // A home without a checkpoint records one as soon as it is signed: a recorded checkpoint must not be missing after
+    // a crash.
     const checkpoint = newest !== null || isNewLog ? recordOf(newest) : null
     await introduce(engine, signer, { version, integrity, announce, configuration, checkpoint })
     const pace = paceOf(configuration)
-    // A log in memory has checkpoints only for those who ask for a proof.
+    // A log in memory has checkpoints only for callers that request a proof.
     const kept = checkpoints ?? memoryCheckpoints()
     const checkpointer = createCheckpointer({
       log,
@@ -161,7 +165,7 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
           await publish(signed.note, webhook).catch((error: unknown) => onError(NOT_PUBLISHED, error))
         await recordDue(signed)
       }
-      // The first event of a new log records that checkpoints are kept, so the first one does not wait.
+      // The first event of a new log records that checkpoints are kept, so the first checkpoint is made at once.
       if (newest === null && (await checkpointer.step('now')).status === 'signed') {
         const first = (await checkpoints.read('newest')).notes.at(-1)
         if (first !== undefined) await recordDue(first)
@@ -177,7 +181,7 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
       })
       closers.add(() => keeper.close())
     }
-    // A log that was exchanged stays the other one until an operator accepts it.
+    // Pins the log only if none is pinned. A replaced log must be accepted by an operator.
     if (place !== null && !signer.ephemeral && trust.firstHash === null) await pinFirst(log, home, place)
     const fold = (): Promise<Folded> => engine.folded()
     const prover = { log, checkpoints: kept, signatures, trust, fold, signer, signCheckpoint }
@@ -196,7 +200,7 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
 const unsignedReport = (report: IntegrityReport, seq: number): IntegrityReport =>
   report.ok ? { ...report, ok: false, reason: 'signature', first_bad_seq: seq } : report
 
-/** The log must hold this node's key before anything that the node signs. */
+/** Adds this node's key to the log, before anything that the node signs. */
 const introduce = async (
   engine: Engine,
   signer: Signer,
@@ -233,7 +237,10 @@ const introduce = async (
 const NOT_PUBLISHED = 'the webhook did not take a checkpoint'
 const WEBHOOK_MS = 5000
 
-/** To a place that nobody can turn back together with this machine. The next checkpoint covers what this one did. */
+/**
+ * Publishes a checkpoint to a place that cannot be reset together with this machine. If it fails, the next checkpoint
+ * covers this one.
+ */
 const publish = async (note: string, url: string): Promise<void> => {
   const headers = { 'content-type': 'text/plain; charset=utf-8' }
   const signal = AbortSignal.timeout(WEBHOOK_MS)
@@ -243,7 +250,7 @@ const publish = async (note: string, url: string): Promise<void> => {
 
 type RecordedCheckpoint = PayloadOf<'system.checkpoint.v1'>
 
-/** For the log; of size 0 while there is none yet. */
+/** A checkpoint as recorded in the log. Its size is 0 while there is none yet. */
 const recordOf = (newest: SignedCheckpoint | null): RecordedCheckpoint => ({
   size: newest?.frontier.size ?? 0,
   root: Buffer.from(newest?.root ?? []).toString('base64'),
@@ -257,7 +264,7 @@ const paceOf = ({ store }: Configuration): Pace => ({
 
 type Pace = Readonly<Record<keyof typeof CHECKPOINT_PACE, number>>
 
-/** The saved identity; without a password to save one, an ephemeral identity of this process. */
+/** The saved identity. Without a password to save one, an ephemeral identity of this process. */
 const openSigner = async (
   environment: Environment,
   configuration: Configuration,

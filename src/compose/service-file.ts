@@ -12,7 +12,7 @@ const serviceEntry = z.object({
   started_at_ms: z.number(),
 })
 
-/** What a running service writes to `data/service.json`, so that commands find the service of their own home. */
+/** Entry that a running service writes to `data/service.json`, so that commands find the service of their home. */
 export type ServiceEntry = z.infer<typeof serviceEntry>
 
 const pathIn = (home: string): string => join(home, 'data', 'service.json')
@@ -21,13 +21,14 @@ export const writeServiceFile = async (home: string, entry: ServiceEntry): Promi
   const path = pathIn(home)
   const draft = `${path}.${randomUUID()}.partial`
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  // A folder of an earlier release, or one that was made by hand. One of somebody else keeps its mode: its files are closed.
+  // Closes a folder that an earlier release or the user created. A folder of another owner keeps its mode: the files in
+  // it are closed.
   await chmod(dirname(path), 0o700).catch(() => undefined)
   await writeFile(draft, `${JSON.stringify(entry, null, 2)}\n`, { mode: 0o600 })
   await rename(draft, path)
 }
 
-/** Leaves the file alone if a service that was started later has replaced it. */
+/** Removes the file, unless a service that was started later has replaced it. */
 export const removeServiceFile = async (
   home: string,
   { pid, started_at_ms }: ServiceEntry,
@@ -41,14 +42,15 @@ const readServiceFile = async (home: string): Promise<ServiceEntry | null> => {
     const parsed = serviceEntry.safeParse(JSON.parse(await readFile(pathIn(home), 'utf8')))
     return parsed.success ? parsed.data : null
   } catch {
-    // Missing, unreadable or damaged: it names no service.
+    // A missing, unreadable or damaged file names no service.
     return null
   }
 }
 
 /**
  * The running service of this home. A killed service leaves its file behind, and another service may listen on the port
- * by now: that one has another start time. It is not computed from the uptime: the clock may have been set since.
+ * by now. The start time tells them apart. It is not computed from the uptime, because the clock may have been set
+ * since.
  */
 export const askServiceOf = async (home: string): Promise<FoundService | null> => {
   const entry = await readServiceFile(home)
@@ -58,7 +60,7 @@ export const askServiceOf = async (home: string): Promise<FoundService | null> =
 
 const ANSWER_WITHIN_MS = 2000
 
-/** Null when nothing answers at this URL, or something that is no service of this kind. */
+/** Null if nothing answers at this URL, or something other than this service. */
 export const askServiceAt = async (baseUrl: string): Promise<FoundService | null> =>
   (await askHealth(baseUrl))?.found ?? null
 
@@ -71,7 +73,7 @@ const askHealth = async (
     const startedAtMs = Number(response.headers.get(STARTED_HEADER) ?? Number.NaN)
     return { found: { baseUrl, version, uptimeSeconds }, startedAtMs }
   } catch {
-    // Not reachable is an answer here, whatever the reason.
+    // An unreachable service is a regular answer here, whatever the reason.
     return null
   }
 }

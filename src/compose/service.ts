@@ -23,9 +23,9 @@ import { Failure } from '../surfaces/cli/failure.ts'
 import type { RunningService, ServiceOptions } from '../surfaces/cli/dependencies.ts'
 import { knownSecretsOf, opening, type Environment } from './environment.ts'
 
-/** A service that runs, and how to stop it. */
+/** A running service that can be stopped. */
 export type Service = Omit<RunningService, 'stopped'> & {
-  /** `drains`: a load balancer gets the time to notice before requests are refused. */
+  /** `drains`: gives a load balancer time to notice before requests are refused. */
   close(options?: { readonly drains: boolean }): Promise<void>
 }
 
@@ -47,7 +47,7 @@ export const startService = (
     closers.add(() => store.log.close())
     const replay =
       current.market.feed === 'file' ? await openReplay(environment.home, current, store.log) : null
-    /** What decisions follow. */
+    /** Settings that decisions use. */
     const settings = (): Configuration => replay?.settings(configuration.current()) ?? configuration.current()
     const running = await openRunningEngine({
       environment,
@@ -123,7 +123,7 @@ export const startService = (
       host: host ?? current.api.host,
       port: port ?? current.api.port,
     })
-    // A log in memory leaves nothing in the home, this file included.
+    // A log in memory leaves nothing in the home, not even this file.
     if (!inMemory) {
       const entry = {
         pid: process.pid,
@@ -134,7 +134,7 @@ export const startService = (
       if (await noted(environment.home, entry, logger))
         closers.add(() => removeServiceFile(environment.home, entry))
     }
-    // What follows is loaded only now: requests are answered already.
+    // The dashboard is loaded only now, after requests are already answered.
     let dashboardUrl: string | null = null
     if (dashboard && current.dashboard.enabled && role !== 'engine') {
       const { openDashboard } = await import('./dashboard.ts')
@@ -150,7 +150,7 @@ export const startService = (
       dashboardUrl = opened?.url ?? null
     }
     const timer = createSystemTimer(() => clock.now())
-    // A replay does not follow the clock of the machine.
+    // A replay is independent of the machine's clock.
     if (replay === null) {
       const clockMonitor = await openClockMonitor({
         environment,
@@ -165,7 +165,8 @@ export const startService = (
     closers.add(async () => {
       await draining
     })
-    // Last, so that a slow market does not delay the first answers. Closed first: another process takes over at once.
+    // Opened last, so that a slow market does not delay the first answers. Closed first, so that another process takes
+    // over at once.
     if (role !== 'api') {
       const { openDrivers } = await import('./drivers.ts')
       const driving = await openDrivers({
@@ -193,7 +194,7 @@ export const startService = (
     }
   })
 
-/** Written by the build. Its place differs for this file and for the bundle in dist. */
+/** Written by the build. Its path differs for this file and for the bundle in dist. */
 const OPEN_API_FILE = new URL(
   import.meta.url.endsWith('.ts') ? '../../dist/openapi.json' : 'openapi.json',
   import.meta.url,
@@ -203,7 +204,7 @@ const ONE_TOKEN =
   'api.operator_token is not set: whoever holds the API token can change settings and lower the kill switch; set it ' +
   'with "svc config set api.operator_token -"'
 
-/** A home that cannot be written to costs commands the way to the service, not the service itself. */
+/** Writes the service file. In a home without write access the service still runs, but commands cannot find it. */
 const noted = async (home: string, entry: ServiceEntry, logger: Logger): Promise<boolean> => {
   try {
     await writeServiceFile(home, entry)
@@ -254,8 +255,8 @@ const openLogger = (environment: Environment, configuration: ConfigurationStore)
 }
 
 /**
- * Whoever changes the settings writes the file and an event: `svc config set`, or another service of this home. A token
- * that was replaced there must not stay valid here. After a change of our own the file says nothing new.
+ * `svc config set` or another service of this home changes the settings by writing the file and an event. A token that
+ * was replaced there must not stay valid here. After a change of our own the file holds nothing new.
  */
 const reloadOnForeignChange = (
   engine: Engine,
@@ -275,15 +276,15 @@ const reloadOnForeignChange = (
   })
 }
 
-/** One Ctrl-C arrives twice if a parent process forwards it. */
+/** A single Ctrl-C arrives twice if a parent process forwards it. */
 const SAME_SIGNAL_MS = 2000
 
-/** How long a signal waits for a start to come to its end, which is then closed in order. */
+/** Time for which a signal waits for a start to finish. The service is then closed in order. */
 const START_ENDS_MS = 10_000
 
 /**
- * Runs the service until SIGINT or SIGTERM; a second signal does not wait for open requests. Signals count from the first
- * moment: requests are answered before the start is over.
+ * Runs the service until SIGINT or SIGTERM. A second signal does not wait for open requests. Signals are handled from
+ * the start on, because requests are answered before the start has finished.
  */
 export const runUntilSignal = async (
   environment: Environment,
@@ -297,7 +298,7 @@ export const runUntilSignal = async (
       const nowMs = environment.clock.now()
       if (stoppingSinceMs === null) {
         stoppingSinceMs = nowMs
-        // A start that fails says so itself.
+        // A failed start reports its error itself.
         starting.then((begun) => begun.close({ drains }).then(resolve, reject)).catch(() => undefined)
         if (!isStarted) setTimeout(() => isStarted || process.exit(1), START_ENDS_MS).unref()
       } else if (nowMs - stoppingSinceMs > SAME_SIGNAL_MS) {
@@ -319,7 +320,7 @@ export const runUntilSignal = async (
 
 const notStarted = (detail: string): Failure => new Failure('service.not_started', detail)
 
-/** Turns the errors a user can cause into a failure with advice. */
+/** Converts errors that a user can cause into a failure with advice. */
 export const explainFailedStart = (error: unknown): never => {
   if (error instanceof ReplayRefusedError) throw notStarted(error.message)
   const { code, message } = error as NodeJS.ErrnoException

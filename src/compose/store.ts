@@ -26,22 +26,22 @@ export interface Store {
   readonly log: EventLog
   /** Null for a log in memory. */
   readonly checkpoints: CheckpointStore | null
-  /** Decides which process on this log is the leader. */
+  /** Decides which process leads on this log. */
   readonly leadership: Leadership
   /** Null for a log in memory, which no other process can write. */
   readonly lease: LeaseRecord | null
-  /** Where the log is, without a password; null for a log in memory. */
+  /** Location of the log, without a password; null for a log in memory. */
   readonly place: string | null
 }
 
-/** A log in memory; nothing is written to disk. */
+/** Opens a log in memory. Nothing is written to disk. */
 export const openMemoryStore = (): Store => {
   const store = new MemoryStore()
   const leadership = memoryLeadership(store)
   return { log: new MemoryLog(store), checkpoints: null, leadership, lease: null, place: null }
 }
 
-/** SQLite in the home folder, or PostgreSQL where `store.url` names one. */
+/** Opens SQLite in the home folder, or PostgreSQL if `store.url` names it. */
 export const openStore = async (environment: Environment, { store }: Configuration): Promise<Store> => {
   const { home } = environment
   const leading = { replacedWithinMs: store.lease_seconds * 1000, timer: createSystemTimer() }
@@ -73,11 +73,13 @@ const openPostgres = async (url: string, leading: Leading): Promise<OpenedLog> =
   return { log: await openPostgresLog({ url }), leadership, lease: leadership }
 }
 
-/** Whether anything was ever stored; checkpoints without their database count. */
+/** True if anything was ever stored. Checkpoints without their database count. */
 export const storeExists = (home: string, { store }: Configuration): boolean =>
   store.url !== '' || existsSync(databasePath(home)) || existsSync(checkpointPath(home, store))
 
-/** Where this home has written a log that is gone; null if the store exists, or if nothing was written. */
+/**
+ * Location of a log that this home has written and that is gone. Null if the store exists, or if nothing was written.
+ */
 export const missingStore = async (home: string, configuration: Configuration): Promise<string | null> => {
   if (storeExists(home, configuration)) return null
   const place = placeOf(configuration.store)
@@ -112,12 +114,12 @@ export const databasePath = (home: string): string => join(home, 'data', 'events
 export const checkpointPath = (home: string, { url, checkpoint_file }: Configuration['store']): string => {
   if (checkpoint_file !== '') return resolve(home, checkpoint_file)
   if (url === '') return `${databasePath(home)}.checkpoints`
-  // Named after the location of the log, without the password, so that two logs never share a file.
+  // Named after the location of the log without the password, so that two logs never share a file.
   const { host, pathname } = new URL(url)
   return join(home, 'data', `postgres-${hash('sha256', host + pathname, 'hex').slice(0, 16)}.checkpoints`)
 }
 
-/** The store for one command of the command line; a service may be running on it. */
+/** Opens the store for one command. A service may be running on it. */
 export const openSession = async (
   environment: Environment,
   configuration: Configuration,
@@ -125,7 +127,7 @@ export const openSession = async (
   return sessionOn(environment, configuration, await openStore(environment, configuration))
 }
 
-/** The same on a store that is open. */
+/** Opens a session on an open store. */
 export const sessionOn = async (
   environment: Environment,
   configuration: Configuration,
@@ -138,7 +140,7 @@ export const sessionOn = async (
     checkpoints: store.checkpoints,
     lease: store.lease,
     pinLog: async () => {
-      // An identity that ends with its process remembers no logs.
+      // An identity that ends with its process pins no logs.
       const isSaved = (await ownKey(environment.home)) !== null
       if (store.place !== null && isSaved) await pinFirst(store.log, environment.home, store.place)
     },
@@ -146,7 +148,8 @@ export const sessionOn = async (
     openEngine: async () => (await open()).engine,
     signCheckpoint: async () => (await open()).signCheckpoint(),
     [Symbol.asyncDispose]: async () => {
-      // An engine that did not open has said so to whoever asked for it; thrown again here, it would hide that error.
+      // An engine that failed to open has reported its error to the caller. Throwing it again here would hide that
+      // error.
       const opened = await running?.catch(() => null)
       await opened?.close()
       await store.leadership.close()
@@ -172,7 +175,7 @@ const openEngine = async (
     configuration: settings,
     settings: () => settings,
     store,
-    // A single command logs only errors.
+    // A single command logs errors only.
     logger: createLogger({
       level: 'ERROR',
       jsonOutput: false,
@@ -184,13 +187,13 @@ const openEngine = async (
   })
 }
 
-/** Where a file is replayed, commands take effect at the time that the replay has reached. */
+/** While a file is replayed, commands take effect at the time that the replay has reached. */
 const replayIn = async ({ home }: Environment, configuration: Configuration, { log }: Store) => {
   const { openReplay, ReplayRefusedError } = await import('./replay.ts')
   try {
     return await openReplay(home, configuration, log)
   } catch (error) {
-    // The service refuses to start; a command may be what repairs it.
+    // The service refuses to start, but a command may be needed for the repair.
     if (error instanceof ReplayRefusedError) return null
     throw error
   }

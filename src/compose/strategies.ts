@@ -14,15 +14,15 @@ import type { OpenedStrategy, StrategySource } from '../ports/strategy.ts'
 import type { FoundStrategy } from '../surfaces/cli/dependencies.ts'
 import { Failure, messageOf } from '../surfaces/cli/failure.ts'
 
-/** Where a home keeps the strategies of its user. */
+/** Folder of the user's strategies in a home. */
 export const strategiesFolder = (home: string): string => join(home, 'strategies')
 
 export interface OwnCodeSettings {
   readonly home: string
-  /** Whether the caller may be blocked while a strategy thinks. */
+  /** True if the caller may be blocked while a strategy computes. */
   readonly blocks: boolean
   readonly answerMsMax?: number
-  /** What a strategy prints, for its author. */
+  /** Receives the output of a strategy, for its author. */
   readonly onOutput: (text: string) => void
 }
 
@@ -36,7 +36,7 @@ export const strategyNamed = async (name: string, settings: OwnCodeSettings): Pr
     return {
       ...descriptionOf(definition),
       faultsOf: async (sets) => faultsOfSets(definition.parameters, sets),
-      // It runs in the thread of its caller: nothing is to be ended.
+      // A built-in strategy runs in the caller's thread, so closing has nothing to end.
       open: async (parameters, options) =>
         Object.assign(openDirectly(definition, parameters, options), { close: () => Promise.resolve() }),
     }
@@ -50,7 +50,7 @@ export const strategyNamed = async (name: string, settings: OwnCodeSettings): Pr
   return sourceOf(file, settings)
 }
 
-/** Throws for what does not trade by the setting `strategies`. */
+/** Throws for strategies that cannot trade by the setting `strategies`. */
 export const assertTradable = (name: string): void => {
   if (name === BRAIN)
     throw new StrategyError('the brain trades without being named, beside the strategies of the settings')
@@ -58,7 +58,7 @@ export const assertTradable = (name: string): void => {
     throw new StrategyError(`${HOLD} is there for backtests only: always_long is long, with sizes and stops`)
 }
 
-/** Opens it for a command: what is wrong is said to its user. */
+/** Opens a strategy for a command. Errors are reported to the user. */
 export const openStrategy = async (
   name: string,
   parameters: ParameterValues,
@@ -82,7 +82,7 @@ const failureOf = (error: unknown): unknown => {
   return new Failure(isUnknown ? 'strategy.not_found' : 'strategy.failed', error.message, { advice })
 }
 
-/** For one that is to trade: its parameters, with defaults. */
+/** Checks a strategy that is to trade. Returns its parameters with defaults. */
 export const checkTradable = async (
   name: string,
   parameters: ParameterValues,
@@ -98,7 +98,7 @@ export const checkTradable = async (
   return opened.parameters
 }
 
-/** Opens it once, so that what is wrong is said before a run is queued. */
+/** Opens a strategy once, so that errors are reported before a run is queued. */
 export const tryStrategy = async (name: string, parameters: ParameterValues, home: string): Promise<void> => {
   const settings = { home, blocks: false, onOutput: () => undefined }
   if (name !== BRAIN) return await (await openStrategy(name, parameters, settings)).close()
@@ -109,20 +109,20 @@ export const tryStrategy = async (name: string, parameters: ParameterValues, hom
   }
 }
 
-/** Parameter sets that a strategy takes. */
+/** Parameter sets that a strategy accepts. */
 export interface TakenSets {
   readonly taken: readonly ParameterValues[]
-  /** The others, such as those of a grid in which a fast mean would be the slower one; null without any. */
+  /** The refused sets, such as those of a grid in which the fast mean is the slower one. Null if there are none. */
   readonly leftOut: { readonly count: number; readonly reason: string } | null
 }
 
-/** Refuses them all if the strategy takes none. */
+/** Throws if the strategy accepts none of the sets. */
 export const takenSets = async (
   name: string,
   sets: readonly ParameterValues[],
   home: string,
 ): Promise<TakenSets> => {
-  // It has no parameters, and says so when it is tried.
+  // The brain has no parameters, and reports that when it is tried.
   if (name === BRAIN) return { taken: sets, leftOut: null }
   try {
     const source = await strategyNamed(name, { home, blocks: false, onOutput: () => undefined })
@@ -137,7 +137,7 @@ export const takenSets = async (
   }
 }
 
-/** Only to look at a strategy. */
+/** Bar length for checking a strategy without running it. */
 const ANALYSIS_SECONDS = 900
 
 class UnknownStrategyError extends StrategyError {}
@@ -148,10 +148,10 @@ const sourceOf = (file: OwnFile, { blocks, answerMsMax = ANSWER_MS_MAX, onOutput
   return isCode(file) ? describeOwnStrategy(file, options) : describeProcessStrategy(file, options)
 }
 
-/** Where a home keeps the producers of its user. */
+/** Folder of the user's producers in a home. */
 export const producersFolder = (home: string): string => join(home, 'producers')
 
-/** Files of producers that can be read at all; what is wrong with the others is logged. */
+/** Producer files that can be read. Errors of the others are logged. */
 export const findOwnProducers = async (home: string): Promise<readonly OwnFile[]> =>
   (await findOwnFiles(producersFolder(home))).filter(isCode)
 
@@ -165,7 +165,10 @@ export const ownProducer = async (
   return openOwnProducer(file, { loadMsMax: LOAD_MS_MAX, answerMsMax: ANSWER_MS_MAX, onOutput })
 }
 
-/** The built-in rules, then the user's, each looked at by itself: one that hangs costs the others nothing. */
+/**
+ * The built-in rules, then the user's strategies. Each is checked separately, so that one that hangs does not affect
+ * the others.
+ */
 export const listStrategies = async (settings: OwnCodeSettings): Promise<readonly FoundStrategy[]> => {
   const builtIn = BUILT_IN_STRATEGIES.map((definition) => ({
     name: definition.name,
@@ -190,10 +193,13 @@ export const listStrategies = async (settings: OwnCodeSettings): Promise<readonl
   return [...builtIn, ...(await mapSome(files, describe))]
 }
 
-/** Each loads packages in a thread of its own: all at once, on a small machine none would be done in time. */
+/**
+ * Number checked at once. Each loads packages in a thread of its own: all at once, a small machine would finish none in
+ * time.
+ */
 const WIDTH_MAX = 4
 
-/** In the order of the items. */
+/** Results in the order of the items. */
 const mapSome = async <Item, Value>(
   items: readonly Item[],
   map: (item: Item) => Promise<Value>,

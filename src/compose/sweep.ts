@@ -29,7 +29,7 @@ export interface SweepPlace {
   readonly configuration: Configuration
 }
 
-/** A sweep that was checked and can begin, or go on where it stopped. */
+/** A sweep that was checked and can start, or resume where it stopped. */
 export interface PreparedSweep extends Pick<SweepCommand, 'trials' | 'runs' | 'file'> {
   readonly run: (work: SweepWork) => Promise<SweepDocument>
 }
@@ -39,7 +39,7 @@ export interface SweepWork extends SweepOptions {
   readonly signal: AbortSignal
 }
 
-/** Throws a `Failure` for what cannot be done. */
+/** Throws a `Failure` for a request that cannot be carried out. */
 export const prepareSweep = async (request: SweepRequest, place: SweepPlace): Promise<PreparedSweep> => {
   const { home, version, configuration } = place
   const seed = request.base.seed ?? configuration.market.seed
@@ -55,7 +55,7 @@ export const prepareSweep = async (request: SweepRequest, place: SweepPlace): Pr
   await tryStrategy(base.strategy, taken[0] ?? {}, home)
   const runs = runsOf(plan)
   if (runs > RUNS_MAX) throw new Failure('request.invalid', `${runs} runs are too many: at most ${RUNS_MAX}`)
-  // Whatever could change a result: with other bars, settings or another release it is another sweep.
+  // Everything that can change a result: with other bars, other settings or another release it is another sweep.
   const identity = { base, data: hash, settings: runSettingsOf(configuration), version, format: FORMAT }
   const name = sha256Hex(canonicalJson(JSON.parse(JSON.stringify(identity)) as Json)).slice(0, NAME_LENGTH)
   const file = join(home, 'data', 'sweeps', `${base.strategy}-${name}.jsonl`)
@@ -64,11 +64,11 @@ export const prepareSweep = async (request: SweepRequest, place: SweepPlace): Pr
     runs,
     file,
     run: async ({ runner, signal, startsAnew, heat, onProgress }) => {
-      // What nobody can name may have changed.
+      // Without a hash the data may have changed, so stored results are discarded.
       if (startsAnew || hash === null) await rm(file, { force: true })
       await mkdir(dirname(file), { recursive: true })
       const content = (await readTextFile(file)) ?? ''
-      // A line that was cut off by a crash is left alone; what follows begins on a new one.
+      // A line that a crash cut off stays. The next result starts on a new line.
       if (content !== '' && !content.endsWith('\n')) await appendFile(file, '\n')
       const endUse = await keepInUse(file)
       await removeOldSweeps(dirname(file), configuration.backtests)
@@ -92,7 +92,7 @@ export const prepareSweep = async (request: SweepRequest, place: SweepPlace): Pr
   }
 }
 
-/** For the command line: with processes of its own. */
+/** Runs a sweep for the command line, in processes of its own. */
 export const sweepCommand = async (request: SweepRequest, place: SweepPlace): Promise<SweepCommand> => {
   const { home, version, configuration } = place
   const sweep = await prepareSweep(request, place)
@@ -110,7 +110,7 @@ export const sweepCommand = async (request: SweepRequest, place: SweepPlace): Pr
   }
 }
 
-/** Of the results that are kept: those of another one are not read. */
+/** Format of the stored results. Results in another format are not read. */
 const FORMAT = 2
 const NAME_LENGTH = 16
 const RUNS_MAX = 1_000_000
@@ -137,7 +137,7 @@ const resultsIn = (content: string): ReadonlyMap<string, TrialResult> => {
       const { key, result } = JSON.parse(line) as { readonly key: string; readonly result: TrialResult }
       results.set(key, result)
     } catch {
-      // Empty, or cut off by a crash: that run is made again.
+      // The line is empty, or was cut off by a crash. Its run is repeated.
     }
   }
   return results

@@ -3,10 +3,10 @@ import type { ClosedTrade } from '../account.ts'
 import type { Candle } from '../price-history.ts'
 import { coordinate, html, NOTHING, percentText, priceText, timeText, usdText, type Html } from './markup.ts'
 
-/** A line of a chart: values at places from 0 to 1. */
+/** A line of a chart. Values are at places from 0 to 1. */
 export interface ChartLine {
   readonly name: string
-  /** Of the style sheet. */
+  /** Name of the tone in the style sheet. */
   readonly tone: string
   readonly points: readonly (readonly [place: number, value: number])[]
   readonly isFilled?: boolean
@@ -15,17 +15,17 @@ export interface ChartLine {
 interface ChartOptions {
   readonly label: string
   readonly lines: readonly ChartLine[]
-  /** Below the chart, at even distances. */
+  /** Labels below the chart, at even distances. */
   readonly xLabels: readonly string[]
   readonly textOf: (value: number) => string
-  /** Values that the chart shows in any case. */
+  /** Values that the chart always includes. */
   readonly includes?: readonly number[]
-  /** A line at this value. */
+  /** Draws a line at this value. */
   readonly baseline?: number
   readonly isLow?: boolean
 }
 
-/** A chart as wide as its place: the lines are stretched, the texts are not. */
+/** A chart as wide as its container. The lines are stretched, the texts are not. */
 export const lineChart = ({
   label,
   lines,
@@ -70,7 +70,7 @@ export const lineChart = ({
   </figure>`
 }
 
-/** Days at even distances between two times; the time of day is added where the days are few. */
+/** Days at even distances between two times. The time of day is added if there are few days. */
 export const timeLabels = (from: string | null, to: string | null): readonly string[] => {
   if (from === null || to === null) return []
   const [fromMs, toMs] = [Date.parse(from), Date.parse(to)]
@@ -86,7 +86,7 @@ export const timeLabels = (from: string | null, to: string | null): readonly str
 
 const LABELS = 5
 
-/** Times as places from 0 to 1. */
+/** Converts times to places from 0 to 1. */
 export const placed = (points: readonly (readonly [ms: number, value: number])[]): ChartLine['points'] => {
   const fromMs = points[0]?.[0] ?? 0
   const spanMs = (points.at(-1)?.[0] ?? 0) - fromMs || 1
@@ -99,7 +99,7 @@ interface Bar {
   readonly count: number
 }
 
-/** How often values lie in which range. */
+/** Histogram: number of values in each range. */
 export const histogram = (label: string, values: readonly number[]): Html => {
   const bars = binned(values)
   const most = Math.max(...bars.map(({ count }) => count))
@@ -130,7 +130,7 @@ export const histogram = (label: string, values: readonly number[]): Html => {
 
 const BINS_MAX = 40
 
-/** Zero is an edge, so that no bar holds gains and losses. */
+/** Zero is an edge, so that no bin holds both gains and losses. */
 const binned = (values: readonly number[]): readonly Bar[] => {
   if (values.length === 0) return []
   const low = Math.min(0, ...values)
@@ -153,11 +153,11 @@ const binned = (values: readonly number[]): readonly Bar[] => {
 
 const CANDLES_HEIGHT = 300
 const CANDLES_WIDTH_MIN = 1028
-/** For the prices, as wide as in the style sheet. */
+/** Width for the prices, as in the style sheet. */
 const GUTTER_PX = 60
 const TRADES_DRAWN_MAX = 1000
 
-/** Prices with the trades on them. It scrolls where the screen is narrow. */
+/** Prices with the trades drawn on them. The chart scrolls on a narrow screen. */
 export const candleChart = (
   symbol: string,
   candles: readonly Candle[],
@@ -240,7 +240,7 @@ const tradeShape = (trade: ClosedTrade, entry: Place, exit: Place): Html => {
   /></g>`
 }
 
-/** The candle of a time: the last that opened by then. */
+/** The last candle that opened by this time. */
 const placeOf = (candles: readonly Candle[], ms: number): number => {
   let low = 0
   let high = candles.length - 1
@@ -255,7 +255,7 @@ const placeOf = (candles: readonly Candle[], ms: number): number => {
 const dayText = (ms: number | undefined): string =>
   ms === undefined ? '' : new Date(ms).toISOString().slice(0, 10)
 
-/** A range around the values with round numbers to label it. */
+/** A range around the values, with round numbers as labels. */
 const scaleOf = (values: readonly number[]) => {
   let low = Infinity
   let high = -Infinity
@@ -277,7 +277,7 @@ const scaleOf = (values: readonly number[]) => {
 
 const TICKS_MAX = 6
 
-/** 1, 2 or 5 times a power of ten, at least as large. */
+/** The smallest of 1, 2 or 5 times a power of ten that is at least this large. */
 const roundStep = (least: number): number => {
   const power = 10 ** Math.floor(Math.log10(least))
   return ([1, 2, 5].find((factor) => factor * power >= least) ?? 10) * power

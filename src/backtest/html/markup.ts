@@ -55,7 +55,7 @@ export const toneOf = (value: number | null): string => {
 export interface TableColumn<Item> {
   readonly title: string
   readonly cell: (item: Item) => Html | string | number
-  /** Text stands on the left, numbers on the right. */
+  /** Text is aligned left, numbers right. */
   readonly isText?: boolean
 }
 

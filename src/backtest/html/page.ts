@@ -8,11 +8,11 @@ import { STYLE } from './style.ts'
 
 export interface ReportPage {
   readonly reports: readonly BacktestReport[]
-  /** What could not be used of the data. */
+  /** Data that could not be used. */
   readonly leftOut: readonly string[]
 }
 
-/** Runs as one page that needs nothing else: no script, no network. */
+/** The report of one or more runs as a single page, without scripts or network access. */
 export const reportPage = ({ reports, leftOut }: ReportPage): string => {
   const title = `Backtest of ${reports.map(({ strategy }) => strategy).join(', ')}`
   const [first] = reports
@@ -53,7 +53,7 @@ export const reportPage = ({ reports, leftOut }: ReportPage): string => {
         </footer>
       </body>
     </html> `
-  // Indentation is for those who read the source; of a large report it would be a third.
+  // Indentation would be a third of a large report, and helps only readers of the source.
   return page.markup.replaceAll(/\n\s+/g, '\n')
 }
 

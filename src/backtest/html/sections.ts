@@ -64,7 +64,7 @@ const tile = (name: string, value: string, tone = '', detail = ''): Html =>
 
 const belowFloor = (): string => `needs ${DAYS_MIN} days`
 
-/** Why so much was traded and not more. */
+/** Reasons for the number of trades. */
 const notes = ({ strategy, held_back: held, ...report }: BacktestReport): Html => {
   if (strategy === HOLD) {
     return html`<ul class="notes">

@@ -17,12 +17,12 @@ import { figuresOf, verdictOfResult } from './verdict.ts'
 
 type StoredRun = Omit<Run, 'owner'> & { readonly owner?: string }
 
-/** Keeps runs beyond the end of the process. */
+/** Stores runs so that they outlive the process. */
 export interface RunStore {
-  /** In any order, without their results. An earlier release noted no owner. */
+  /** Runs in any order, without their results. Runs stored by earlier releases have no owner. */
   load(): Promise<readonly StoredRun[]>
   save(run: RunWithResult): Promise<void>
-  /** Null where there is none, or none yet. */
+  /** Null if there is no result, or not yet. */
   result(id: string): Promise<RunResult | null>
   remove(id: string): Promise<void>
 }
@@ -31,21 +31,21 @@ export interface LocalRunsDependencies {
   readonly store: RunStore
   readonly clock: Clock
   readonly settings: () => { readonly max_queued: number; readonly keep: number }
-  /** Throws `RunRefusedError` for what cannot be run. */
+  /** Throws `RunRefusedError` for a request that cannot be run. */
   readonly check: (kind: RunKind, request: JsonObject) => Promise<void>
   readonly work: (run: Run, options: TaskOptions) => Promise<RunResult>
   readonly onError: (what: string, error: unknown) => void
 }
 
-/** A run that was interrupted so often is not begun again. */
+/** A run that was interrupted this often is not started again. */
 const ATTEMPTS_MAX = 3
 
-/** The runs of one process, one at a time, oldest first. */
+/** Executes the runs of one process one at a time, oldest first. */
 export class LocalRuns implements BacktestRuns {
   readonly #dependencies: LocalRunsDependencies
-  /** In the order in which they were asked for. */
+  /** Runs in the order of their submission. */
   readonly #runs = new Map<string, Run>()
-  /** Results that are not stored yet, or could not be. */
+  /** Results that are not stored yet, or could not be stored. */
   readonly #unsaved = new Map<string, RunResult>()
   readonly #listeners = new Set<(run: Run) => void>()
   #active: { readonly id: string; readonly stop: AbortController } | null = null
@@ -57,7 +57,7 @@ export class LocalRuns implements BacktestRuns {
     this.#dependencies = dependencies
   }
 
-  /** Runs that were waiting or under way when the process ended are begun again. */
+  /** Restarts runs that were waiting or running when the process ended. */
   static async open(dependencies: LocalRunsDependencies): Promise<LocalRuns> {
     const runs = new LocalRuns(dependencies)
     const loaded = await dependencies.store.load()
@@ -99,7 +99,7 @@ export class LocalRuns implements BacktestRuns {
       edge_found: null,
       figures: null,
     }
-    // Counted at once: others ask while it is written.
+    // Counted before the run is stored, because other requests may arrive meanwhile.
     this.#runs.set(run.id, run)
     try {
       await store.save({ ...run, result: null })
@@ -163,7 +163,7 @@ export class LocalRuns implements BacktestRuns {
       .catch((error: unknown) => this.#dependencies.onError('backtests stopped', error))
       .finally(() => {
         this.#isWorking = false
-        // One that was asked for after the last look, and before this.
+        // A run may have been submitted after the last check, and before this line.
         if (this.#next() !== undefined) this.#workSoon()
       })
   }
@@ -218,7 +218,7 @@ export class LocalRuns implements BacktestRuns {
       if (run !== null) await store.save({ ...run, result })
       this.#unsaved.delete(id)
     } catch (error) {
-      // It is known as long as this process runs.
+      // The result stays available until this process ends.
       onError('the result of a backtest could not be stored', error)
     }
     await this.#forgetOld()
@@ -226,7 +226,7 @@ export class LocalRuns implements BacktestRuns {
 
   #change(id: string, change: Partial<Run>): Run | null {
     const before = this.#runs.get(id)
-    // What was cancelled stays so.
+    // A cancelled run stays cancelled.
     if (before === undefined || hasEnded(before)) return null
     const run = { ...before, ...change }
     this.#runs.set(id, run)

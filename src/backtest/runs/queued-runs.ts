@@ -20,18 +20,18 @@ export interface QueuedRunsDependencies {
   readonly queue: JobQueue
   readonly clock: Pick<Clock, 'newId'>
   readonly settings: () => { readonly max_queued: number; readonly keep: number }
-  /** Throws `RunRefusedError` for what cannot be run; returns what whoever works on it has to know besides. */
+  /** Throws `RunRefusedError` for a request that cannot be run. Returns further data that the worker needs. */
   readonly prepare: (kind: RunKind, request: JsonObject) => Promise<JsonObject>
   readonly onError: (what: string, error: unknown) => void
 }
 
 const POLL_MS = 500
 
-/** Runs in a queue that all processes of the service and all workers share. What is known of them is in the queue alone. */
+/** Runs in a queue that all processes of the service and all workers share. Their state is in the queue alone. */
 export class QueuedRuns implements BacktestRuns {
   readonly #dependencies: QueuedRunsDependencies
   readonly #listeners = new Set<(run: Run) => void>()
-  /** What listeners were told of each run that had not ended. */
+  /** Last state of each unfinished run that listeners received. */
   readonly #reported = new Map<string, string>()
   #timer: NodeJS.Timeout | null = null
   #isLooking = false
@@ -51,7 +51,7 @@ export class QueuedRuns implements BacktestRuns {
       if (error instanceof RunRefusedError) return { status: 'refused', reason: error.message }
       throw error
     }
-    // Several processes may ask at once, so the bound may be passed by as many as there are.
+    // Several processes may submit at once, so the bound may be exceeded by their number.
     const bound = boundReached(max, await this.#openOwners(), by)
     if (bound !== null) return { status: 'full', max: bound }
     const id = clock.newId()
@@ -76,7 +76,7 @@ export class QueuedRuns implements BacktestRuns {
     const { queue } = this.#dependencies
     const job = await queue.get(RUNS_QUEUE, id)
     if (job === null) return null
-    // It may end in between.
+    // The run may end in between.
     if (!hasEnded(runOf(job)) && (await queue.cancel(RUNS_QUEUE, id))) return 'cancelled'
     await queue.remove(RUNS_QUEUE, [id])
     return 'removed'
@@ -86,7 +86,7 @@ export class QueuedRuns implements BacktestRuns {
     this.#listeners.add(listener)
     this.#timer ??= setInterval(() => {
       this.#look().catch((error: unknown) => {
-        // Once: the next look is in half a second.
+        // Reported once per outage, because the queue is polled every half a second.
         if (!this.#isFailing) this.#dependencies.onError('could not read the queue', error)
         this.#isFailing = true
       })
@@ -114,7 +114,7 @@ export class QueuedRuns implements BacktestRuns {
   }
 
   async #look(): Promise<void> {
-    // A slow answer that comes after a later one would report what is over.
+    // A slow response that arrives after a later one would report an outdated state.
     if (this.#isLooking) return
     this.#isLooking = true
     const all = await this.#all().finally(() => (this.#isLooking = false))
@@ -145,7 +145,7 @@ export class QueuedRuns implements BacktestRuns {
   }
 }
 
-/** What a worker hands over at the end of a run. */
+/** Output that a worker stores at the end of a run. */
 export const outputOf = (result: RunResult): JsonObject =>
   JSON.parse(JSON.stringify({ ...verdictOfResult(result), figures: figuresOf(result), result })) as JsonObject
 
@@ -165,7 +165,7 @@ const runOf = ({
     id,
     kind: data['kind'] as unknown as RunKind,
     owner: typeof data['owner'] === 'string' ? data['owner'] : TOKEN_OWNER,
-    // A request that cannot be run is done with for the queue.
+    // For the queue, a request that cannot be run is done.
     status: state === 'done' && error !== null ? 'failed' : state,
     request: data['request'] as unknown as JsonObject,
     progress,
@@ -180,7 +180,7 @@ const runOf = ({
   }
 }
 
-/** What the queue says of a job that it gave up. */
+/** The queue's message about a job that it gave up. */
 export const messageOf = ({ message, value }: JsonObject): string =>
   typeof message === 'string' ? message : JSON.stringify(value ?? 'it was lost')
 
@@ -189,7 +189,7 @@ const errorOf = (state: QueuedJob['state'], output: JsonObject): Run['error'] =>
     const message = `no worker finished it: ${messageOf(output)}`
     return { code: 'backtest.interrupted', message }
   }
-  // No worker so far could come to the right result: it waits for one.
+  // No worker so far could produce the right result. The job waits for one that can.
   if (state === 'queued' && 'message' in output)
     return { code: 'backtest.no_worker', message: messageOf(output) }
   return (output['error'] ?? null) as unknown as Run['error']

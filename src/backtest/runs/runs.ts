@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/shared/json.ts'
 import type { SweepDocument } from '../sweep/document.ts'
 import type { TaskReport } from '../sweep/task.ts'
 
-/** Backtests and sweeps that somebody asked the service for. They are no state of the trading engine. */
+/** Backtests and sweeps that callers submitted to the service. They are not part of the trading engine's state. */
 
 export const RUN_KINDS = ['backtest', 'sweep'] as const
 
@@ -11,27 +11,27 @@ export type RunKind = (typeof RUN_KINDS)[number]
 
 export const RUN_STATUSES = ['queued', 'running', 'done', 'failed', 'cancelled'] as const
 
-/** With the names of the wire. */
+/** A run, with the names of the wire. */
 export interface Run {
   readonly id: string
   readonly kind: RunKind
   /** Caller that submitted the run and may cancel it. */
   readonly owner: string
   readonly status: (typeof RUN_STATUSES)[number]
-  /** What was asked for, as it is on the wire. */
+  /** The request, as on the wire. */
   readonly request: JsonObject
-  /** From 0 to 1. */
+  /** Progress from 0 to 1. */
   readonly progress: number
   readonly created_at: string
   readonly started_at: string | null
   readonly ended_at: string | null
-  /** How often it was begun: more than once where its process or the service ended in between. */
+  /** Number of starts. It exceeds 1 if the process or the service ended during the run. */
   readonly attempts: number
   readonly error: { readonly code: string; readonly message: string } | null
-  /** What came out, in one plain sentence. */
+  /** The result in one plain sentence. */
   readonly verdict: string | null
   readonly edge_found: boolean | null
-  /** The figures that lists compare. */
+  /** The figures that lists show. */
   readonly figures: RunFigures | null
 }
 
@@ -56,12 +56,12 @@ export type Submitted =
 
 export interface BacktestRuns {
   submit(kind: RunKind, request: JsonObject, by: Holder): Promise<Submitted>
-  /** Newest first. */
+  /** Runs, newest first. */
   list(kind: RunKind): Promise<readonly Run[]>
   get(id: string): Promise<RunWithResult | null>
-  /** Stops a run that waits or runs; forgets one that has ended. Null where there is none. */
+  /** Stops a run that waits or runs, and removes one that has ended. Null if it does not exist. */
   cancel(id: string): Promise<'cancelled' | 'removed' | null>
-  /** Called when something about a run has changed. Returns how to stop listening. */
+  /** Calls the listener when a run has changed. Returns a function that removes the listener. */
   onChange(listener: (run: Run) => void): () => void
   close(): Promise<void>
 }
@@ -69,7 +69,7 @@ export interface BacktestRuns {
 export const hasEnded = ({ status }: Pick<Run, 'status'>): boolean =>
   status !== 'queued' && status !== 'running'
 
-/** What is asked for cannot be done; the message says why. */
+/** The request cannot be carried out. The message gives the reason. */
 export class RunRefusedError extends Error {
   override readonly name = 'RunRefusedError'
 }

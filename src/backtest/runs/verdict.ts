@@ -9,7 +9,7 @@ export interface Verdict {
   readonly edge_found: boolean
 }
 
-/** Of one run alone: nothing corrects it for the others that were tried before. */
+/** Verdict on one run. It is not corrected for other runs that were tried before. */
 const verdictOf = (report: TaskReport): Verdict => {
   const { stops, first_stop_reason: reason } = report.kill_switch
   const found = foundIn(report)
@@ -53,7 +53,7 @@ const P_MAX = 0.05
 const TRADES_MIN = 30
 const DAYS_MIN = 30
 
-/** The figures of a report, or of what a sweep chose. */
+/** The figures of a report, or of the parameters that a sweep chose. */
 export const figuresOf = (result: RunResult): RunFigures | null => {
   if ('equity_usd_by_day' in result) return picked(result)
   if (result.out_of_sample !== null) return picked({ ...result.out_of_sample, max_drawdown: null })

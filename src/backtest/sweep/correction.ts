@@ -8,9 +8,9 @@ import {
 } from '../statistics.ts'
 
 /**
- * The p-value of a report, below the smallest that its draws can show. Behind that stands Hoeffding's bound for the same
- * test: random signs reach this sum with at most this probability. Without it, the correction of many trials could never
- * let one of them survive.
+ * The p-value of a report, extended below the smallest that its draws can show by Hoeffding's bound for the same test:
+ * random signs reach this sum with at most this probability. Without it, no trial could survive the correction for many
+ * trials.
  */
 export const sharpened = (pValue: number, returns: readonly number[]): number => {
   if (pValue > SMALLEST_DRAWN) return pValue
@@ -46,8 +46,8 @@ export const falseDiscoveryRates = (pValues: readonly number[], trials: number):
 }
 
 /**
- * Bailey and López de Prado (2014): the probability that the true Sharpe ratio is above what the best of so many trials
- * without any edge would show. Null where there is too little to say so.
+ * Bailey and López de Prado (2014): the probability that the true Sharpe ratio is above the best ratio that as many
+ * trials without an edge would show. Null if the data do not determine it.
  */
 export const deflatedSharpe = (
   shape: ReturnShape,

@@ -4,7 +4,7 @@ import type { ParameterValues } from './space.ts'
 import type { CorrectedResult, OutOfSample, Split, SweepOutcome, SweepPlan } from './sweep.ts'
 import type { BacktestTask } from './task.ts'
 
-/** The result of a sweep: command line, HTTP and dashboard show the same. */
+/** The result of a sweep, in the same form for the command line, HTTP and the dashboard. */
 export type SweepDocument = ReturnType<typeof documentOf>
 
 export interface DocumentRequest {
@@ -14,7 +14,7 @@ export interface DocumentRequest {
   readonly isRandom: boolean
   readonly runs: number
   readonly stoppedRuns: number
-  /** Sets that the strategy does not take, with what it says of the first; null without any. */
+  /** Sets that the strategy refused, and its reason for the first of them. Null if it refused none. */
   readonly leftOut: { readonly count: number; readonly reason: string } | null
   /** The two parameters of the heat map; null for the first two with several values. */
   readonly heat: readonly [string, string] | null
@@ -33,13 +33,13 @@ export const documentOf = (
     split: splitOf(plan.split),
     metric: plan.metric,
     false_discovery_rate: plan.falseDiscoveryRate,
-    /** Parameter sets that were tried. */
+    /** Number of parameter sets that were tried. */
     trials: plan.combinations.length,
     sets_left_out: leftOut,
     runs,
-    /** Those in which the kill switch stopped entries. */
+    /** Number of runs in which the kill switch stopped entries. */
     stopped_runs: stoppedRuns,
-    /** In one plain sentence, also where nothing was found. */
+    /** Verdict in one plain sentence, even if no edge was found. */
     verdict:
       stoppedRuns === 0
         ? verdict
@@ -94,11 +94,11 @@ const verdictOutside = (
     : `no edge found: ${figures}`
 }
 
-/** Few trades may say more about the kill switch than about the strategy. */
+/** Few trades may be the effect of the kill switch rather than of the strategy. */
 export const stopText = (howOften: string, resetsDaily: boolean): string =>
   `the kill switch stopped entries ${howOften}${resetsDaily ? '' : ', and was not reset daily'}`
 
-/** A deflated Sharpe ratio that is usually accepted. */
+/** The usual threshold of a deflated Sharpe ratio. */
 const CONVINCING = 0.95
 
 export const setsText = (count: number): string => `${count} parameter ${count === 1 ? 'set' : 'sets'}`
@@ -108,5 +108,5 @@ export const parametersText = (parameters: Parameters): string =>
     .map(([name, value]) => `${name}=${value}`)
     .join(' ') || 'the default parameters'
 
-/** Three digits that say something. */
+/** A number with three significant digits. */
 export const shortNumber = (value: number): string => String(Number(value.toPrecision(3)))

@@ -8,11 +8,11 @@ export interface HeatMap {
   readonly metric: Metric
   readonly xs: ParameterValues['values']
   readonly ys: ParameterValues['values']
-  /** A row for each y; null where nothing was tried. */
+  /** One row for each y; null where no set was tried. */
   readonly cells: readonly (readonly (number | null)[])[]
 }
 
-/** Of these two parameters, or of the first two with several values; null where there are no two. */
+/** Heat map of these two parameters, or of the first two with several values. Null if there are no two. */
 export const heatMapOf = (
   space: readonly ParameterValues[],
   results: readonly CorrectedResult[],
@@ -42,7 +42,7 @@ export const heatMapOf = (
 
 const SHADES = [' ', '░', '▒', '▓', '█'] as const
 
-/** From the smallest to the largest value; one shade for all where they are equal. */
+/** Shades from the smallest to the largest value. All cells have one shade if the values are equal. */
 export const shadeOf = ({ cells }: HeatMap): ((value: number | null) => string) => {
   const values = cells.flat().filter((value): value is number => value !== null)
   const lowest = values.reduce((least, value) => Math.min(least, value), Infinity)

@@ -3,12 +3,12 @@ import { foldsOf, SplitError, walkForward, type Window } from './splits.ts'
 import type { Metric, Split, SweepPlan } from './sweep.ts'
 import type { BacktestTask } from './task.ts'
 
-/** What a sweep is asked for. */
+/** Request of a sweep. */
 export interface SweepRequest {
-  /** Everything but the parameters. */
+  /** The task without its parameters. */
   readonly base: BacktestTask
   readonly space: readonly ParameterValues[]
-  /** So many combinations by chance; null for all. */
+  /** Number of combinations to draw at random; null for all. */
   readonly random: number | null
   readonly halving: boolean
   readonly walkForward: { readonly trainMs: number; readonly testMs: number } | null
@@ -17,7 +17,10 @@ export interface SweepRequest {
   readonly falseDiscoveryRate: number
 }
 
-/** Throws `SpaceError` or `SplitError` for what cannot be done. Whether a strategy takes the sets is not asked. `range` is null where nobody knows it. */
+/**
+ * Throws `SpaceError` or `SplitError` for a request that cannot be carried out. Does not check whether the strategy
+ * accepts the sets. `range` is null if it is unknown.
+ */
 export const planOf = (request: SweepRequest, range: Window | null, uniform: () => number): SweepPlan => {
   const { space, random, metric, falseDiscoveryRate } = request
   const combinations = random === null ? combinationsOf(space) : randomCombinations(space, random, uniform)

@@ -6,24 +6,24 @@ export interface ParameterValues {
   readonly values: readonly (string | number | boolean)[]
 }
 
-/** The values cannot be tried; the message says why. */
+/** The values cannot be tried. The message gives the reason. */
 export class SpaceError extends Error {
   override readonly name = 'SpaceError'
 }
 
 const VALUES_MAX = 10_000
 
-/** More would take longer than anybody waits, and after correction nothing of it could be believed. */
+/** Limit of combinations. More would take too long, and no result would survive the correction. */
 const COMBINATIONS_MAX = 100_000
 
-/** `fast=5..50:5`, `fast=5,10,20`, `fast=10`; without a step, a range counts by ones. Null for what is none of these. */
+/** Parses `fast=5..50:5`, `fast=5,10,20` or `fast=10`. A range without a step counts by ones. Null for other text. */
 export const parseParameterValues = (text: string): ParameterValues | null => {
   const [, name, listed] = /^([A-Za-z_]\w{0,63})=(.+)$/.exec(text.trim()) ?? []
   if (name === undefined || listed === undefined) return null
   const values: (string | number | boolean)[] = []
   for (const part of listed.split(',')) {
     values.push(...(rangeOf(part.trim()) ?? [valueOf(part.trim())]))
-    // At once: each part may have as many as all of them may.
+    // Checked after each part, because each part may have as many values as all parts together.
     if (values.length > VALUES_MAX) return null
   }
   if (values.includes('')) return null
@@ -37,17 +37,17 @@ const rangeOf = (text: string): ParameterValues['values'] | null => {
   const [, fromText, toText, stepText = '1'] = RANGE.exec(text) ?? []
   if (fromText === undefined || toText === undefined) return null
   const [from, to, step] = [Number(fromText), Number(toText), Number(stepText)]
-  // One more than allowed is enough to be refused; a range that goes backwards has no values and is refused, too.
+  // One value above the limit is enough for a refusal. A range that goes backwards has no values and is refused, too.
   const count = step > 0 ? Math.min(VALUES_MAX, Math.floor((to - from) / step + TOLERANCE)) + 1 : 0
   if (count < 1) return ['']
   const digits = Math.min(DIGITS_MAX, Math.max(decimalsOf(fromText), decimalsOf(stepText)))
   return Array.from({ length: count }, (_, index) => Number((from + index * step).toFixed(digits)))
 }
 
-/** A step that does not divide its range in binary may divide it in decimals. */
+/** A step may divide its range in decimals and not in binary. */
 const TOLERANCE = 1e-9
 
-/** Of `toFixed`. */
+/** Limit of `toFixed`. */
 const DIGITS_MAX = 100
 
 const decimalsOf = (text: string): number => text.split('.')[1]?.length ?? 0
@@ -57,7 +57,7 @@ const valueOf = (text: string): string | number | boolean => {
   return /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text
 }
 
-/** Every combination; the last parameter changes fastest. */
+/** Every combination. The last parameter changes fastest. */
 export const combinationsOf = (space: readonly ParameterValues[]): readonly Parameters[] => {
   const count = countOf(space)
   if (count > COMBINATIONS_MAX) {
@@ -68,7 +68,7 @@ export const combinationsOf = (space: readonly ParameterValues[]): readonly Para
   return Array.from({ length: count }, (_, index) => combinationAt(space, index))
 }
 
-/** Some of the combinations, each at most once, in the order in which all of them stand; `uniform` draws from 0, below 1. */
+/** Random combinations, each at most once, in the order of the full list. `uniform` draws from 0, below 1. */
 export const randomCombinations = (
   space: readonly ParameterValues[],
   wanted: number,

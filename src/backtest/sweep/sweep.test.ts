@@ -35,7 +35,7 @@ const REQUEST: SweepRequest = {
 
 const RANGE = { fromMs: 0, toMs: 90 * DAY }
 
-/** A strategy whose daily returns are known: noise, and with `edge` a little more where fast is 7 and slow 30. */
+/** A strategy with known daily returns: noise, plus `edge` where fast is 7 and slow 30. */
 const reportOf = ({ parameters, fromMs, toMs }: BacktestTask, edge: number): TaskReport => {
   const { fast, slow } = parameters as { readonly fast: number; readonly slow: number }
   const first = Math.round((fromMs ?? 0) / DAY)
@@ -63,7 +63,7 @@ const reportOf = ({ parameters, fromMs, toMs }: BacktestTask, edge: number): Tas
   } as unknown as TaskReport
 }
 
-/** Answers in another order than asked. */
+/** A runner that finishes tasks in another order than requested. */
 const runnerOf = (width: number, edge: number, tasks: BacktestTask[] = []): TaskRunner => ({
   width,
   run: async (task) => {
@@ -153,7 +153,7 @@ describe.each(Object.entries(KINDS))('a sweep by %s', (_name, change) => {
 
   it('finds an edge that is there, and says so plainly where none is', async () => {
     const there = await sweepOf(change, { edge: 0.012 })
-    // What chance has not drawn cannot be found.
+    // A combination that was not drawn cannot be found.
     const isDrawn = there.plan.combinations.some(({ fast, slow }) => fast === 7 && slow === 30)
     expect(there.document.edge_found).toBe(isDrawn)
     const { document } = await sweepOf(change)

@@ -7,7 +7,7 @@ import type { Trials, TrialResult } from './trials.ts'
 
 export const METRICS = ['sharpe', 'total_return'] as const
 
-/** What the best parameters have most of. */
+/** Figure by which the best parameters are chosen. */
 export type Metric = (typeof METRICS)[number]
 
 /** How the time is divided. */
@@ -21,32 +21,35 @@ export interface SweepPlan {
   readonly combinations: readonly Parameters[]
   readonly split: Split
   readonly metric: Metric
-  /** Of the discoveries that are accepted, the share that may be false. */
+  /** Accepted share of false discoveries among the discoveries. */
   readonly falseDiscoveryRate: number
 }
 
-/** A result with what is left of it after the correction for so many trials. */
+/** A result after the correction for the number of trials. */
 export type CorrectedResult = Omit<TrialResult, 'returns'> & {
-  /** The share of false discoveries that has to be accepted with it. */
+  /** Smallest false discovery rate at which this result is accepted. */
   readonly q_value: number
-  /** The probability that it is better than the best of as many trials without an edge; null where too little is known. */
+  /**
+   * The probability that the result is better than the best of as many trials without an edge. Null if there are too
+   * few data.
+   */
   readonly deflated_sharpe: number | null
   readonly survives: boolean
 }
 
-/** One window or fold: what was chosen without it, and how that did in it. */
+/** One window or fold: the parameters chosen without it, and their result in it. */
 export type TestedChoice = ReturnType<typeof choiceOf>
 
-/** The tests of all windows or folds put together. Nothing in them was seen by the choice. */
+/** The tests of all windows or folds together. The choice of parameters saw none of them. */
 export type OutOfSample = ReturnType<typeof together>
 
 export interface SweepOutcome {
-  /** Best first; those of one parameter set tried on all of the time, or on the last rung. */
+  /** Results of each parameter set over the whole time, or on the last rung. Best first. */
   readonly results: readonly CorrectedResult[]
   readonly outOfSample: OutOfSample | null
 }
 
-/** How many runs a plan needs. */
+/** Number of runs that a plan needs. */
 export const runsOf = ({ combinations: { length }, split }: SweepPlan): number => {
   switch (split.kind) {
     case 'none':
@@ -160,7 +163,7 @@ const choiceOf = (parameters: Parameters, trained: number, result: TrialResult) 
   from: result.from,
   to: result.to,
   parameters,
-  /** What it was chosen for. */
+  /** The value of the metric by which the set was chosen. */
   trained: r9(trained),
   tested: {
     days: result.days,
@@ -185,7 +188,7 @@ const together = (
     total_return: r9(compounded(returns)),
     sharpe: r9(sharpeOf(returns)),
     p_value: pValue,
-    // One test of one procedure: there is nothing to correct.
+    // One test of one procedure needs no correction.
     survives: pValue <= falseDiscoveryRate,
   }
 }
@@ -193,7 +196,10 @@ const together = (
 const compounded = (returns: readonly number[]): number =>
   returns.reduce((equity, value) => equity * (1 + value), 1) - 1
 
-/** `tried` is how all of them did, also those that were given up: how far apart trials lie is seen in them alone. */
+/**
+ * `tried` holds the results of all sets, including those that were given up: only all of them show how far apart trials
+ * lie.
+ */
 const corrected = (
   results: readonly TrialResult[],
   tried: readonly TrialResult[],
@@ -219,7 +225,7 @@ const corrected = (
   return sorted(all, metric)
 }
 
-/** Best first; of equals, the one that stands first in the plan. */
+/** Best first. Equal results keep the order of the plan. */
 const sorted = <Item extends Readonly<Record<Metric, number>>>(
   items: readonly Item[],
   metric: Metric,

@@ -6,30 +6,30 @@ import type { Parameters, StrategyName } from '../strategies.ts'
 export interface BacktestTask {
   readonly strategy: StrategyName
   readonly parameters: Parameters
-  /** Alone; without it the whole universe. */
+  /** Runs on this symbol alone. Default: the whole universe. */
   readonly symbol?: string | undefined
   readonly fromMs: number | null
   readonly toMs: number | null
   readonly seed?: number | undefined
-  /** Recorded bars of this home; without them the bars of the settings, as for a backtest. */
+  /** Recorded bars of this home. Default: the bars of the settings, as for a backtest. */
   readonly data: readonly SeriesSelector[]
   readonly isFromLog: boolean
   readonly resetsDaily: boolean
-  /** Bars as CSV or JSON lines, instead of those of the settings. Only the command line names files. */
+  /** Bars as CSV or JSON lines, instead of the bars of the settings. Only the command line names files. */
   readonly file?: string | undefined
-  /** Instead of those of the settings. */
+  /** Replaces the costs of the settings. */
   readonly costs?: BacktestCosts | undefined
 }
 
-/** In basis points. */
+/** Costs in basis points. */
 export interface BacktestCosts {
   readonly feeBps?: number | undefined
   readonly slippageBps?: number | undefined
-  /** Per 8 hours. */
+  /** Funding per 8 hours. */
   readonly fundingBps?: number | 'off' | undefined
 }
 
-/** A report, with what was left out of the bars. */
+/** A report, and the notes on bars that were left out. */
 export type TaskReport = BacktestReport & { readonly left_out: readonly string[] }
 
 export interface TaskOptions {
@@ -37,19 +37,19 @@ export interface TaskOptions {
   readonly onProgress: (done: number, total: number) => void
 }
 
-/** Runs backtests beside the process that asks for them, so that it is never blocked. */
+/** Runs backtests outside the calling thread, so that the caller is never blocked. */
 export interface TaskRunner {
-  /** How many run at once. */
+  /** Number of runs at once. */
   readonly width: number
-  /** Rejects with `TaskFailedError` for what the task asks, and with the reason of the signal after that. */
+  /** Rejects with `TaskFailedError` if the task cannot be run, and with the signal's reason after an abort. */
   run(task: BacktestTask, options: TaskOptions): Promise<TaskReport>
   close(): Promise<void>
 }
 
-/** The run cannot be made as it was asked for: another attempt would fail alike. */
+/** The run cannot be carried out as requested. Another attempt would fail alike. */
 export class TaskFailedError extends Error {
   override readonly name = 'TaskFailedError'
-  /** As errors of commands and of the API are named, such as `data.not_found`. */
+  /** Error code in the form of commands and the API, such as `data.not_found`. */
   readonly code: string
   constructor(code: string, message: string) {
     super(message)

@@ -6,15 +6,15 @@ import { sharpened } from './correction.ts'
 import type { Window } from './splits.ts'
 import type { BacktestTask, TaskReport, TaskRunner } from './task.ts'
 
-/** One run of a sweep: these parameters at this time; null for all the time there is. */
+/** One run of a sweep: parameters and time window. A null window covers all the time there is. */
 export interface Trial {
   readonly parameters: Parameters
   readonly window: Window | null
-  /** Whether its daily returns are needed. */
+  /** True if its daily returns are needed. */
   readonly keepsReturns?: boolean
 }
 
-/** What a sweep keeps of a run, with the names of the wire. */
+/** The part of a run's result that a sweep keeps, with the names of the wire. */
 export interface TrialResult {
   readonly parameters: Parameters
   readonly from: string | null
@@ -25,25 +25,25 @@ export interface TrialResult {
   readonly sharpe: number
   readonly max_drawdown: number
   readonly p_value: number
-  /** Of the daily returns. */
+  /** Sharpe ratio of the daily returns. */
   readonly daily_sharpe: number
   readonly skewness: number
   readonly kurtosis: number
-  /** How often the kill switch stopped entries. */
+  /** Number of times that the kill switch stopped entries. */
   readonly kill_switch_stops: number
-  /** Only where tests are put together from them. */
+  /** Present only if tests are put together from the returns. */
   readonly returns?: readonly number[]
 }
 
 export interface TrialsDependencies {
   readonly runner: TaskRunner
-  /** Everything but parameters and time. */
+  /** The task without parameters and time. */
   readonly base: BacktestTask
   /** Results of an earlier run of the same sweep, by `keyOf`. */
   readonly known: ReadonlyMap<string, TrialResult>
-  /** A new result. It is kept before the sweep goes on. */
+  /** Receives a new result, and stores it before the sweep goes on. */
   readonly onResult: (key: string, result: TrialResult) => Promise<void>
-  /** Runs that are done, in parts of a run; `reused` of them were known. */
+  /** Receives the number of finished runs, in fractions of a run. `reused` of them were known. */
   readonly onProgress: (done: number, reused: number) => void
   readonly signal: AbortSignal
 }
@@ -56,7 +56,7 @@ const keyOf = ({ parameters, window, keepsReturns = false }: Trial): string =>
     ...(keepsReturns ? { returns: true } : {}),
   })
 
-/** Runs trials on all processes of the runner. What comes out does not depend on how many there are. */
+/** Runs trials on all processes of the runner. The results do not depend on the number of processes. */
 export class Trials {
   readonly #dependencies: TrialsDependencies
   readonly #results: Map<string, TrialResult>
@@ -69,12 +69,12 @@ export class Trials {
     this.#results = new Map(dependencies.known)
   }
 
-  /** Runs in which the kill switch stopped entries. */
+  /** Number of runs in which the kill switch stopped entries. */
   get stopped(): number {
     return this.#stopped
   }
 
-  /** In the order of the trials. */
+  /** Results in the order of the trials. */
   async run(trials: readonly Trial[]): Promise<readonly TrialResult[]> {
     const { runner, signal, onProgress } = this.#dependencies
     const stop = new AbortController()
@@ -103,7 +103,7 @@ export class Trials {
     try {
       await Promise.all(Array.from({ length: Math.min(runner.width, waiting.length) }, work))
     } finally {
-      // After a failure the others are of no use: what is done is kept.
+      // After a failure the other runs are aborted. Finished results are kept.
       stop.abort(new Error('another run of the sweep failed'))
     }
     const results = trials.map((trial) => {
