@@ -10,7 +10,10 @@ import { RunRefusedError } from '../backtest/runs/runs.ts'
 import { parseSelector, type SeriesSelector } from '../core/market/history/select.ts'
 import { DAY_MS, timestamp } from '../core/shared/time.ts'
 
-/** What a request for a run says, over HTTP and MCP. Nothing in it names a file: bars come from `svc data`, the log or the simulation. */
+/**
+ * Members of a request for a run, over HTTP and MCP. No member names a file: bars come from `svc data`, the log or the
+ * simulation.
+ */
 
 const SERIES_MAX = 20
 
@@ -98,7 +101,7 @@ export const sweepRequest = z.strictObject({
 export type BacktestWire = z.output<typeof backtestRequest>
 export type SweepWire = z.output<typeof sweepRequest>
 
-/** Throws `RunRefusedError` for what makes no sense together. */
+/** Throws `RunRefusedError` for members that contradict each other. */
 export const taskOf = (wire: BacktestWire): BacktestTask => ({
   ...commonOf(wire),
   parameters: wire.parameters,
@@ -109,7 +112,7 @@ const commonOf = (wire: BacktestWire | SweepWire): BacktestTask => {
   if (recorded && data.length > 0) throw new RunRefusedError('data and recorded exclude each other')
   if (symbol !== undefined && data.length > 0) throw new RunRefusedError('data and symbol exclude each other')
   const fromMs = from === undefined ? null : Date.parse(from)
-  // A day may be written with its last millisecond; its last bar closes with the next one.
+  // A day may be written with its last millisecond. Its last bar closes with the next millisecond.
   const toMs = to === undefined ? null : Math.ceil(Date.parse(to) / 1000) * 1000
   if (fromMs !== null && toMs !== null && fromMs >= toMs) throw new RunRefusedError('from comes after to')
   return {
@@ -202,5 +205,5 @@ export const runView = z
   })
   .meta({ id: 'BacktestRun' })
 
-/** What the result of a run may grow to hold is not fixed here: it is the JSON document of the command line. */
+/** The result is the JSON document of the command line. Its members are not listed here, because they may grow. */
 export const runResult = z.record(z.string(), z.unknown()).nullable()

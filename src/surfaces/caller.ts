@@ -1,21 +1,21 @@
 import type { AccessKey, AccessScope, KeyAuthor } from '../core/operations/access-keys.ts'
 import { KEY_OWNER_PREFIX, TOKEN_OWNER, type Holder } from '../core/shared/fair-share.ts'
 
-/** What a caller needs for an endpoint or a tool. Every route and every tool declares exactly one. */
+/** The right that an endpoint or a tool requires of its caller. Every route and every tool declares exactly one. */
 export type Need =
   | 'public'
-  /** Any token or access key: what is asked for declares its own need. */
+  /** Any token or access key. The requested part of the endpoint declares its own need. */
   | 'any'
   | Right
-  /** The operator token itself: no access key and no other token hands out access. */
+  /** The operator token itself. Access keys and other tokens cannot hand out access. */
   | 'access'
 
-/** `control`: to raise the kill switch and change settings that need no operator. */
+/** `control`: raising the kill switch and changing settings that need no operator. */
 type Right = 'read' | 'submit' | 'emit' | 'control' | 'operator'
 
-/** Who sent a request. `authenticate` in `http/authenticate.ts` is the one place that says so. */
+/** Sender of a request. Only `authenticate` in `http/authenticate.ts` creates it. */
 export interface Caller {
-  /** Which of the configured tokens was sent, or an access key; `anonymous` where none was required. */
+  /** The configured token that was sent, or an access key. `anonymous` where no token is required. */
   readonly kind: 'anonymous' | 'bearer' | 'operator' | 'key'
   readonly rights: ReadonlySet<Right>
   /** Null unless `kind` is `key`. */
@@ -26,10 +26,12 @@ const ORDINARY: readonly Right[] = ['read', 'submit', 'emit']
 
 const ALL: ReadonlySet<Right> = new Set([...ORDINARY, 'control', 'operator'])
 
-/** Nothing is asked of it, and nothing else is allowed. */
+/** Caller without rights, where nothing is required of the caller. */
 export const ANONYMOUS: Caller = { kind: 'anonymous', rights: new Set(), key: null }
 
-/** While no operator token is configured, everybody who is admitted at all is an operator. */
+/**
+ * The caller where no token is required. While no operator token is configured, every admitted caller is an operator.
+ */
 export const visitor = (hasOperatorToken: boolean): Caller => ({
   kind: 'anonymous',
   rights: hasOperatorToken ? new Set(ORDINARY) : ALL,
@@ -50,7 +52,10 @@ export const holderOfKey = (key: AccessKey): Caller => ({
   key,
 })
 
-/** The same key where it acts in a session: an operator action asks for it again, as it does for the operator token. */
+/**
+ * The caller within a session. A session with an access key must send the key again for operator actions, like the
+ * operator token.
+ */
 export const withoutOperator = (caller: Caller): Caller =>
   caller.kind === 'key'
     ? { ...caller, rights: new Set([...caller.rights].filter((right) => right !== 'operator')) }
@@ -63,7 +68,7 @@ const RIGHTS_OF_SCOPE: ReadonlyMap<AccessScope, readonly Right[]> = new Map([
   ['operate', ['control', 'operator']],
 ])
 
-/** Whether an admitted caller has what an endpoint or a tool needs. */
+/** True if an admitted caller has the right that an endpoint or a tool needs. */
 export const mayDo = ({ kind, rights }: Caller, need: Need): boolean => {
   switch (need) {
     case 'public':
@@ -77,7 +82,7 @@ export const mayDo = ({ kind, rights }: Caller, need: Need): boolean => {
   }
 }
 
-/** What the audit says of the caller. */
+/** Access key of the caller, for the audit. */
 export const keyNameOf = ({ key }: Caller): { readonly access_key?: string } =>
   key === null ? {} : { access_key: key.name }
 
@@ -99,13 +104,14 @@ export const holderOf = (caller: Caller): Holder => ({
   isOperator: mayDo(caller, 'operator'),
 })
 
-/** What is missing, in the words of the scopes of access keys. */
+/** Name of the access key scope that the caller lacks. */
 export const scopeFor = (need: Need): AccessScope =>
   need === 'read' || need === 'submit' || need === 'emit' ? need : 'operate'
 
 /**
- * Whether a write may be made in this name. A bound key speaks for its author alone: what is made in somebody's name
- * has to say in whose (`undefined` = not known), and what is made in nobody's name (null) is open to it.
+ * True if the key may write for this author. A key bound to an author may write for that author only. `author` is
+ * `undefined` if it is not known, which such a key is refused, and null for a write without an author, which is
+ * allowed.
  */
 export const maySpeakFor = ({ key }: Caller, author: KeyAuthor | null | undefined): boolean => {
   const bound = key?.author ?? null
@@ -113,10 +119,10 @@ export const maySpeakFor = ({ key }: Caller, author: KeyAuthor | null | undefine
   return author?.kind === bound.kind && author.id === bound.id
 }
 
-/** Whether a write needs to say in whose name it is made. */
+/** True if a write must name its author. */
 export const isMadeInAName = (need: Need): boolean => need === 'submit' || need === 'emit'
 
-/** Sections that whoever has `control` may change: they tune what is traded and learned within the limits of risk. */
+/** Sections that a caller with `control` may change. They tune trading and learning within the risk limits. */
 const OPEN_SECTIONS: ReadonlySet<string> = new Set([
   'alerts',
   'brain',
@@ -134,11 +140,11 @@ const OPEN_SECTIONS: ReadonlySet<string> = new Set([
 
 const PRIVATE_ENDPOINTS = 'producers.allow_private_endpoints'
 
-/** Whether the caller may change this setting. Who can get in is not changed with an access key. */
+/** True if the caller may change this setting. An access key cannot change the settings of access. */
 export const mayChange = ({ kind, rights }: Caller, path: readonly string[]): boolean => {
   const [section = ''] = path
   const key = path.join('.')
-  // A whole group that is reset includes the key below it.
+  // Resetting a whole group also resets the key below it.
   const isOpen =
     OPEN_SECTIONS.has(section) && key !== PRIVATE_ENDPOINTS && !`${PRIVATE_ENDPOINTS}.`.startsWith(`${key}.`)
   if (isOpen) return rights.has('control')
@@ -146,8 +152,8 @@ export const mayChange = ({ kind, rights }: Caller, path: readonly string[]): bo
 }
 
 /**
- * Whether the caller proved to be an operator. Where no operator token is configured nobody does over HTTP: the key of a
- * contributor then stands above every token.
+ * True if the caller proved to be an operator. Without a configured operator token no caller does over HTTP: the key of
+ * a contributor then ranks above every token.
  */
 export const isProvenOperator = ({ kind, rights }: Caller): boolean =>
   rights.has('operator') && kind !== 'anonymous' && kind !== 'bearer'

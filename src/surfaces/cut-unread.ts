@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http'
 
-/** A whole response is taken within this time, also a large one over a slow line. */
+/** Time within which a client must receive a whole response. It is enough for a large response over a slow line. */
 export const TAKE_MS_MAX = 300_000
 
 /**
- * Cuts a client that has not taken its response by then. One that does not read would keep its connection, and what waits
- * for it, forever; some of it is public.
+ * Disconnects a client that has not received its response in time. A client that does not read would keep its
+ * connection and the response buffered forever, and some endpoints are public.
  */
 export const cutUnread = (response: ServerResponse, withinMs = TAKE_MS_MAX): void => {
-  // It emits `close` no more: the response of a client that is gone would be held until then.
+  // The response of a disconnected client emits no further `close`: the timer would hold it until the limit.
   if (response.destroyed) return
   const cut = setTimeout(() => response.req.socket.destroy(), withinMs).unref()
   response.once('close', () => clearTimeout(cut))

@@ -8,8 +8,8 @@ export const DENIALS_PER_CALLER_MAX = 60
 const counted = new WeakMap<Engine, RateLimit>()
 
 /**
- * Whether one more denial of a known caller is stored. What is stored stays forever, and whoever may only read could
- * fill the log with what it may not do. REST and MCP count together.
+ * True if a further denial of a known caller is stored. Denials stay in the log forever, and a caller with read access
+ * only could fill the log with them. REST and MCP count together.
  */
 export const isDenialStored = (engine: Engine, { kind, key }: Caller): boolean => {
   const limit = counted.get(engine) ?? new RateLimit()

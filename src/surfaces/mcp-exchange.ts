@@ -14,7 +14,7 @@ export interface McpPost {
 export type McpBody =
   | { readonly status: 'parsed'; readonly value: unknown }
   | { readonly status: 'malformed'; readonly detail: string }
-  /** More values than anybody needs: not parsed. */
+  /** More values than any request needs. The text is not parsed. */
   | { readonly status: 'oversized'; readonly detail: string }
   /** JSON, but with values that have no meaning here, such as a lone surrogate. */
   | { readonly status: 'invalid'; readonly value: unknown; readonly detail: string }

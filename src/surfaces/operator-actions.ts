@@ -5,7 +5,7 @@ import type { KillSwitchLevel } from '../core/shared/level.ts'
 import type { Operator } from '../core/trading/exits.ts'
 import { mayDo, type Caller } from './caller.ts'
 
-/** What operators do: REST, MCP and the command line execute the same commands. */
+/** Actions of operators: REST, MCP and the command line execute the same commands. */
 
 export const reasonText = () => z.string().trim().min(1).max(500).meta({ description: 'why, for the log' })
 
@@ -21,7 +21,7 @@ export const killSwitchMove = z.object({
   }),
 })
 
-/** As many as one can see at once; more come in several requests. */
+/** At most 500 alerts per request. A client acknowledges more in several requests. */
 export const acknowledgement = z.object({
   alert_ids: z.array(z.string().min(1).max(128)).min(1).max(500).meta({ description: 'of open alerts' }),
 })

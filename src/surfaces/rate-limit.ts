@@ -1,6 +1,6 @@
 export const WINDOW_MS = 60_000
 
-/** Callers that are counted at the same time; beyond it the one counted longest is forgotten. */
+/** Number of callers counted at the same time. Beyond it the caller with the oldest window is dropped. */
 export const CALLERS_MAX = 10_000
 
 interface Window {
@@ -8,12 +8,12 @@ interface Window {
   count: number
 }
 
-/** Counts per caller, in a minute that begins with what is counted first: requests, or sign-ins that failed. */
+/** Counts requests or failed sign-ins per caller, in a minute that starts with the first of them. */
 export class RateLimit {
-  /** Oldest window first, since a new window goes to the end. */
+  /** Windows by caller. The oldest comes first, since a new window is appended. */
   readonly #windows = new Map<string, Window>()
 
-  /** Counts one more. Null if it is allowed, else after how many seconds the caller may try again. */
+  /** Counts one more. Returns null if it is allowed, else the seconds until the caller may try again. */
   take(caller: string, perMinuteMax: number, nowMs: number): number | null {
     const window = this.#windowOf(caller, nowMs)
     if (window.count >= perMinuteMax)
@@ -22,7 +22,7 @@ export class RateLimit {
     return null
   }
 
-  /** What was counted turned out not to count. */
+  /** Takes back one count. */
   giveBack(caller: string): void {
     const window = this.#windows.get(caller)
     if (window !== undefined && window.count > 0) window.count -= 1
@@ -55,8 +55,8 @@ export class RateLimit {
 }
 
 /**
- * Who sends from an address: that of IPv4, also where IPv6 wraps it, and of IPv6 the network (/64). A household is given a
- * whole one, and could otherwise take a new address for every attempt.
+ * Key under which an address is counted: the IPv4 address, also where IPv6 wraps it, or the IPv6 network (/64). A
+ * household gets a whole /64 network, and could otherwise use a new address for every attempt.
  */
 export const addressOf = (ip: string): string => {
   const address = ip.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '')

@@ -1,2 +1,5 @@
-/** On answers to GET /health: tells the commands of a home whether it is their service, whatever happens to the clock. */
+/**
+ * Header of responses to GET /health. It shows a command whether the service belongs to its home, whatever happens to
+ * the clock.
+ */
 export const STARTED_HEADER = 'x-started-at-ms'

@@ -4,7 +4,7 @@ import { LEVEL_STATES } from '../../core/shared/level.ts'
 import type { LogFields, Logger } from '../../ports/logger.ts'
 import { percent, price, usd } from './table.ts'
 
-/** What an operator wants to see happen, as a line for people and as members for programs. */
+/** An event that operators follow, as a line of text and as members for programs. */
 interface Activity {
   readonly level: 'info' | 'warn'
   readonly kind: 'entry' | 'exit' | 'alert' | 'kill switch'
@@ -12,7 +12,7 @@ interface Activity {
   readonly fields: LogFields
 }
 
-/** One line per entry, exit, alert and move of the kill switch; the rest of the log is quiet. */
+/** Logs one line per entry, exit, alert and change of the kill switch. Other events are not logged. */
 export const logActivity = (events: readonly Stamped[], logger: Logger, jsonOutput: boolean): void => {
   for (const event of events) {
     const activity = activityOf(event)
@@ -25,7 +25,7 @@ export const logActivity = (events: readonly Stamped[], logger: Logger, jsonOutp
 
 const KIND_WIDTH = 'entry'.length
 
-/** Null for events that are not worth a line. */
+/** Null for events that get no line. */
 const activityOf = (stored: Stamped): Activity | null => {
   const event = asKnown(stored)
   switch (event?.type) {
@@ -68,7 +68,7 @@ const activityOf = (stored: Stamped): Activity | null => {
       const level = urgency === 'immediate' ? 'warn' : 'info'
       return { level, kind: 'alert', text: message, fields: { alert: message, urgency } }
     }
-    // The line of the kill switch says what alert.kill_switch says.
+    // The line of the kill switch contains the same facts as alert.kill_switch.
     default:
       return null
   }

@@ -13,16 +13,19 @@ export interface AsOfOption {
   readonly asOf?: PastPoint
 }
 
-/** For commands that can answer about the past. */
+/** Adds `--as-of` to a command that can show the past. */
 export const withAsOf = (command: SvcCommand): SvcCommand =>
   command.option('--as-of <seq|time>', 'as it was after this event, or at this time', parsePoint)
 
-/** What an answer is made of. */
+/** Viewpoint and state from which an answer is computed. */
 export type AnsweredFrom = Viewpoint & { readonly state: State }
 
 type Answering = (from: AnsweredFrom) => Answer | Promise<Answer>
 
-/** Answers from the present, which may have no store yet, or from the log as it was: then a list becomes a member. */
+/**
+ * Answers from the present, which may have no store yet, or from the log at an earlier point. In the second case a list
+ * becomes a member of the answer.
+ */
 export const answeredAsOf = async (
   invocation: Invocation,
   { asOf: point }: AsOfOption,

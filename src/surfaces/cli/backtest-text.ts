@@ -9,13 +9,13 @@ import { fields, left, paragraphs, percent, profit, quiet, right, table, usd, wa
 import type { Cell, Row } from './table.ts'
 import type { Text } from './terminal.ts'
 
-/** What a run left out of the bars, and the files that it wrote. */
+/** Notes on a run: bars that were left out, and files that were written. */
 export interface RunNotes {
   readonly skipped: readonly string[]
   readonly files: readonly string[]
 }
 
-/** A run as people read it. */
+/** A run as text. */
 export const reportText = (report: BacktestReport, notes: RunNotes): Text => {
   const { figures, drawdown, hold, exposure, costs } = report
   const stillOpen = report.open_positions === 0 ? '' : `, ${report.open_positions} still open`
@@ -60,7 +60,7 @@ export const reportText = (report: BacktestReport, notes: RunNotes): Text => {
   ])
 }
 
-/** Strategies side by side, always with the market line and what random entries would have brought. */
+/** Strategies side by side, always with the market line and the result of random entries. */
 export const comparisonText = (reports: readonly BacktestReport[], notes: RunNotes): Text => {
   const [first] = reports
   return paragraphs(
@@ -151,7 +151,7 @@ const lengthText = ({ days, recovered_at: recoveredAt }: BacktestReport['drawdow
 const stoppedOf = ({ stopped }: BacktestReport): readonly Row[] =>
   stopped === null ? [] : [['Note', warning(stopped)]]
 
-/** What the figures alone would hide. */
+/** Facts that the figures do not show. */
 const notesOf = (report: BacktestReport): readonly Row[] => {
   const notes: Row[] = [...activityOf(report)]
   for (const text of reductionTexts(report.reductions)) notes.push(['Reduced', warning(text)])
@@ -169,7 +169,7 @@ const notesOf = (report: BacktestReport): readonly Row[] => {
   return notes
 }
 
-/** Why so much was traded and not more, whether that is much or nothing. */
+/** Reasons for the number of trades, whether there were many or none. */
 const activityOf = (report: BacktestReport): readonly Row[] => {
   if (report.strategy === HOLD) return [['Proposed', 'nothing: it buys once with the whole account']]
   const opened = report.trades + report.open_positions
@@ -190,7 +190,7 @@ const activityOf = (report: BacktestReport): readonly Row[] => {
 const REASONS_SHOWN = 5
 const SPARKLINE_WIDTH = 60
 
-/** Domains that did submit signals, against which `brain.min_domains` can be chosen. */
+/** Domains that submitted signals, as a guide for choosing `brain.min_domains`. */
 const adviceOf = (reason: string, { signal_domains: domains }: BacktestReport): string => {
   if (reason !== 'coverage') return ''
   if (domains.length === 0) return '; no domain submitted signals'
@@ -198,7 +198,7 @@ const adviceOf = (reason: string, { signal_domains: domains }: BacktestReport): 
   return `; ${named} submitted signals: try SVC_BRAIN__MIN_DOMAINS=${domains.length}`
 }
 
-/** Values in one line of text: eight heights, from the lowest to the highest of them. */
+/** A sparkline: values as one line of text in eight heights, from the lowest to the highest value. */
 export const sparkline = (values: readonly number[], widthMax: number): string => {
   const shown = thinned(values, widthMax)
   const lowest = Math.min(...shown)
@@ -210,7 +210,7 @@ export const sparkline = (values: readonly number[], widthMax: number): string =
 
 const HEIGHTS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
 
-/** The last value of each part, so that the line ends with the last value. */
+/** The last value of each part, so that the line ends with the last value of all. */
 const thinned = (values: readonly number[], countMax: number): readonly number[] => {
   if (values.length <= countMax) return values
   return Array.from(

@@ -7,7 +7,7 @@ import { Failure } from './failure.ts'
 
 const TOKEN_KEY = ['api', 'auth_token'] as const
 
-/** The configuration of this home, or a failure that names every key at fault. */
+/** The configuration of this home. Throws a failure that names every invalid key. */
 export const openConfiguration = async ({
   configuration,
 }: Pick<CommandDependencies, 'configuration'>): Promise<ConfigurationStore> => {
@@ -20,7 +20,7 @@ export const settingsOf = async (
   dependencies: Pick<CommandDependencies, 'configuration'>,
 ): Promise<Configuration> => (await openConfiguration(dependencies)).current()
 
-/** Where the API token is, in words; never the token itself. */
+/** Place of the API token, as text; never the token itself. */
 export const tokenPlaceOf = (
   { environment }: Pick<CommandDependencies, 'environment'>,
   store: ConfigurationStore,

@@ -23,7 +23,7 @@ export async function* copyLines(
 ): AsyncGenerator<string> {
   const bytesTotal = path === STANDARD_INPUT ? 0 : await sizeOf(path)
   const source = path === STANDARD_INPUT ? stdin : createReadStream(path)
-  // Also ends to wait for a pipe that brings nothing.
+  // The signal also ends the wait for a pipe that delivers nothing.
   if (interruption !== undefined) addAbortSignal(interruption.signal, source)
   let bytesRead = 0
   const onRead = (chunk: Buffer): void => {
@@ -54,7 +54,7 @@ const unzipped = async (source: Readable, onRead: (chunk: Buffer) => void): Prom
     })(),
   )
   const isZipped = first.done !== true && Buffer.from(first.value).subarray(0, 2).equals(GZIP_MAGIC)
-  // Whoever reads the last stream gets the error of any of them.
+  // The last stream reports the error of any of the streams.
   return isZipped ? pipeline(bytes, createGunzip(), () => undefined) : bytes
 }
 
@@ -68,7 +68,7 @@ const sizeOf = async (path: string): Promise<number> => {
   }
 }
 
-/** Takes the copy in a file into a draft, and verifies it on the way. */
+/** Copies a file into a draft, and verifies it on the way. */
 export const takeIn = async (
   { signatures, clock, progress, stdin }: Invocation,
   draft: LogDraft,
@@ -80,7 +80,7 @@ export const takeIn = async (
   }: {
     readonly label: string
     readonly interruption: Interruption
-    /** Kept apart from the copy. */
+    /** Checkpoints that are stored apart from the copy. */
     readonly notes?: readonly SignedCheckpoint[]
   },
 ): Promise<CopiedIn> => {
@@ -92,7 +92,7 @@ export const takeIn = async (
   }).finally(bar.end)
 }
 
-/** Errors of copying, in words that name the file. */
+/** Rethrows errors of copying with the name of the file. */
 export const explained = async <Result>(path: string, work: () => Promise<Result>): Promise<Result> => {
   try {
     return await work()
@@ -111,7 +111,7 @@ export const explained = async <Result>(path: string, work: () => Promise<Result
       })
     }
     const { code = '', cause } = error as NodeJS.ErrnoException
-    // A stream wraps the reason for which it was given up.
+    // A stream wraps the reason for which it was aborted.
     const interrupted = [error, cause].find((reason) => reason instanceof InterruptedError)
     if (interrupted !== undefined)
       throw new Failure('request.invalid', `${interrupted.message}: nothing was changed`)
@@ -123,7 +123,9 @@ export const explained = async <Result>(path: string, work: () => Promise<Result
 export const inUse = (detail: string): Failure =>
   new Failure('store.in_use', detail, { advice: 'Stop every service on this log first.' })
 
-/** Ctrl-C during long work ends it in order, so that what was begun is removed. A second one ends the process. */
+/**
+ * Ctrl-C during long work aborts it in order, so that partial results are removed. A second Ctrl-C ends the process.
+ */
 export class Interruption implements Disposable {
   readonly #controller = new AbortController()
   readonly #note = (signal: NodeJS.Signals): void => {
@@ -149,7 +151,7 @@ class InterruptedError extends Error {
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
-/** Signed notes from a file, or from wherever somebody has kept a copy of them. */
+/** Signed checkpoints from a file, or from another place where a copy of them is kept. */
 export const checkpointsAt = async (place: string): Promise<readonly SignedCheckpoint[]> => {
   const text = await textAt(place).catch((error: unknown) => {
     throw cannotRead(`the checkpoint at ${place}`, error)

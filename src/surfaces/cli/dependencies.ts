@@ -32,7 +32,7 @@ import type { IdentityDescription } from '../../ports/signer.ts'
 import type { Signatures } from '../../ports/signatures.ts'
 
 /**
- * What the composition hands to commands, for one home folder. Nothing is opened before it is asked for.
+ * Dependencies that the composition provides to commands, for one home folder. Everything is opened on first use.
  * An error that an operator can act on is thrown as `Failure`.
  */
 export interface CommandDependencies {
@@ -48,67 +48,67 @@ export interface CommandDependencies {
   readonly vault: VaultCommands
   /** 43 random characters. */
   readonly newToken: () => string
-  /** Values that no output may show, as far as they are known by now. */
+  /** Secrets known so far, which no output may show. */
   readonly knownSecrets: () => readonly string[]
-  /** Makes the folders of the home; returns those that were missing, relative to it. */
+  /** Creates the folders of the home. Returns those that were missing, relative to the home. */
   readonly createFolders: () => Promise<readonly string[]>
   /**
    * Null when nothing was ever stored here. Checkpoints whose database is gone are opened as an empty store, so
    * that the loss shows.
    */
   readonly openExistingStore: () => Promise<StoreSession | null>
-  /** Where this home has written a log that is gone with its folder; null if nothing is missing. */
+  /** Location of a log that this home has written and whose folder is gone; null if nothing is missing. */
   readonly missingStore: () => Promise<string | null>
   /** Creates the store if there is none. */
   readonly openStore: () => Promise<StoreSession>
-  /** Checkpoints in a file of any name. */
+  /** Checkpoints in the named file. */
   readonly checkpointsIn: (file: string) => CheckpointStore
-  /** Where a log can be copied to: the store of this home, or the database or file that is named. */
+  /** Target of a copied log: the store of this home, or the named database or file. */
   readonly copyTarget: (into: string | null) => Promise<CopyTarget>
-  /** The venue of real orders, with its keys. The caller closes it. */
+  /** The venue of real orders, opened with its keys. The caller closes it. */
   readonly openBroker: () => Promise<Broker>
-  /** A run through recorded time. It leaves nothing behind. */
+  /** Runs through recorded time. Stores nothing. */
   readonly backtest: (request: BacktestRequest) => Promise<BacktestReport>
   readonly strategies: StrategyCommands
-  /** The log of this home, replayed and compared with what it says. It leaves nothing behind. */
+  /** Replays the log of this home and compares the result with the log. Stores nothing. */
   readonly divergence: (request: DivergenceRequest) => Promise<DivergenceReport>
-  /** Many runs with different parameters, in processes beside this one. */
+  /** Many runs with different parameters, in child processes. */
   readonly sweep: (request: SweepRequest) => Promise<SweepCommand>
-  /** Works on the queue of backtests and sweeps that a store in PostgreSQL has, until a signal. */
+  /** Runs jobs from the queue of backtests and sweeps in PostgreSQL, until a signal. */
   readonly startWorker: (options: WorkerOptions) => Promise<{ readonly stopped: Promise<void> }>
   /** Recorded bars of this home. */
   readonly history: () => Promise<HistoryCommands>
   /** Resolves when the service listens. */
   readonly startService: (options: ServiceOptions) => Promise<RunningService>
-  /** The running service of this home; null when none answers. */
+  /** The running service of this home; null if none answers. */
   readonly findService: () => Promise<FoundService | null>
 }
 
 export interface BacktestRequest extends Omit<BacktestTask, 'parameters'> {
-  /** Of the strategy, as text or as they are; those that are missing have their defaults. */
+  /** Parameters of the strategy, as text or values. Missing parameters have their defaults. */
   readonly parameters?: ParameterValues | undefined
-  /** How many variants were tried, of which this is one: it deflates the Sharpe ratio. 1 without it. */
+  /** Number of variants tried, of which this is one. It deflates the Sharpe ratio. Default: 1. */
   readonly trials?: number | undefined
-  /** What was left out of the bars, for people. */
+  /** Receives messages about bars that were left out. */
   readonly onError: (message: string) => void
-  /** `total` is 0 where the end is not known; `bars` is how many were processed since the last call. */
+  /** `total` is 0 if the end is not known. `bars` is the number of bars processed since the last call. */
   readonly onProgress: (done: number, total: number, bars: number) => void
   /** Every event of the run, in order. */
   readonly onEvents?: ((events: readonly Stamped[]) => void) | undefined
 }
 
 export interface StrategyCommands {
-  /** Built-in ones, then the files of this home. */
+  /** Built-in strategies, then the files of this home. */
   readonly list: () => Promise<readonly FoundStrategy[]>
-  /** Writes the files of a new one, and refuses to replace any. */
+  /** Writes the files of a new strategy. Refuses to replace any file. */
   readonly create: (name: string, kind: 'typescript' | 'python' | 'producer') => Promise<readonly string[]>
-  /** Opens it once. The parameters with all defaults, or a failure that says what is wrong. */
+  /** Opens the strategy once. Returns the parameters with all defaults, or throws a failure with the reason. */
   readonly check: (name: string, parameters: ParameterValues) => Promise<ParameterValues>
-  /** Runs the tests of the files with Node's test runner, which prints what it finds and sets the exit code. */
+  /** Runs the tests of the files with Node's test runner, which prints the results and sets the exit code. */
   readonly test: (name: string | null) => Promise<void>
 }
 
-/** One that was found, with what is wrong with it. */
+/** A strategy that was found, with its error if it has one. */
 export interface FoundStrategy {
   readonly name: string
   /** Null for a built-in one. */
@@ -118,35 +118,35 @@ export interface FoundStrategy {
 }
 
 export interface DivergenceRequest {
-  /** Only trades that were opened from here on, and up to there. */
+  /** Includes only trades opened between `from` and `to`. */
   readonly from?: PastPoint | undefined
   readonly to?: PastPoint | undefined
   readonly onError: (message: string) => void
   readonly onProgress: (done: number, total: number) => void
 }
 
-/** A sweep that was checked and can begin, or go on where it stopped. */
+/** A sweep that was checked and can start, or resume where it stopped. */
 export interface SweepCommand {
   readonly trials: number
   readonly runs: number
-  /** Keeps the result of every run, one JSON document per line. */
+  /** File with the result of every run, one JSON document per line. */
   readonly file: string
-  /** `workers`: processes at once. */
+  /** `workers`: number of processes at once. */
   readonly run: (options: SweepOptions & { readonly workers: number }) => Promise<SweepDocument>
 }
 
 export interface SweepOptions {
-  /** Whether results that are kept of an earlier run are thrown away. */
+  /** True if stored results of an earlier run are discarded. */
   readonly startsAnew: boolean
   readonly heat: readonly [string, string] | null
-  /** In runs, and parts of them; `reused` were done before. */
+  /** Progress in runs and fractions of runs. `reused` of them were done before. */
   readonly onProgress: (done: number, total: number, reused: number) => void
 }
 
 export interface WorkerOptions {
-  /** Runs at once. */
+  /** Number of runs at once. */
   readonly width: number
-  /** For people. */
+  /** Receives messages for the user. */
   readonly onError: (message: string) => void
 }
 
@@ -163,7 +163,7 @@ export interface ConfigurationCommands {
   readonly open: () => Promise<
     { readonly status: 'opened'; readonly store: ConfigurationStore } | InvalidConfiguration
   >
-  /** Whether this file could be the user settings. */
+  /** Checks whether this file is valid as user settings. */
   readonly check: (file: string) => Promise<{ readonly status: 'loaded' } | InvalidConfiguration>
   /** Writes `config/user.yaml` unless there is one. */
   readonly createUserSettings: (values: JsonObject) => Promise<{ readonly status: 'created' | 'exists' }>
@@ -171,25 +171,25 @@ export interface ConfigurationCommands {
 
 export interface InvalidConfiguration {
   readonly status: 'invalid'
-  /** One line each: where, which key, what is wrong. Never a value. */
+  /** One line per problem: place, key and reason. Never contains a value. */
   readonly problems: readonly string[]
 }
 
 export interface IdentityCommands {
   readonly describe: () => Promise<IdentityDescription>
-  /** Throws what `create` would throw for the same options, and writes nothing. */
+  /** Throws the same errors as `create` with these options, and writes nothing. */
   readonly check: (options: { readonly development: boolean }) => Promise<void>
-  /** Loads the saved identity or saves a new one; in plain text only for development and without a password. */
+  /** Loads the saved identity or saves a new one. Saves in plain text only for development and without a password. */
   readonly create: (options: { readonly development: boolean }) => Promise<CreatedIdentity>
-  /** Saves the identity that will follow the saved one, unless it is there. */
+  /** Saves the identity that will follow the saved one, unless it exists. */
   readonly prepareSuccessor: () => Promise<{ readonly nodeId: string; readonly publicKey: string }>
-  /** Puts it in the place of the saved one. */
+  /** Replaces the saved identity by its successor. */
   readonly installSuccessor: () => Promise<void>
 }
 
 export interface CreatedIdentity {
   readonly status: 'created' | 'loaded'
-  /** Relative to the home. */
+  /** Path relative to the home. */
   readonly path: string
   readonly nodeId: string
   readonly publicKey: string
@@ -198,7 +198,7 @@ export interface CreatedIdentity {
 
 export interface VaultCommands {
   isPresent(): Promise<boolean>
-  /** Names, sorted. */
+  /** Names of the secrets, sorted. */
   list(): Promise<readonly string[]>
   set(name: string, value: string): Promise<void>
   /** False when no secret has this name. */
@@ -208,15 +208,15 @@ export interface VaultCommands {
 /** An open store, closed when it goes out of scope. */
 export interface StoreSession extends AsyncDisposable {
   readonly log: EventLog
-  /** Null where the log has none. */
+  /** Null if the log has no checkpoints. */
   readonly checkpoints: CheckpointStore | null
-  /** How what is read is checked: with this node's key, if it has one. */
+  /** Rules for verifying what is read: with this node's key, if it has one. */
   readonly trust: Trust
   /** Null for a log in memory. */
   readonly lease: LeaseRecord | null
-  /** From now on the log as it is counts as the one at this place. */
+  /** Accepts the log in its present state as the log at this place. */
   readonly pinLog: () => Promise<void>
-  /** For those who write: opened on first use, and by then the log knows this node's key. */
+  /** Engine for commands that write. Opened on first use. The log then knows this node's key. */
   readonly openEngine: () => Promise<Engine>
   /** One step towards a checkpoint of the log as it is now, signed with the key of this home. */
   readonly signCheckpoint: () => Promise<CheckpointStep>
@@ -226,37 +226,37 @@ export const SERVICE_ROLES = ['all', 'api', 'engine'] as const
 
 export type ServiceRole = (typeof SERVICE_ROLES)[number]
 
-/** A place for a log that is copied, and what this home knows of the log that belongs there. */
+/** A place for a copied log, and what this home has recorded about the log that belongs there. */
 export interface CopyTarget extends LogTarget {
-  /** For people. */
+  /** Location, as shown to the user. */
   readonly location: string
-  /** Null where checkpoints of the log would be kept by another home. */
+  /** Null if another home keeps the checkpoints of the log. */
   readonly checkpoints: CheckpointStore | null
-  /** The hash of the first event that this node has pinned for the place, and those it has pinned for others. */
+  /** Hash of the first event that this node has pinned for this place, and the hashes pinned for other places. */
   readonly pinned: { readonly here: string | null; readonly elsewhere: readonly string[] }
-  /** The log that was put there, with checkpoints in another place than usual. */
+  /** Opens the copied log, with checkpoints in another place than usual. */
   readonly openSession: (checkpoints: CheckpointStore) => Promise<StoreSession>
-  /** Signs a checkpoint of the log that was put there; false if this home has no key that the log accepts. */
+  /** Signs a checkpoint of the copied log. False if this home has no key that the log accepts. */
   readonly signCheckpoint: () => Promise<boolean>
 }
 
-/** What the command line says instead of the configuration. */
+/** Options of the command line that override the configuration. */
 export interface ServiceOptions {
   readonly host?: string | undefined
   readonly port?: number | undefined
   readonly dashboardPort?: number | undefined
-  /** False = no dashboard, whatever is configured. */
+  /** False disables the dashboard, whatever is configured. */
   readonly dashboard: boolean
-  /** Keep the log in memory and forget it at the end. */
+  /** Keeps the log in memory and discards it at the end. */
   readonly inMemory?: boolean | undefined
-  /** `api` never leads; `engine` has no API; by default both. */
+  /** `api` never leads, `engine` has no API. Default: both. */
   readonly role?: ServiceRole | undefined
 }
 
 export interface RunningService {
-  /** With the path prefix. */
+  /** Base URL with the path prefix. */
   readonly baseUrl: string
-  /** Null when the dashboard is off or its port was taken. */
+  /** Null if the dashboard is off or its port is in use. */
   readonly dashboardUrl: string | null
   /** Resolves once trades can be decided, or the service stops. */
   readonly ready: () => Promise<void>
@@ -265,7 +265,7 @@ export interface RunningService {
 }
 
 export interface FoundService {
-  /** With the path prefix. */
+  /** Base URL with the path prefix. */
   readonly baseUrl: string
   readonly version: string
   readonly uptimeSeconds: number

@@ -12,22 +12,24 @@ export const EXPORT_FORMATS = ['jsonl', 'json', 'csv', 'parquet'] as const
 
 type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
-/** Something stored that can be exported. */
+/** A kind of stored items that can be exported. */
 export interface Exportable<Item> {
-  /** The member of the answer that counts them. */
+  /** Name of the answer's member with their number. */
   readonly plural: string
-  /** Page by page, so that memory does not grow with what is stored. */
+  /** Reads page by page, so that memory does not grow with the number of items. */
   readonly pages: (invocation: Invocation, progress: Progress | undefined) => AsyncIterable<readonly Item[]>
-  /** What `--from` and `--to` compare. */
+  /** Time that `--from` and `--to` are compared with. */
   readonly timestampOf: (item: Item) => string
   readonly jsonOf: (item: Item) => string
-  /** Of a table. */
+  /** Columns of the table formats. */
   readonly columns: readonly TableColumn[]
-  /** In the order of the columns. */
+  /** Cells in the order of the columns. */
   readonly cellsOf: (item: Item) => readonly TableCell[]
 }
 
-/** Pages of what the log says; none where nothing was ever stored. What nobody who may write here has signed is left out. */
+/**
+ * Pages of verified records; none if nothing was ever stored. Records that no authorized node has signed are left out.
+ */
 export const pagesOfBelievedLog = <Item>(
   read: (log: EventLog) => AsyncIterable<readonly Item[]>,
 ): Exportable<Item>['pages'] =>
@@ -36,7 +38,7 @@ export const pagesOfBelievedLog = <Item>(
     if (session !== null) yield* read((await believedBy(session.log, session.trust)).log)
   }
 
-/** Pages of what is stored, as it is. */
+/** Pages of the stored records, without verification. */
 export const pagesOfLog = <Item>(
   read: (log: EventLog, progress: Progress | undefined) => AsyncIterable<readonly Item[]>,
 ): Exportable<Item>['pages'] =>
@@ -53,7 +55,7 @@ export interface ExportOptions {
   readonly force?: true
 }
 
-/** To standard output, or to a file that appears whole or not at all. */
+/** Writes to standard output, or to a file that appears whole or not at all. */
 export const exportItems = async <Item>(
   invocation: Invocation,
   what: Exportable<Item>,
@@ -62,7 +64,7 @@ export const exportItems = async <Item>(
   const { print } = invocation
   const { output } = options
   if (output !== undefined) return exportToFile(invocation, what, options, output)
-  // One document on standard output: with --json that can only be the array.
+  // Standard output carries one document: with --json that can only be the array.
   const format = options.format ?? (print.json ? 'json' : 'jsonl')
   if (print.json && format !== 'json') {
     throw new UsageError(`--json prints one JSON document: use --format json, or --output for ${format}`)
@@ -79,7 +81,7 @@ const exportToFile = async <Item>(
 ): Promise<void> => {
   const { format = formatNamed(path) } = options
   const force = options.force === true
-  // Checked before the work, not only after it.
+  // Checked before the work as well as after it.
   if (!force && (await exists(path))) throw fileExists(path)
   const progress = invocation.progress('exporting')
   const written = await writeWholeFile(path, { force }, (write) =>
@@ -89,13 +91,13 @@ const exportToFile = async <Item>(
   await invocation.print.result(document, `${written} ${what.plural} written to ${path}\n`)
 }
 
-/** As the name of the file says; one item per line where it does not. */
+/** Format by the extension of the file. Default: one item per line. */
 const formatNamed = (path: string): ExportFormat =>
   EXPORT_FORMATS.find((format) => path.toLowerCase().endsWith(`.${format}`)) ?? 'jsonl'
 
 type Write = (text: string | Uint8Array) => Promise<void>
 
-/** Returns how many items were written. */
+/** Returns the number of items written. */
 const writeItems = async <Item>(
   invocation: Invocation,
   what: Exportable<Item>,
@@ -104,7 +106,7 @@ const writeItems = async <Item>(
   progress?: Progress,
 ): Promise<number> => {
   const encoder = await encoderFor(invocation, what, format)
-  // Timestamps have one form, so that their texts sort like their times.
+  // Timestamps have one form, so their texts sort like their times.
   const isWanted = (item: Item): boolean => {
     const timestamp = what.timestampOf(item)
     return (from === undefined || timestamp >= from) && (to === undefined || timestamp <= to)
@@ -121,7 +123,7 @@ const writeItems = async <Item>(
   return written
 }
 
-/** Of an item, as text and as a row of a table. */
+/** Forms of an item: as JSON text and as a row of a table. */
 export type ItemForms<Item> = Pick<Exportable<Item>, 'jsonOf' | 'columns' | 'cellsOf'>
 
 export const encoderFor = async <Item>(
@@ -154,7 +156,7 @@ const lineEncoder = <Item>(opening: string, lineOf: (item: Item) => string): Ite
   end: async () => '',
 })
 
-/** One JSON array. */
+/** Encodes one JSON array. */
 const arrayEncoder = <Item>(jsonOf: (item: Item) => string): ItemEncoder<Item> => {
   let isEmpty = true
   return {
@@ -168,7 +170,7 @@ const arrayEncoder = <Item>(jsonOf: (item: Item) => string): ItemEncoder<Item> =
   }
 }
 
-/** Rows of several pages together: groups of a few rows make large files that are slow to read. */
+/** Collects rows of several pages: groups of a few rows make files large and slow to read. */
 const parquetEncoder = <Item>(forms: ItemForms<Item>, table: TableEncoder): ItemEncoder<Item> => {
   let held: (readonly TableCell[])[] = []
   const taken = async (): Promise<Uint8Array> => {
@@ -179,7 +181,7 @@ const parquetEncoder = <Item>(forms: ItemForms<Item>, table: TableEncoder): Item
   return {
     opening: '',
     add: async (items) => {
-      // A page may be a month of seconds.
+      // Copied one by one, because a page may hold a month of seconds.
       for (const item of items) held.push(forms.cellsOf(item))
       return held.length < GROUP_ROWS ? '' : taken()
     },
@@ -197,7 +199,7 @@ const csvField = (value: TableCell): string => {
   return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** Many readers trim fields that begin or end with a blank, unless they are quoted. */
+/** Many readers trim fields that start or end with a blank, unless they are quoted. */
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/
 
 /**
@@ -209,7 +211,7 @@ export const writeWholeFile = async <Result>(
   options: { readonly force: boolean },
   produce: (write: (text: string | Uint8Array) => Promise<void>, draftPath: string) => Promise<Result>,
 ): Promise<Result> => {
-  // Short, since names have a limit.
+  // A short suffix, because the length of names is limited.
   const draftPath = `${path}.${randomUUID().slice(0, 8)}.partial`
   const draft = await openDraft(draftPath, path)
   try {
@@ -221,12 +223,12 @@ export const writeWholeFile = async <Result>(
     return result
   } finally {
     await draft.close()
-    // With --force the draft was renamed.
+    // With --force the draft was renamed, and no longer exists.
     await rm(draftPath, { force: true })
   }
 }
 
-/** A new name outlives a power cut only when its folder is written, where the system and its disk can do that. */
+/** A new name survives a power cut only when its folder is synced, where the system and its disk support that. */
 const syncFolderOf = async (path: string): Promise<void> => {
   try {
     await using folder = await open(dirname(path), 'r')
@@ -236,7 +238,7 @@ const syncFolderOf = async (path: string): Promise<void> => {
   }
 }
 
-/** How Windows, network drives and folders that may be written but not listed say so. */
+/** Errors of Windows, network drives and write-only folders that cannot sync a folder. */
 const WITHOUT_FOLDER_SYNC = new Set([
   'EACCES',
   'EINVAL',
@@ -267,7 +269,7 @@ const linkNew = async (draftPath: string, path: string): Promise<void> => {
   }
 }
 
-/** How file systems of memory sticks and network drives say that a file has one name only. */
+/** Errors of file systems without hard links, such as memory sticks and network drives. */
 const WITHOUT_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 
 export const fileExists = (path: string): Failure =>
@@ -275,7 +277,7 @@ export const fileExists = (path: string): Failure =>
     advice: 'Choose another name, or add --force to replace it.',
   })
 
-/** False also for what is not accessible: opening it reports why. */
+/** False also for a file without access: opening it reports the reason. */
 export const exists = (path: string): Promise<boolean> =>
   access(path).then(
     () => true,

@@ -8,7 +8,7 @@ export const EXIT_USAGE = 2
 
 export type ExitCode = typeof EXIT_OK | typeof EXIT_FAILED | typeof EXIT_USAGE
 
-/** Failures that only commands have. The others are those of the API, with the same status. */
+/** Failures that only commands have. All others are those of the API, with the same status. */
 const OWN_STATUS = {
   'backtest.no_bars': 422,
   'backup.damaged': 422,
@@ -49,11 +49,11 @@ export const isFailureCode = (code: string): code is FailureCode =>
 
 const isOwn = (code: string): code is OwnCode => Object.hasOwn(OWN_STATUS, code)
 
-/** A command did not do what was asked, for a reason an operator can act on. */
+/** A command failed for a reason that an operator can act on. */
 export class Failure extends Error {
   override readonly name = 'Failure'
   readonly code: FailureCode
-  /** What to do next, as a sentence. */
+  /** Next step for the user, as a sentence. */
   readonly advice: string | null
   readonly extras: JsonObject
 
@@ -65,14 +65,14 @@ export class Failure extends Error {
   }
 }
 
-/** The command line itself makes no sense. */
+/** The command line itself is invalid. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
 export const failureOf = ({ code, detail, extras }: Refusal): Failure => new Failure(code, detail, { extras })
 
-/** What went wrong, in the words of whoever reports it. */
+/** Message of an error, as its reporter wrote it. */
 export const messageOf = (error: unknown): string => {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ')
   return error instanceof Error ? error.message : String(error)

@@ -38,17 +38,17 @@ import {
   type GlobalOptions,
 } from './program.ts'
 
-/** Streams, variables and folder of the process, and how to reach a home from there. */
+/** Streams, variables and current folder of the process, and access to the dependencies of a home. */
 export interface Environment {
   readonly stdin: InputStream
   readonly stdout: TerminalStream
   readonly stderr: TerminalStream
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** The home when neither --home nor SVC_HOME names one. */
+  /** Used as the home when neither --home nor SVC_HOME names one. */
   readonly currentFolder: string
   readonly version: string
   readonly clock: Pick<Clock, 'newId'>
-  /** Opens nothing yet. */
+  /** Creates the dependencies of a home. Opens nothing yet. */
   readonly dependenciesAt: (home: string) => Promise<CommandDependencies>
 }
 
@@ -72,7 +72,7 @@ export const runCommandLine = async (
     (action) =>
     async (...parsed) => {
       const { home } = program.opts<GlobalOptions>()
-      // Also for commands that read no settings: a misspelt variable is a mistake wherever it is noticed.
+      // Also checked for commands that read no settings: a misspelt variable is always a mistake.
       const { environmentLayer } = await import('../../core/config/environment.ts')
       const { problems } = environmentLayer(environment.environment)
       if (problems.length > 0) throw new Failure('config.invalid', problems.join('\n'))
@@ -109,28 +109,28 @@ interface Ending {
   readonly version: string
   readonly stderr: TerminalStream
   readonly requestId: string
-  /** What commander wanted to print. */
+  /** Text that commander printed. */
   readonly texts: { readonly stdout: string; readonly stderr: string }
   readonly knownSecrets: () => readonly string[]
 }
 
-/** Commander reports help and version by throwing, too. */
+/** Commander also reports help and version by throwing. */
 const answerTo = async (error: unknown, ending: Ending): Promise<ExitCode> => {
   try {
     if (error instanceof CommanderError && isAnswer(error, ending)) return await showText(error, ending)
     return await showError(error, ending)
   } catch (failed) {
-    // The reader of our output is gone, so there is no one to report to.
+    // The reader of our output is gone, so the error cannot be reported.
     if (failed instanceof BrokenPipeError) return EXIT_OK
     throw failed
   }
 }
 
-/** Help that was asked for, the version, or the overview for `svc` alone. */
+/** True for requested help, the version, or the overview for `svc` alone. */
 const isAnswer = ({ code, exitCode }: CommanderError, { program }: Ending): boolean =>
   exitCode === EXIT_OK || (code === HELP_INSTEAD && program.args.length === 0)
 
-/** Commander shows help where a command is missing. */
+/** Code of commander when it shows help because a command is missing. */
 const HELP_INSTEAD = 'commander.help'
 
 const showText = async ({ code, exitCode }: CommanderError, ending: Ending): Promise<ExitCode> => {
@@ -165,7 +165,7 @@ const showError = async (error: unknown, ending: Ending): Promise<ExitCode> => {
   return isUsage ? EXIT_USAGE : EXIT_FAILED
 }
 
-/** An error as it is shown, in either form. */
+/** An error as shown to the user or a program. */
 interface Problem {
   readonly code: FailureCode
   readonly detail: string
@@ -191,7 +191,7 @@ const problemOf = (error: unknown): Problem => {
   return { ...rest, code, detail: messageOf(error) }
 }
 
-/** Errors of adapters, which a surface knows by name only. */
+/** Errors of adapters. A surface knows them by name only. */
 const CODES_BY_NAME: Readonly<Record<string, FailureCode>> = {
   ConfigurationFileError: 'config.not_saved',
   FileOpenToOthersError: 'security.refused',
@@ -206,7 +206,7 @@ const CODES_BY_NAME: Readonly<Record<string, FailureCode>> = {
   VaultUnreadableError: 'vault.unavailable',
 }
 
-/** For programs: the shape that every error of the service has. */
+/** The problem document for programs, in the shape of every error of the service. */
 const problemDocument = ({ code, detail, advice, extras }: Problem, requestId: string): JsonObject => {
   const status = statusOf(code)
   return {

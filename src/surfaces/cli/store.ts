@@ -34,7 +34,7 @@ export const withLog = async <Result>(
   return session === null ? otherwise : await read(session.log, session.trust)
 }
 
-/** The same for what is shown as true: without the events that nobody who may write here has signed. */
+/** Reads the verified log: events that no authorized node has signed are left out. */
 export const withBelievedLog = <Result>(
   invocation: Invocation,
   read: (log: EventLog) => Promise<Result>,
@@ -42,7 +42,7 @@ export const withBelievedLog = <Result>(
 ): Promise<Result> =>
   withLog(invocation, async (log, trust) => read((await believedBy(log, trust)).log), otherwise)
 
-/** The state, and the log without the events that nobody who may write here has signed. */
+/** The state, and the log without the events that no authorized node has signed. */
 export const believedBy = async (
   log: EventLog,
   trust: Trust,

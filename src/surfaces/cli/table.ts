@@ -22,7 +22,7 @@ export const left = columnOf('left', false)
 export const right = columnOf('right', false)
 export const shrinking = columnOf('left', true)
 
-/** Ids as short as they can be told apart; commands accept them instead of the whole id. */
+/** Column of ids, each as short as it is unique. Commands accept them instead of the whole id. */
 export const idColumn = <Item>(
   title: string,
   items: readonly Item[],

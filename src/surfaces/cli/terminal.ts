@@ -6,16 +6,16 @@ import { UsageError } from './failure.ts'
 export type TerminalStream = Writable & { readonly isTTY?: boolean; readonly columns?: number }
 export type InputStream = Readable & { readonly isTTY?: boolean }
 
-/** What a piece of text means; how that looks depends on where it is shown. */
+/** Meaning of a piece of text. Its appearance depends on the terminal. */
 export type Tone = 'plain' | 'heading' | 'quiet' | 'good' | 'warning' | 'bad'
 
-/** How text is shown: in which colours, and how many columns wide. */
+/** Appearance of text: its colours and its width in columns. */
 export interface Style {
   readonly paint: (tone: Tone, text: string) => string
   readonly width: number
 }
 
-/** Text for people, made only where it is shown. */
+/** Text for people, composed only where it is shown. */
 export type Text = (style: Style) => string
 
 const WIDTH = 80
@@ -46,14 +46,14 @@ const COLOUR_CODES: Readonly<Record<Tone, string | null>> = {
   bad: '31',
 }
 
-/** How a command answers: a document for programs, text for people, always without secrets. */
+/** Prints the answer of a command: a document for programs, text for people, always without secrets. */
 export interface Printer {
   readonly json: boolean
-  /** The one answer. Only the asked-for form is made. */
+  /** Prints the answer. Only the requested form is composed. */
   result(document: unknown, text: Text | string): Promise<void>
-  /** The one answer of a command that creates a secret: it is shown now and never again. */
+  /** Prints the answer of a command that creates a secret, which is shown only once. */
   reveal(document: unknown, text: Text | string): Promise<void>
-  /** What is known to hold no secret and must stay as it is, byte for byte. */
+  /** Prints text that is known to hold no secret and must stay unchanged, byte for byte. */
   asIs(text: string): Promise<void>
 }
 
@@ -77,12 +77,12 @@ export const printerTo = (
 
 export const documentText = (document: unknown): string => `${JSON.stringify(document, null, 2)}\n`
 
-/** The reader of our output is gone, as after `svc … | head`. */
+/** The reader of our output has closed it, as after `svc … | head`. */
 export class BrokenPipeError extends Error {
   override readonly name = 'BrokenPipeError'
 }
 
-/** Resolves when the stream has taken the text, so that a slow reader slows us down. */
+/** Resolves when the stream has accepted the text, so that a slow reader slows down the writer. */
 export const writeTo = (stream: TerminalStream, text: string): Promise<void> =>
   new Promise((resolve, reject) => {
     stream.write(text, (error) => {
@@ -94,28 +94,28 @@ export const writeTo = (stream: TerminalStream, text: string): Promise<void> =>
 const isBrokenPipe = (error: Error): boolean =>
   'code' in error && (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED')
 
-/** Writing reports its own errors; without a listener the same error would end the process. */
+/** Writing reports its own errors. Without a listener the same error would end the process. */
 export const expectErrorsOf = (stream: TerminalStream): void => {
   stream.on('error', () => undefined)
 }
 
-/** How far long work has come. */
+/** Progress of long work. */
 export interface Progress {
-  /** `detail` stands behind the bar: a rate, the time that is left. Without a known total there is no bar. */
+  /** `detail` follows the bar: a rate, or the remaining time. Without a known total there is no bar. */
   readonly update: (done: number, total: number | null, detail?: string) => void
-  /** Removes the bar: what remains on the screen is the result. */
+  /** Removes the bar, so that only the result remains on the screen. */
   readonly end: () => void
 }
 
 const BAR_WIDTH = 24
 const ERASE_TO_END = '\u001b[K'
 
-/** A bar on the error stream of a terminal; a file or a pipe gets nothing. */
+/** A progress bar on the error stream of a terminal. A file or a pipe gets no bar. */
 export const progressOn = (stream: TerminalStream, label: string): Progress => {
   if (stream.isTTY !== true) return { update: () => undefined, end: () => undefined }
   let drawn = ''
   const draw = (line: string): void => {
-    // Redrawn only when it looks different, so that frequent updates cost nothing.
+    // Redrawn only when it looks different, so that frequent updates cost little.
     if (line === drawn) return
     drawn = line
     stream.write(`\r${line}${ERASE_TO_END}`)
@@ -136,10 +136,10 @@ const barOf = (label: string, done: number, total: number | null): string => {
 
 const INPUT_BYTES_MAX = 64 * 1024
 
-/** Whether a keyboard shows what is typed. */
+/** Whether typed characters are shown. */
 export type Typing = 'hidden' | 'echoed'
 
-/** All of a pipe, without the last line end; or one line from a keyboard. */
+/** Reads all of a pipe, without the last line end, or one line from a keyboard. */
 export const ask = async (
   stdin: InputStream,
   stderr: TerminalStream,
@@ -164,7 +164,7 @@ const readAll = async (stdin: Readable): Promise<string> => {
   return bytes.toString('utf8')
 }
 
-/** All of a stream; null if it has more bytes than these. */
+/** Reads all of a stream. Null if it has more than `bytesMax` bytes. */
 export const bytesOf = async (input: Readable, bytesMax: number): Promise<Buffer | null> => {
   const pieces: Buffer[] = []
   let length = 0

@@ -45,11 +45,11 @@ export const VERSION = '1.2.3'
 export interface RunOptions {
   readonly stdin?: string
   readonly environment?: Readonly<Record<string, string>>
-  /** Whether a person looks at the output. */
+  /** True if the output is a terminal. */
   readonly terminal?: boolean
-  /** Instead of what the home gives. */
+  /** Replaces dependencies of the home. */
   readonly dependencies?: Partial<CommandDependencies>
-  /** Instead of the one that collects what is written. */
+  /** Replaces the stream that collects the output. */
   readonly stdout?: Writable
 }
 
@@ -68,7 +68,7 @@ export const openTestHome = async () => {
   let opened = 0
   let lastSigner: Signer | null = null
 
-  // One per password: making its key takes a while.
+  // One vault per password, because deriving its key takes time.
   const vaults = new Map<string | undefined, Vault>()
   const vaultWith = (password: string | undefined): Vault => {
     const vault = vaults.get(password) ?? createVault({ home: folder, password, clock })
@@ -260,7 +260,7 @@ export const openTestHome = async () => {
     folder,
     clock,
     run,
-    /** What services were asked to be. */
+    /** Options of the services that were started. */
     services,
     log: () => log,
     /** The key of the command that wrote last. */
@@ -270,7 +270,7 @@ export const openTestHome = async () => {
     },
     records: async (): Promise<readonly LogRecord[]> =>
       log === null ? [] : log.read({ order: 'asc', limit: 1_000_000 }),
-    /** As if a node had stored these events, which nobody has signed yet, one by one. */
+    /** Adopts unsigned events: signs them as a node that stored them one by one would have. */
     adoptRecords: async (records: readonly LogRecord[]): Promise<void> => {
       const node = nodeOf(7)
       const begin = records[0] === undefined ? BEFORE_ALL : stampedFrom(records[0]).recordedAt
@@ -298,17 +298,17 @@ export const openTestHome = async () => {
       await adopted.append(signed, EMPTY_HEAD)
       log = adopted
     },
-    /** From now on commands work on the log of another process. */
+    /** Makes later commands use the log of another process. */
     shareLog: (shared: EventLog): void => {
       log = shared
     },
-    /** As if somebody had changed the database behind our back. */
+    /** Replaces the records, as direct changes to the database would. */
     replaceRecords: async (records: readonly LogRecord[]): Promise<void> => {
       const replaced = new MemoryLog()
       for (const record of records) await replaced.append([record], await replaced.head())
       log = replaced
     },
-    /** Signs a checkpoint of the log as it is, as a running service would. */
+    /** Signs a checkpoint of the present log, as a running service would. */
     checkpoint: async (): Promise<void> => {
       if (log === null) throw new Error('there is no log yet')
       const signer = createSigner(

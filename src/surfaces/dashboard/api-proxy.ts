@@ -150,7 +150,7 @@ const callApi = ({ url, agent }: ApiConnection, { method, path, headers }: ApiCa
 type TokenCheck =
   | 'valid'
   | 'invalid'
-  /** An access key that may not read has nothing to look at here. */
+  /** An access key without the right to read, which the dashboard needs. */
   | 'unreadable'
   | 'unreachable'
 

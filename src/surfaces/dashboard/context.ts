@@ -8,18 +8,18 @@ import type { RateLimit } from '../rate-limit.ts'
 import type { ShutdownLimits } from '../shutdown.ts'
 import type { EndedSessions, Sealer } from './sessions.ts'
 
-/** What the dashboard's server needs. It is a client of the API like any other. */
+/** Dependencies of the dashboard's server. It is an ordinary client of the API. */
 export interface DashboardDependencies {
-  /** Of the API, with the path prefix. */
+  /** URL of the API, with the path prefix. */
   readonly apiUrl: string
   readonly configuration: () => Configuration
-  /** Whether an empty token allows access without sign-in. */
+  /** True if an empty token allows access without sign-in. */
   readonly insecureOk: boolean
-  /** Session keys are derived from it. The same secret after a restart keeps sessions valid. */
+  /** Secret from which session keys are derived. The same secret after a restart keeps sessions valid. */
   readonly sessionSecret: Uint8Array
-  /** The built pages. */
+  /** Folder with the built pages. */
   readonly folder: string
-  /** Keeps the sessions that were ended by a sign-out. */
+  /** File with the sessions that were ended by a sign-out. */
   readonly endedSessionsFile: string
   readonly logger: Logger
   readonly clock: Clock
@@ -28,12 +28,12 @@ export interface DashboardDependencies {
 export interface DashboardLimits extends ShutdownLimits {
   readonly headersTimeoutMs: number
   readonly requestTimeoutMs: number
-  /** Of the sign-in form. */
+  /** Maximum size of the sign-in form. */
   readonly formBytesMax: number
   readonly sessionMs: number
-  /** Wrong tokens per address and minute. */
+  /** Limit of wrong tokens per address and minute. */
   readonly failedSignInsPerMinute: number
-  /** How long the API may take to check a token. */
+  /** Time limit for the API to check a token. */
   readonly signInTimeoutMs: number
 }
 
@@ -48,14 +48,14 @@ export const DASHBOARD_LIMITS: DashboardLimits = {
   signInTimeoutMs: 10_000,
 }
 
-/** What request handlers of this server need. */
+/** Dependencies of this server's request handlers. */
 export interface DashboardContext {
   readonly dependencies: DashboardDependencies
   readonly limits: DashboardLimits
   readonly pages: BuiltPages
   readonly api: ApiConnection
   readonly sealer: Sealer
-  /** Slows down guessing: counts wrong tokens per address. */
+  /** Counts wrong tokens per address, to slow down guessing. */
   readonly failedSignIns: RateLimit
   readonly endedSessions: EndedSessions
   /** Open event streams, with the session that opened each; null without sign-in. */

@@ -8,13 +8,13 @@ export interface BuiltPages {
   /** The app, for signed-in users. */
   readonly app: string
   readonly signIn: string
-  /** Verifies proofs without the service; public. Null where the pages lack it. */
+  /** Page that verifies proofs without the service. Public. Null if the build lacks it. */
   readonly verify: StandalonePage | null
-  /** Everything else, by path; all of it public. */
+  /** All other files by path. All are public. */
   readonly assets: ReadonlyMap<string, Asset>
 }
 
-/** A page with its script and style inside, and the policy that allows just these. */
+/** A page with inline script and style, and the policy that allows only these. */
 interface StandalonePage {
   readonly html: string
   readonly policy: string
@@ -80,9 +80,9 @@ export const sendAsset = (request: IncomingMessage, response: ServerResponse, as
 }
 
 interface SignInPageOptions {
-  /** Shown to the user. */
+  /** Error shown to the user. */
   readonly error: string | null
-  /** Where to go afterwards: a path of the dashboard. */
+  /** Path of the dashboard to open after the sign-in. */
   readonly next: string
 }
 

@@ -39,7 +39,7 @@ export const createDashboardServer = (
     { headersTimeout: limits.headersTimeoutMs, requestTimeout: limits.requestTimeoutMs },
     (request, response) => {
       answerRequest(context, request, response).catch((error: unknown) => {
-        // The client hung up in the middle of its form: there is nobody to answer, and nothing to log.
+        // The client disconnected in the middle of its form: there is no response to send and nothing to log.
         if (request.readableAborted) return
         dependencies.logger.error('dashboard request failed', { error })
         if (response.headersSent) response.destroy()

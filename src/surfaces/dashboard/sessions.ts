@@ -3,9 +3,9 @@ import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'no
 import type { IncomingHttpHeaders } from 'node:http'
 import { dirname } from 'node:path'
 
-/** Who is signed in: the API token, and until when. */
+/** A signed-in session: its API token, and its expiry. */
 export interface Session {
-  /** Of this one sign-in; what a sign-out ends. */
+  /** Id of this sign-in, which a sign-out ends. */
   readonly id: string
   readonly token: string
   readonly expiresAtMs: number
@@ -18,10 +18,10 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 const ALGORITHM = 'aes-256-gcm'
 
-/** Seals sessions, so that the browser keeps them and cannot read them. */
+/** Seals sessions, so that the browser can store but not read them. */
 export interface Sealer {
   readonly seal: (session: Omit<Session, 'id'>) => string
-  /** Null if it was sealed with another secret or has expired. */
+  /** Null if the text was sealed with another secret or has expired. */
   readonly unseal: (text: string, nowMs: number) => Session | null
 }
 
@@ -48,7 +48,7 @@ export const createSealer = (secret: Uint8Array): Sealer => {
         given.equals(salt) ? ownKey : keyOf(secret, given),
         nowMs,
       )
-      // Of the bytes: one session can be written as several texts.
+      // The id is a hash of the bytes, because one session can be written as several texts.
       return session && { id: hash('sha256', bytes, 'hex'), ...session }
     },
   }
@@ -62,7 +62,7 @@ const opened = (bytes: Buffer, key: Uint8Array, nowMs: number): Omit<Session, 'i
     const [token, expiresAtMs] = JSON.parse(plain.toString('utf8')) as [string, number]
     return expiresAtMs > nowMs ? { token, expiresAtMs } : null
   } catch {
-    // Not sealed by this service: the same as no cookie.
+    // Not sealed by this service: treated like a missing cookie.
     return null
   }
 }
@@ -90,8 +90,8 @@ export const setCookie = (value: string, maxAgeMs: number, isSecure: boolean): s
   ].join('; ')
 
 /**
- * Sessions that were ended by a sign-out before they expired. The browser holds the session, so the server has to
- * remember which ones no longer count; the file keeps that over a restart, and shares it between processes.
+ * Sessions that were ended by a sign-out before they expired. The browser holds the session, so the server must
+ * remember the invalid ones. The file keeps them over a restart, and shares them between processes.
  */
 export class EndedSessions {
   readonly #file: string
@@ -106,7 +106,7 @@ export class EndedSessions {
     return this.#current().has(id)
   }
 
-  /** Stored before it returns; what has expired meanwhile is forgotten. */
+  /** Stores the id before it returns, and drops expired ids. */
   add(id: string, expiresAtMs: number, nowMs: number): void {
     const kept = [...this.#current()].filter(([, expires]) => expires > nowMs)
     const ended = new Map([...kept, [id, expiresAtMs] as const])
@@ -120,7 +120,7 @@ export class EndedSessions {
     this.#readVersion = this.#version()
   }
 
-  /** Read again only when the file has changed. */
+  /** The stored sessions. The file is read again only when it has changed. */
   #current(): ReadonlyMap<string, number> {
     const version = this.#version()
     if (version === this.#readVersion) return this.#ended
@@ -131,7 +131,7 @@ export class EndedSessions {
     return this.#ended
   }
 
-  /** Empty while there is no file. */
+  /** Empty if the file does not exist. */
   #version(): string {
     const found = statSync(this.#file, { throwIfNoEntry: false })
     return found === undefined ? '' : `${found.ino} ${found.mtimeMs} ${found.size}`
@@ -143,19 +143,22 @@ const entryOf = (line: string): readonly [string, number] => {
   return [id, Number(expires)]
 }
 
-/** Whether the request comes from a page of the dashboard. Browsers always send this for a write; a missing header is refused. */
+/**
+ * True if the request comes from a page of the dashboard. Browsers always send this header for a write; a request
+ * without it is refused.
+ */
 export const isSameOrigin = (headers: IncomingHttpHeaders): boolean =>
   hasOrigin(headers) && !isCrossOrigin(headers)
 
-/** Whether the browser reports a page of another origin. */
+/** True if the browser reports a page of another origin. */
 export const isCrossOrigin = (headers: IncomingHttpHeaders): boolean => {
   const site = headers['sec-fetch-site']
-  // Pages cannot set this header, so it decides where it is present.
+  // Pages cannot set this header, so it decides if it is present.
   if (site !== undefined) return site !== 'same-origin' && site !== 'none'
   return headers.origin !== undefined && hostOf(headers.origin) !== headers.host?.toLowerCase()
 }
 
-/** Behind a proxy that terminates TLS: only its header shows it. */
+/** True behind a proxy that terminates TLS, which only its header shows. */
 export const isBehindTls = (headers: IncomingHttpHeaders): boolean => {
   const forwarded = headers['x-forwarded-proto']
   return typeof forwarded === 'string' && forwarded.split(',')[0]?.trim() === 'https'

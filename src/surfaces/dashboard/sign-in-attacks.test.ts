@@ -13,7 +13,7 @@ afterEach(() => dashboard.close())
 const signIn = async (token: string): Promise<number> =>
   (await dashboard.ask('POST', '/login', json({ token }))).status
 
-/** Sends all but the end of a sign-in. */
+/** Sends a sign-in without its last part. */
 const begunSignIn = async (token: string) => {
   const body = JSON.stringify({ token })
   const { hostname, port } = new URL(dashboard.url)
@@ -21,7 +21,7 @@ const begunSignIn = async (token: string) => {
   const head = `POST /login HTTP/1.1\r\nHost: ${dashboard.host}\r\nConnection: close\r\n`
   const type = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`
   socket.write(head + type)
-  // The server has begun to read it.
+  // The server has started to read the request.
   await new Promise((resolve) => void socket.once('data', resolve))
   socket.write(body.slice(0, -1))
   return { socket, end: () => void socket.write(body.slice(-1)) }
@@ -55,7 +55,7 @@ describe('a client that hangs up in the middle of its sign-in', () => {
   it('leaves nothing in the log', async () => {
     const { socket } = await begunSignIn(TOKEN)
     socket.destroy()
-    // What it left would be there by now: the service has answered somebody else since.
+    // A log line would be written by now: the service has answered another request since.
     expect(await signIn(TOKEN)).toBe(200)
     expect(dashboard.api.logLines.join('')).not.toContain('dashboard request failed')
   })

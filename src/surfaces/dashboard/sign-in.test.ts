@@ -150,7 +150,7 @@ describe('sign-in', () => {
     const after = await startTestDashboard({ sessionSecret })
     expect((await after.ask('GET', '/api/v1/brain/status', { headers: { cookie } })).status).toBe(200)
     expect((await dashboard.ask('GET', '/api/v1/brain/status', { headers: { cookie } })).status).toBe(401)
-    // The beginning of a cookie names the key it was sealed with.
+    // The start of a cookie identifies the key that sealed it.
     expect((await after.signIn()).slice(0, 33)).not.toBe(cookie.slice(0, 33))
     await after.close()
   })
@@ -228,7 +228,7 @@ describe('signing in with the operator token', () => {
     expect(await move(1)).toBe(403)
     expect(await move(1, { 'x-operator-token': `${OPERATOR_TOKEN}%0a` })).toBe(401)
     expect(await move(1, { 'x-operator-token': OPERATOR_TOKEN })).toBe(200)
-    // It is not kept after that either.
+    // The server does not keep the operator token after this action either.
     expect(await move(0)).toBe(403)
     await guarded.close()
   })
@@ -300,7 +300,7 @@ describe('signing out', () => {
     await dashboard.ask('POST', '/logout', { headers: { cookie } })
     const [name = '', value = ''] = cookie.split('=')
     const padded = `${name}=${value}%3D`
-    // Another spelling of the same bytes.
+    // Another base64 spelling of the same bytes.
     const respelled = `${name}=${Buffer.from(value, 'base64url').toString('base64').replaceAll('=', '')}`
     for (const copy of [cookie, padded, respelled]) {
       expect(await sessionFor(dashboard, copy), copy).toBe(false)
@@ -333,7 +333,7 @@ describe('signing out', () => {
     await second.close()
     const third = await startTestDashboard(options)
     expect(await sessionFor(third, cookie)).toBe(false)
-    // Only the hash of a session is kept, for nobody else to read.
+    // Only the hash of a session is stored, readable by the owner only.
     const { mode } = await stat(options.endedSessionsFile)
     expect(mode & 0o777).toBe(0o600)
     expect(await readFile(options.endedSessionsFile, 'utf8')).toMatch(/^[0-9a-f]{64} \d+\n$/)

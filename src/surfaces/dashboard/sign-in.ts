@@ -35,10 +35,10 @@ export const visitorOf = (
     : { kind: 'signed-in', session }
 }
 
-/** So much a clock may be set back without ending sessions. */
+/** Time by which the clock may be set back without ending sessions. */
 const CLOCK_MS_MAX = 5 * 60_000
 
-/** The service runs without a token, and everybody on this machine may use it. */
+/** True if the service runs without a token, so that every user of this machine has access. */
 export const isInsecure = ({ insecureOk, configuration }: DashboardContext['dependencies']): boolean =>
   insecureOk && configuration().api.auth_token === ''
 

@@ -23,8 +23,8 @@ export class AccessAudit {
   }
 
   /**
-   * Stores the entry before the request is answered. The effect of the request stands, so a store that fails now
-   * does not change the response; the process log then names the missing entry.
+   * Stores the entry before the request is answered. The effect of the request remains, so a store that fails now does
+   * not change the response. The process log then names the missing entry.
    */
   async record(entry: AccessEntry, traceId: string | null): Promise<void> {
     const report = (error: unknown): void =>

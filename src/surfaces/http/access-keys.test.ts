@@ -57,7 +57,7 @@ describe('an access key', () => {
       for (const route of ROUTES.filter((each) => each.needs !== 'public' && each.streams !== true)) {
         const path = route.url.replaceAll(/:\w+/g, 'none')
         const options = { token, ...(route.body === undefined ? {} : { json: { level: 'x' } }) }
-        // What a key may do is only looked at here, and not done.
+        // Skips writes that would be carried out: only the permissions are checked here.
         if (needs.includes(route.needs) && route.body === undefined && route.method !== 'GET') continue
         const answer = await server.callRoot(route.method, path, options)
         const what = `${scope} ${route.operationId} ${answer.text}`
@@ -136,7 +136,7 @@ describe('an access key', () => {
     expect(stream.status).toBe(200)
     expect((await server.call('DELETE', `/access-keys/${name}`)).body).toEqual({ revoked: name })
     expect(codeOf(await server.call('GET', '/config', { token }))).toEqual([401, 'auth.invalid_token'])
-    // Resolves when the server ends it.
+    // Resolves when the server ends the stream.
     await stream.text()
   })
 
@@ -220,7 +220,7 @@ describe('a key that is bound to a producer', () => {
     const { secret } = await keyWith({ scopes: ['submit', 'emit'], producer: 'p1' })
     expect(await emit(secret, 'p1')).toBe('stored')
     expect(await emit(secret, 'p2')).toBe('author_mismatch')
-    // As a contributor it is nobody.
+    // The key of a producer cannot submit as a contributor.
     expect(codeOf(await submit('p1', secret))).toEqual([403, 'auth.author_mismatch'])
     expect(await emit(secret, 'p1', 'signal.curator.v1')).toBe('author_mismatch')
   })
@@ -308,7 +308,7 @@ describe('the rate', () => {
     expect(await tool('set_kill_switch', { level: 3, reason: 'x' })).toBe(429)
     expect(await tool('get_portfolio', {})).toBe(429)
     expect(await tool('constructor', {})).toBe(429)
-    // A denial is stored, so those who lack the right have no more of them than their rate allows.
+    // Denials are stored, so the caller's rate limit applies to them.
     expect(await tool('close_all_positions', {}, one)).toBe(429)
     expect(await tool('cancel_order', { order_id: 'none' }, one)).toBe(429)
     expect(await tool('set_kill_switch', { level: 3, reason: 'x' }, one)).toBe(429)

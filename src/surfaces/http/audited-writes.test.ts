@@ -17,7 +17,7 @@ interface Write {
   readonly operationId: string
   readonly path: () => string
   readonly options?: CallOptions
-  /** Null where each time is another time. */
+  /** Null if a repeated request counts as a new one. */
   readonly again: 'nothing new' | 'refused' | null
 }
 
@@ -38,7 +38,7 @@ const rpc = {
   },
 }
 
-/** Every endpoint that writes, in an order in which each can. */
+/** Every endpoint that writes, in an order in which each request can succeed. */
 const WRITES: readonly Write[] = [
   {
     operationId: 'registerContributor',
@@ -112,7 +112,8 @@ describe('the audit of writes', () => {
     const writing = ROUTES.filter((route) => actionOf(route) === 'write').map(
       ({ operationId }) => operationId,
     )
-    // Nothing owes karma, no order is open, no entry held back and no alert open here: see the tests of those routes.
+    // No karma is owed here, no order is open, no entry is held back and no alert is open: see the tests of those
+    // routes.
     const elsewhere = ['settleKarma', 'migrateWallet', 'cancelOrder', 'resumeLive', 'acknowledgeAlerts']
     // These have no event of their own: see below.
     elsewhere.push('startBacktest', 'cancelBacktest', 'startSweep', 'cancelSweep')
@@ -129,7 +130,7 @@ describe('the audit of writes', () => {
     const head = await server.engine.log.head()
     const newest = await server.engine.log.read({ order: 'desc', limit: 1 })
     expect(head.seq).toBeGreaterThan(seq + 1)
-    // After the effect, and as an append of its own: the last word is the audit's.
+    // The audit entry is appended after the effect, so it is the last event.
     expect(newest.map(({ type, source }) => [type, source])).toEqual([['system.audit.v1', 'api']])
     expect(await auditsSince(seq)).toEqual([
       {
@@ -181,7 +182,7 @@ describe('the audit of writes', () => {
   it('records a caller without a token once per route and minute, whatever the route', async () => {
     const { seq } = await server.engine.log.head()
     const routes = ROUTES.filter(({ needs }) => needs !== 'public')
-    // Of all routes together no more than so many are recorded in a minute.
+    // At most DENIALS_PER_MINUTE_MAX denials are recorded per minute, over all routes together.
     for (let first = 0; first < routes.length; first += DENIALS_PER_MINUTE_MAX) {
       server.testClock.advance(60_000)
       for (const round of [1, 2]) {

@@ -21,14 +21,14 @@ import { needOf, type Route, type Service } from './route.ts'
 
 export type AuthResult =
   | { readonly status: 'admitted'; readonly caller: Caller }
-  /** `caller` is known where it only lacks a right. */
+  /** `caller` is known if it only lacks a right. */
   | { readonly status: 'denied'; readonly problem: Problem; readonly caller: Caller }
 
 type AuthDependencies = Pick<Service, 'configuration' | 'insecureOk' | 'engine' | 'clock'>
 
 /**
- * Who sends the request, and whether that is enough for the route; a page of the documentation is no route. Checks
- * against the current configuration and state, so a changed token and a revoked key count at once.
+ * Identifies the sender of the request, and checks the right that the route needs. A page of the documentation has no
+ * route. Uses the current configuration and state, so a changed token and a revoked key take effect at once.
  */
 export const authenticate = (
   { headers: { authorization, [ACT_WITHOUT]: without } }: FastifyRequest,
@@ -50,10 +50,10 @@ export const authenticate = (
   return { status: 'denied', problem: forbidden(caller, need), caller }
 }
 
-/** A client may give up a right: the dashboard sends this with the access key of a session. */
+/** Header with which a client gives up a right. The dashboard sends it with the access key of a session. */
 const ACT_WITHOUT = 'x-act-without'
 
-/** Keys are events: those that another process created or revoked count too. */
+/** Waits for the newest events: keys that another process created or revoked count too. */
 export const awaitNewestKeys = async (
   { headers: { authorization = '' } }: FastifyRequest,
   { engine }: Pick<Service, 'engine'>,
@@ -77,7 +77,7 @@ const forbidden = (caller: Caller, need: Need): Problem => {
 const ACCESS_NEEDS =
   'Access keys are managed with the operator token (api.operator_token), or with "svc keys" on the machine of the service'
 
-/** Who holds the token that was sent. */
+/** Caller that holds the given token. */
 const holderOf = (
   authorization: string | undefined,
   { bearer: bearerDigest, operator }: Digests,
@@ -95,7 +95,7 @@ const holderOf = (
   return unauthorized('auth.invalid_token', 'The bearer token is not valid')
 }
 
-/** A look-up by the hash of a secret reveals nothing about the secret, however long it takes. */
+/** A look-up by the hash of a secret leaks nothing about the secret through its timing. */
 const keyWith = (
   secretHash: string,
   { engine, clock }: Pick<AuthDependencies, 'engine' | 'clock'>,
@@ -106,7 +106,7 @@ const keyWith = (
 
 type Given = { readonly status: 'given'; readonly token: Buffer } | Extract<AuthResult, { status: 'denied' }>
 
-/** Split at the first blank, scheme in any case, token trimmed. */
+/** Splits the header at the first blank. The scheme may be in any case, and the token is trimmed. */
 const tokenOf = (authorization = ''): Given => {
   if (authorization.trim() === '') {
     return unauthorized('auth.missing_token', 'Send the header Authorization: Bearer <token>')

@@ -8,7 +8,7 @@ import { startTestServer, TOKEN } from './test-server.fixture.ts'
 
 const READERS = 300
 
-/** Taken in one by one, and heard once: from then on their requests arrive together. */
+/** Opens connections and sends one request on each, so that later requests arrive together. */
 const connections = (port: number, count: number, greeting: string): Promise<readonly Socket[]> =>
   Promise.all(
     Array.from({ length: count }, async () => {
@@ -30,7 +30,10 @@ const statusFrom = async (socket: Socket): Promise<string> => {
   return bytes.toString('latin1').slice('HTTP/1.1 '.length).slice(0, 3)
 }
 
-/** One request in a turn: whoever comes with others has to wait. Says how many of the others were answered before it. */
+/**
+ * Sends a request together with others, on a server that handles one request per turn. Returns how many of the others
+ * were answered before it.
+ */
 const askBehindOthers = async (head: string, body: string, status = '200'): Promise<number> => {
   const server = await startTestServer({ limits: { turnMs: 0 } })
   const [last, ...readers] = await connections(server.port, READERS + 1, 'GET /api/v1/health')
@@ -86,7 +89,7 @@ it.each([
 const heldBodies = async (port: number, path: string, body: string) => {
   const sockets = await connections(port, READERS, 'GET /api/v1/health')
   for (const socket of sockets) ask(socket, `POST /api/v1${path}`, body, { held: 1 })
-  // Everybody before it has been let in.
+  // All earlier connections have been accepted.
   const [last] = await connections(port, 1, 'GET /api/v1/health')
   last!.destroy()
   return { sockets, complete: () => sockets.forEach((socket) => void socket.write(body.slice(-1))) }

@@ -11,7 +11,7 @@ export interface EventPageQuery {
   readonly type?: string | undefined
   readonly symbol?: string | undefined
   readonly source?: string | undefined
-  /** What the events are about, as `core/log/refs` names it. */
+  /** Subject of the events, as `core/log/refs` names it. */
   readonly about?: string | undefined
   readonly order: 'asc' | 'desc'
   readonly limit: number
@@ -19,16 +19,16 @@ export interface EventPageQuery {
 
 export interface EventPage {
   readonly records: readonly LogRecord[]
-  /** Where the next page begins: `after` in ascending, `before` in descending order. Null at the end. */
+  /** Start of the next page: `after` in ascending, `before` in descending order. Null at the end. */
   readonly nextSeq: number | null
 }
 
-/** Rows of one index that are compared with the other conditions before the page ends early. */
+/** Number of rows of one index that are checked against the other conditions before the page ends early. */
 export const EXAMINED_MAX = 5000
 
 const STEP = 500
 
-/** One page of the log, by indexes only. */
+/** One page of the log, read through indexes only. */
 export const readEventPage = async (log: EventLog, query: EventPageQuery): Promise<EventPage> => {
   const { after, before, type, source, order, limit } = query
   const refs = refsOfQuery(query)
@@ -36,21 +36,24 @@ export const readEventPage = async (log: EventLog, query: EventPageQuery): Promi
   const [about] = refs
   const index: Index = about === undefined ? (type === undefined ? {} : { types: [type] }) : { about }
   if (conditions > Object.keys(index).length) return searchIndex(log, query, index, refs)
-  // One more than the limit shows whether there is a next page.
+  // One row more than the limit shows whether there is a next page.
   return pageOf(await log.read({ after, before, ...index, order, limit: limit + 1 }), limit)
 }
 
 type Index = Pick<LogQuery, 'about' | 'types'>
 
-/** The rarest first: that one is looked up, the others are compared. */
+/** References in the order of their rarity. The rarest one is looked up, the others are compared. */
 const refsOfQuery = ({ about, source, symbol, type }: EventPageQuery): readonly string[] => [
   ...(about === undefined ? [] : [about]),
-  // Only signals are indexed by their author.
+  // Only signals are indexed by author.
   ...(source === undefined || type?.split('.')[0] !== 'signal' ? [] : [sourceRef(source)]),
   ...(symbol === undefined ? [] : [symbolRef(symbol)]),
 ]
 
-/** Reads one index and compares the other conditions. With few matches the page ends early: fewer items, and a next page. */
+/**
+ * Reads one index and compares the other conditions. With few matches the page ends early: it has fewer items and a
+ * next page.
+ */
 const searchIndex = async (
   log: EventLog,
   query: EventPageQuery,
@@ -89,12 +92,12 @@ const pageOf = (records: readonly LogRecord[], limit: number): EventPage => {
 }
 
 export interface SeqBounds {
-  /** Exclusive. */
+  /** Exclusive bound on seq. */
   readonly after?: number | undefined
   readonly before?: number | undefined
 }
 
-/** Bounds in time as bounds on seq: `recorded_at` grows with seq, so a binary search finds the place. */
+/** Converts bounds in time to bounds on seq: `recorded_at` grows with seq, so a binary search finds the place. */
 export const seqBoundsWithin = async (
   log: EventLog,
   { after, before }: SeqBounds,

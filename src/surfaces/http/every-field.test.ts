@@ -77,7 +77,7 @@ const headSeq = async (): Promise<number> => (await server.engine.log.head()).se
 const urlOf = ({ path, operation }: Endpoint): string =>
   path.replace(/\{\w+\}/, operation.operationId === 'appendToTraceSession' ? sessionId : 'p1')
 
-/** The faults of a settlement have a code of their own, the others are those of every request. */
+/** Expected refusal. A settlement has an error code of its own; all other operations share one. */
 const refusalOf = ({ operation }: Endpoint): object =>
   operation.operationId === 'settleKarma'
     ? { status: 400, code: 'karma.settlement_rejected' }
@@ -112,7 +112,7 @@ describe('every member of every body', () => {
           const before = await headSeq()
           const answer = await server.callRoot(endpoint.method, urlOf(endpoint), { body })
           const what = `${id} ${body.slice(0, 300)}`
-          // A value without meaning anywhere is refused before anybody asks what it is for.
+          // A value that is valid nowhere is refused before its purpose is checked.
           const expected = text === undefined ? refusalOf(endpoint) : { status: 422, code: 'request.invalid' }
           expect(saidOf(answer), what).toMatchObject(expected)
           const faults = answer.body['errors'] as Fault[]
@@ -189,7 +189,7 @@ describe('every parameter of every query and header', () => {
     const before = await headSeq()
     for (const { path, method, operation } of endpointsOf(document)) {
       for (const { name, in: place, schema } of operation.parameters ?? []) {
-        // A request id that is none is replaced, and these are only looked for.
+        // An invalid request id is replaced, and the other parameters are only searched for.
         if (place === 'path' || ['x-request-id', 'signal_type', 'since', 'last-event-id'].includes(name))
           continue
         if (name.startsWith('mcp-')) continue
@@ -230,7 +230,7 @@ describe('every parameter of every query and header', () => {
   })
 })
 
-/** What is wrong with a parameter, which is always text on the wire. */
+/** Invalid values of a parameter, which is always text on the wire, with their error types. */
 const wireFaultsOf = (schema: Schema): readonly { readonly value: string; readonly type: string }[] => {
   const { enum: values, type, format, minimum, maximum, maxLength } = schema
   if (values !== undefined) return ['', 'nope', '__proto__', String(values[0]).toUpperCase()].map(asEnumFault)

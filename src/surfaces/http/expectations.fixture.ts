@@ -22,7 +22,7 @@ export const expectCommonHeaders = (headers: Headers): void => {
   expect(headers.get('cache-control')).toBe('no-store')
 }
 
-/** A 422 whose only fault stands there. */
+/** Expects a 422 with a single fault at this place. */
 export const expectFault = (called: Called, loc: readonly string[], type: string, what = ''): void => {
   const { status, body } = called
   expect({ status, code: body['code'], errors: body['errors'] }, what).toMatchObject({

@@ -5,7 +5,7 @@ export interface FieldFault {
   readonly kind?: 'type'
   readonly value: unknown
   readonly type: string
-  /** JSON text that no value of ours could become: it stands where the value `<text>` is. */
+  /** JSON text that no JavaScript value serializes to. It replaces the value `<text>`. */
   readonly text?: string
 }
 

@@ -19,9 +19,9 @@ import type { Turns } from './turns.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the gate, before anything of the request is looked at. */
+    /** Set by the gate, before any other part of the request is read. */
     caller: Caller
-    /** The caller is over its rate, and the route decides by the body whether that counts. */
+    /** Set if the caller is over its rate, and the body decides whether the route refuses it. */
     overRate: Problem | null
   }
   interface FastifyContextConfig {
@@ -40,20 +40,20 @@ export interface GateDependencies {
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/
 
-/** The caller's own id of its request, if it is valid. */
+/** The caller's own request id, if it is valid. */
 export const givenRequestId = ({ headers }: IncomingMessage): string | null => {
   const given = headers['x-request-id']
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : null
 }
 
-/** How the audit names what was asked for: the path without prefix, query and trailing slash. */
+/** Name of the requested resource in the audit: the path without prefix, query and trailing slash. */
 export const resourceOf = (url: string): string => {
   const path = pathOf(url).replace(/\/+$/, '')
   const isBelowPrefix = path.startsWith(`${API_PREFIX}/`)
   return isBelowPrefix ? path.slice(API_PREFIX.length) : path || '/'
 }
 
-/** The path alone: no query, no host of an absolute address. */
+/** The path alone, without the query or the host of an absolute address. */
 const pathOf = (url: string): string => {
   const path = url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '')
   const end = path.search(/[?#]/)
@@ -71,10 +71,10 @@ export const prepareReply = (service: Service, request: FastifyRequest, reply: F
   if (service.readiness.isDraining) reply.header('connection', 'close')
 }
 
-/** Before anything else. Urgent requests do not wait behind those that came earlier. */
+/** Queues requests before all other hooks. Urgent requests do not wait behind earlier ones. */
 export const addTurns = (app: FastifyInstance, turns: Turns): void => {
   app.addHook('onRequest', (request, _reply, done) => {
-    // Where urgency depends on the body, the handler takes the turn.
+    // If the urgency depends on the body, the handler queues the request itself.
     if (request.routeOptions.config.endpoint?.isUrgent !== undefined) return done()
     return takeTurn(turns, request, done)
   })
@@ -82,11 +82,11 @@ export const addTurns = (app: FastifyInstance, turns: Turns): void => {
 
 export const takeTurn = (turns: Turns, { raw }: FastifyRequest, begin: () => void): void =>
   turns.take(() => {
-    // A client that hung up meanwhile gets no response.
+    // A client that disconnected meanwhile gets no response.
     if (!raw.socket.destroyed) begin()
   })
 
-/** Everything that is decided before a body is read: route and method, token, rate. In this order. */
+/** Checks that run before a body is read, in this order: route and method, token, rate. */
 export const addGate = ({ app, service, audit, isClosing, bodyTimeoutMs }: GateDependencies): void => {
   const rateLimit = new RateLimit()
   const refuse = async (reply: FastifyReply, refusal: Problem): Promise<FastifyReply> => {
@@ -109,14 +109,14 @@ export const addGate = ({ app, service, audit, isClosing, bodyTimeoutMs }: GateD
     const { config, url = '' } = request.routeOptions
     const { endpoint } = config
     if (endpoint === undefined && !url.startsWith(DOCS_PATH)) return refuse(reply, NOT_FOUND)
-    // What is public is answered whatever state the store is in.
+    // Public endpoints are answered whatever the state of the store.
     if (isProtected(endpoint, service)) await awaitNewestKeys(request, service)
     const refusal = refusalOf(endpoint, service, request, rateLimit)
     if (refusal !== null) {
       if (endpoint !== undefined) await recordDenial(refusal, endpoint, { service, audit }, request)
       return refuse(reply, refusal)
     }
-    // The type of a body that is ignored does not count; and an empty type is none.
+    // The type of an ignored body does not matter, and an empty type counts as none.
     if (endpoint?.body === undefined || request.headers['content-type'] === '') {
       delete request.headers['content-type']
     }
@@ -137,7 +137,7 @@ const HOST_DENIED = problem(
   'Without a token the Host header must be an address, localhost or the configured host',
 )
 
-/** On every route. Where no token is required, host and origin keep web pages of others out. */
+/** Checks every route. Where no token is required, host and origin keep foreign web pages out. */
 const hostRefusalOf = (
   { raw }: FastifyRequest,
   { configuration, insecureOk }: Pick<Service, 'configuration' | 'insecureOk'>,
@@ -163,14 +163,14 @@ const methodsAt = (app: FastifyInstance, path: string): readonly string[] =>
   METHODS.filter((method) => {
     const found = app.findRoute({ method, url: path })
     if (found === null || method !== 'HEAD') return found !== null
-    // Where GET has a path of its own without HEAD, a wider pattern that fits as well does not count.
+    // If GET has a route of its own without HEAD, a wider pattern that also matches does not count.
     const get = app.findRoute({ method: 'GET', url: path })
     return get !== null && isDeepStrictEqual(Object.keys(get.params), Object.keys(found.params))
   })
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'] as const
 
-/** Establishes the caller; null if it may go on. */
+/** Identifies the caller. Null if the request may continue. */
 const refusalOf = (
   endpoint: Route | undefined,
   service: Service,
@@ -182,21 +182,21 @@ const refusalOf = (
   request.caller = caller
   request.overRate = null
   if (auth.status === 'denied') {
-    // Somebody who is known and lacks a right is counted too, since denials are stored.
+    // An authenticated caller without the right is counted too, because denials are stored.
     const isKnown = statusOf(auth.problem.code) !== 401
     return (isKnown ? rateProblem(request, service, rateLimit) : null) ?? auth.problem
   }
   const { api } = service.configuration.current()
   if (endpoint?.refusesForeignOrigins === true && isForeignOrigin(request.headers, api)) return ORIGIN_DENIED
   const limited = rateProblem(request, service, rateLimit)
-  // What reduces risk is counted, and never refused for being too frequent.
+  // Requests that reduce risk are counted, but never refused for their rate.
   if (limited === null || endpoint?.reducesRisk === true) return null
   if (endpoint?.reducesRisk === undefined) return limited
   request.overRate = limited
   return null
 }
 
-/** Counts the request; null while the caller is within its rate. */
+/** Counts the request. Null if the caller is within its rate. */
 const rateProblem = (request: FastifyRequest, service: Service, rateLimit: RateLimit): Problem | null => {
   const perMinuteMax = service.configuration.current().api.rate_limit_per_minute
   if (perMinuteMax === 0) return null
@@ -213,7 +213,7 @@ const bucketOf = ({ caller: { kind, key }, ip }: FastifyRequest): string => {
   return key === null ? `token ${kind}` : `key ${key.name}`
 }
 
-/** Denied access is recorded; a client that is only too fast is not. */
+/** Records denied access. Exceeding the rate is not recorded. */
 const recordDenial = async (
   refusal: Problem,
   endpoint: Route,
@@ -232,7 +232,7 @@ const recordDenial = async (
     const from = { address: addressOf(request.ip), route, nowMs: steadyNowOf(service) }
     return audit.recordUnauthenticated(entry, from)
   }
-  // A web page of another host says nothing about the rights of its visitor.
+  // The request of a foreign web page shows nothing about the rights of its visitor.
   if (refusal.code.startsWith('auth.') && isDenialStored(service.engine, request.caller))
     await audit.record({ ...entry, ...keyNameOf(request.caller) }, null)
 }

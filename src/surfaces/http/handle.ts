@@ -42,15 +42,15 @@ export interface HandlerDependencies {
   readonly audit: AccessAudit
   readonly turns: Turns
   readonly handlerTimeoutMs: number
-  /** Compares every response with what the route promises. For tests: it costs a parse per response. */
+  /** Checks every response against the schema of the route. For tests: it costs a parse per response. */
   readonly checkResponses: boolean
 }
 
 const ABSENT: RequestBody = { status: 'absent' }
 
 /**
- * The body in the form that `validate` expects. The body of a route that takes none is not read. Bodies that arrive
- * together are parsed in turns, and what is urgent does not wait behind them: it is short.
+ * Parses the body into the form that `validate` expects. If the route takes no body, none is read. Bodies that arrive
+ * together are parsed in turns. Urgent ones do not wait behind them, because they are short.
  */
 export const bodyParser =
   (limits: BodyLimits, turns: Turns) =>
@@ -106,7 +106,7 @@ type Validated =
   | { readonly status: 'valid'; readonly input: RequestInput }
   | { readonly status: 'invalid'; readonly problem: Problem }
 
-/** Checks outside data once, and reports all faults at once. */
+/** Checks outside data once, and reports all errors at once. */
 const validate = (route: Route, request: FastifyRequest, service: Service): Validated => {
   const received = (request.body as RequestBody | undefined) ?? ABSENT
   if (received.status === 'refused') return { status: 'invalid', problem: received.problem }
@@ -124,7 +124,7 @@ const validate = (route: Route, request: FastifyRequest, service: Service): Vali
   return { status: 'valid', input: { ...given, caller, requestId, ownAddress, traceId, execute } }
 }
 
-/** What the audit says of a request that was let through. */
+/** Audit entry of an allowed request. */
 const entryOf = ({ url, id, caller }: FastifyRequest, action: 'read' | 'write'): AccessEntry => ({
   ...keyNameOf(caller),
   resource: resourceOf(url),
@@ -156,7 +156,7 @@ const TRACE_HEADER = 'x-trace-id'
 
 const traceIdSchema = plainText()
 
-/** Null for an absent header, and for one that is not valid; the latter is a fault. */
+/** Null for an absent header and for an invalid one, which is also reported as a fault. */
 const traceIdOf = (header: string | string[] | undefined, faults: Fault[]): string | null => {
   const traceId = typeof header === 'string' ? utf8Text(header) : undefined
   if (traceId === undefined) return null
@@ -209,7 +209,10 @@ const run = async (
   return done.value
 }
 
-/** After the effect and before the response: writes that changed something, refusals by the kill switch, reads if configured. */
+/**
+ * Audits after the effect and before the response: writes that changed something, refusals by the kill switch, and
+ * reads if configured.
+ */
 const auditResult = async (
   route: Route,
   result: RouteResult,
@@ -239,7 +242,7 @@ const assertPromised = (route: Route, result: Success): void => {
   if (result.form === 'text' && result.contentType !== JSON_TYPE) return
   const text = result.form === 'text' ? result.text : JSON.stringify(result.body)
   const body: unknown = JSON.parse(text)
-  // Parsing leaves out members that the schema does not name.
+  // Parsing removes members that the schema does not name.
   const other = route.otherResponses?.find(({ status }) => status === result.status)
   if (!isDeepStrictEqual((other?.content?.schema ?? route.response).parse(body), body))
     throw new Error(`the response of ${route.operationId} does not match its schema`)

@@ -11,7 +11,7 @@ import type { StreamHub } from './stream/hub.ts'
 import type { Verification } from './verification.ts'
 
 export interface Metrics {
-  /** `route` is the pattern, not the path: its values are few. */
+  /** `route` is the pattern, not the path, so that the label has few values. */
   observe(request: {
     readonly method: string
     readonly route: string
@@ -47,7 +47,7 @@ export const createMetrics = (
     buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30],
     registers,
   })
-  /** Read when the metrics are asked for; a series that is not read any more disappears. */
+  /** A gauge whose values are read on each scrape. A series that is no longer returned disappears. */
   const gauge = (name: string, help: string, labelNames: string[], read: () => readonly Sample[]): void => {
     const collect = function (this: Gauge): void {
       this.reset()
@@ -57,14 +57,14 @@ export const createMetrics = (
   }
   const plainGauge = (name: string, help: string, read: () => number): void =>
     gauge(name, help, [], () => [[{}, read()]])
-  /** Of this process's feed; a process without one has no series. */
+  /** A gauge of this process's feed. A process without a feed has no series. */
   const feedGauge = (name: string, help: string, read: (status: FeedReport) => number | null): void =>
     gauge(name, help, ['feed'], () => {
       const status = feedStatus()
       const value = status && read(status)
       return status === null || value === null ? [] : [[{ feed: status.feed }, value]]
     })
-  /** Counted by the log, so that restarts and other processes do not matter. */
+  /** A counter that reads the log, so that it covers restarts and other processes. */
   const counter = (
     name: string,
     help: string,
@@ -104,7 +104,7 @@ export const createMetrics = (
       engine.state.trading.orders.open.count((order) => order.status === status),
     ]),
   )
-  // One series per producer and health, so that an alert can name the health it is about.
+  // One series per producer and health, so that an alert can name the health.
   gauge('svc_producer_health', '1 for the current health of a producer', ['producer', 'health'], () => {
     const rules = configuration.current().karma
     const producers = viewProducerStatus(engine.state, { now: isoNow(clock), rules })
@@ -153,7 +153,7 @@ let observed: Registry | undefined
 
 const OPEN_STATUSES = ['submitting', 'open', 'partial', 'unknown'] as const
 
-/** Null while the store does not answer: the last counts stand, and the other metrics are needed most then. */
+/** Null while the store does not answer: the last counts stay, because the other metrics are most needed then. */
 const countsOf = async (engine: Engine): Promise<ReadonlyMap<string, number> | null> => {
   try {
     return await engine.log.countByDomain()

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { TestServer } from './test-server.fixture.ts'
 
-/** JSON Schema, as far as our document uses it. */
+/** The part of JSON Schema that our document uses. */
 export interface Schema {
   readonly $ref?: string
   readonly type?: string | readonly string[]
@@ -62,7 +62,7 @@ export interface OpenApiDocument {
   }
 }
 
-/** An operation with the place where it is found. */
+/** An operation with its path and method. */
 export interface Endpoint {
   readonly path: string
   readonly method: string
@@ -91,14 +91,14 @@ export const bodyExampleOf = ({ operation }: Endpoint): unknown =>
 
 export type FaultFinder = (schema: Schema, value: unknown) => string | null
 
-/** Says what is wrong with a value by the document's own schemas; null if nothing is. */
+/** Finds the fault of a value by the document's own schemas. Null if it has none. */
 export const faultFinder = ({ components }: OpenApiDocument): FaultFinder => {
   const known = new Map<string, z.ZodType>()
   const parserOf = (schema: Schema): z.ZodType => {
     const text = JSON.stringify({ ...schema, $defs: schemasUnder(schema, components.schemas) })
     const local = text
       .replaceAll('"#/components/schemas/', '"#/$defs/')
-      // Patterns of JSON Schema know Unicode classes; zod reads them without.
+      // Patterns of JSON Schema support Unicode classes; zod reads them without.
       .replaceAll(String.raw`\\p{Cc}`, String.raw`\\u0000-\\u001f\\u007f-\\u009f`)
     return z.fromJSONSchema(JSON.parse(local) as Parameters<typeof z.fromJSONSchema>[0])
   }
@@ -111,7 +111,7 @@ export const faultFinder = ({ components }: OpenApiDocument): FaultFinder => {
   }
 }
 
-/** Those that a schema refers to, directly or by way of others: a parser of all of them takes long to make. */
+/** The schemas that a schema refers to, directly or indirectly: building a parser for all schemas takes long. */
 const schemasUnder = (
   schema: Schema,
   schemas: Readonly<Record<string, Schema>>,
@@ -135,7 +135,7 @@ export interface Received {
   readonly text: string
 }
 
-/** What an answer has that the document does not promise; null if nothing. */
+/** The part of an answer that the document does not describe; null if there is none. */
 export const undocumented = (
   { operation }: Endpoint,
   { status, headers, text }: Received,

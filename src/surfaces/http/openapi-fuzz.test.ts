@@ -19,10 +19,10 @@ import { ROUTES } from './routes/all.ts'
 import { sha256Hex } from '../../engine/sha256.ts'
 import { OPERATOR_TOKEN, startTestServer, TOKEN, type TestServer } from './test-server.fixture.ts'
 
-/** SVC_FUZZ_REQUESTS=50000 for more. */
+/** Set SVC_FUZZ_REQUESTS=50000 for more requests. */
 const ASKED_FOR = Number(process.env['SVC_FUZZ_REQUESTS'] ?? 0)
 const REQUESTS = Math.max(volume({ normal: 800, full: 4000 }), ASKED_FOR)
-/** Rounds of additional requests for endpoints that chance did not reach. */
+/** Rounds of additional requests for endpoints that the random requests did not reach. */
 const EXTRA_ROUNDS = 20
 const PER_ROUND = 50
 
@@ -39,7 +39,7 @@ beforeAll(async () => {
   const document = await readDocument(server)
   endpoints = endpointsOf(document)
   faultIn = faultFinder(document)
-  // The keys that decide who may come in, how often and how many, stay as they are.
+  // Settings of access and rate limits stay as they are.
   const {
     api: _api,
     stream: _stream,
@@ -98,10 +98,10 @@ const namesThatExist = async (): Promise<readonly string[]> => {
     const isOver = ({ status }: Record<string, unknown>): boolean =>
       status !== 'queued' && status !== 'running'
     const read = async () => (await server.call('GET', `/${path}/${String(run['id'])}`)).body
-    // A busy machine takes as long as it takes: only the limit of the hook ends the wait.
+    // A busy machine may take long: only the limit of the hook ends the wait.
     let now = await read()
     for (; !isOver(now); now = await read()) await sleep(20)
-    // Its error stands beside the status, so that a run that fails says why.
+    // The error is compared together with the status, so that a failed run shows its reason.
     expect({ status: now.status, error: now.error }).toEqual({ status: 'done', error: null })
     return run
   }
@@ -116,11 +116,11 @@ const namesThatExist = async (): Promise<readonly string[]> => {
   const session = await made('/trace/sessions', {})
   const submission = { event_type: 'signal.curator.v1', node_id: 'n1' }
   const signal = await made('/signals/submit', submission)
-  // Few requests make few signals by chance.
+  // Few random requests make few signals.
   for (let more = 0; more < volume({ normal: 5, full: 0 }); more += 1)
     await made('/signals/submit', submission)
   const cycle = await made('/brain/run', {})
-  // Short, and only one at once: what is run beside the tests is not what they are about.
+  // A short range and one run at a time: background runs are not the subject of these tests.
   const range = { symbol: 'BTC', from: '2026-01-05', to: '2026-01-06' }
   const run = await ended('backtests', await made('/backtests', { ...range, strategy: 'hold' }))
   const sweep = await ended(
@@ -151,7 +151,7 @@ const send = async ({ method, path, headers, body }: WireRequest): Promise<Recei
 
 const INSIDE = /\bat [^\s"]+ \([^)]+:\d+:\d+\)|node_modules|\/src\/\w+|\.ts:\d+|file:\/\/|SQLITE_|ECONN/
 
-/** Who changes the configuration is told which file holds it. */
+/** True for operations that must not show paths. Only the response to a change of the configuration names its file. */
 const isOutside = ({ operation }: Endpoint): boolean => operation.operationId !== 'changeConfiguration'
 
 const complaintsAbout = (endpoint: Endpoint, received: Received): readonly string[] => {
@@ -166,8 +166,8 @@ const complaintsAbout = (endpoint: Endpoint, received: Received): readonly strin
   ].filter((complaint) => complaint !== null)
 }
 
-// Nothing opens a position here, so there is none to see or close, no intent to judge and nothing to settle. A sweep needs
-// values that chance does not find.
+// No position is opened here, so there is none to read or close, no intent to approve and nothing to settle. A sweep
+// needs values that random requests do not contain.
 const UNREACHABLE = new Set([
   'approveIntent',
   'cancelOrder',
@@ -180,20 +180,20 @@ const UNREACHABLE = new Set([
   'startSweep',
 ])
 
-/** What is not made yet, or removed already, can be reached by nobody. */
+/** Creating operations come first and deleting ones last: an item can be reached only in between. */
 const makersFirst = (one: Endpoint, other: Endpoint): number => turnOf(one) - turnOf(other)
 
 const turnOf = ({ method }: Endpoint): number => (method === 'POST' ? 0 : method === 'DELETE' ? 2 : 1)
 
-/** There is more to say to those who ask for more. */
+/** Operations with more parameters get more requests. */
 const shareOf = ({ operation: { parameters = [], requestBody } }: Endpoint): number =>
   requestBody === undefined && parameters.every((parameter) => parameter.in === 'header') ? 1 : 6
 
-/** Of its own, so that another endpoint more does not deal all others new requests. */
+/** A seed of its own for each operation, so that adding an endpoint does not change the requests of all others. */
 const seedOf = (operationId: string): number =>
   (runSeed() + parseInt(sha256Hex(operationId).slice(0, 7), 16)) % 2 ** 31
 
-/** Sends it, looks whether the answer is that of the document, and gives its status. */
+/** Sends the request, checks the answer against the document, and returns its status. */
 const answered = async (endpoint: Endpoint, request: WireRequest): Promise<number> => {
   const received = await send(request)
   const { operationId } = endpoint.operation
@@ -201,7 +201,7 @@ const answered = async (endpoint: Endpoint, request: WireRequest): Promise<numbe
   return received.status
 }
 
-/** What was begun by chance may be a long run: it would take as much of the machine as all requests. */
+/** A randomly submitted run may be long, and would use as much of the machine as all requests. */
 const cancelRuns = async (): Promise<void> => {
   for (const path of ['/backtests', '/sweeps']) {
     const { items } = (await server.call('GET', path)).body as {
@@ -244,7 +244,7 @@ describe('whatever is made of the document', () => {
       await cancelRuns()
     }
     expect(sent).toBeGreaterThanOrEqual(REQUESTS)
-    // Chance reached every endpoint itself, and not only the checks before it.
+    // Random requests reached every endpoint itself, and not only the checks before it.
     for (const [operationId, statuses] of seen) {
       if (mayBeReached(operationId))
         expect(isReached(statuses), `${operationId} ${[...statuses].join()}`).toBe(true)

@@ -22,7 +22,7 @@ export interface RequestWorld {
   readonly lucky: readonly string[]
   /** Bodies of operations whose document says only that they are objects. */
   readonly bodies: Readonly<Record<string, Schema>>
-  /** Words that lead to another route when they stand in a path. */
+  /** Path segments that lead to another route. */
   readonly fixedSegments: ReadonlySet<string>
 }
 

@@ -38,7 +38,7 @@ const operations = () => endpointsOf(document)
 const operationOf = (method: string, url: string): Operation | undefined =>
   document.paths[url.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
 
-/** Nothing owes karma, no intent waits, nothing is open or held back. */
+/** Operations without an item to act on: no karma is owed, no intent waits, nothing is open or held back. */
 const NOTHING_THERE = new Set([
   'openTraceSession',
   'approveIntent',
@@ -151,7 +151,7 @@ describe('the OpenAPI document', () => {
     const source = JSON.stringify(document)
     const found = await lintFromString({ source, config, absoluteRef: '/openapi.json' })
     expect(found.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([])
-    // It does look.
+    // Counter-check: the linter finds a duplicate operationId.
     const broken = source.replace('"operationId":"getHealth"', '"operationId":"getRegime"')
     expect(await lintFromString({ source: broken, config, absoluteRef: '/openapi.json' })).toMatchObject([
       { ruleId: 'operation-operationId-unique' },

@@ -6,29 +6,29 @@ import { isoNow } from '../../engine/iso-now.ts'
 import type { HttpDependencies } from './dependencies.ts'
 import { withinTime } from './time-limit.ts'
 
-/** Why requests should go to another process for now. */
+/** Reason to send requests to another process for now. */
 export type NotReady = 'starting' | 'draining' | 'store_unavailable'
 
 export interface ReadinessDependencies {
   readonly log: Pick<EventLog, 'head'>
-  /** Whether nothing can be stored any more. */
+  /** True if nothing can be stored any more. */
   readonly isLost: () => boolean
   readonly isStarting: () => boolean
 }
 
-/** Why this process cannot decide trades for now. */
+/** Reason why this process cannot decide trades for now. */
 export type NotTrading = NotReady | 'not_leading' | 'no_price'
 
 export interface TradeReadiness {
-  /** Empty when trades can be decided. */
+  /** Empty if trades can be decided. */
   readonly reasons: readonly NotTrading[]
-  /** The reasons as a sentence for people. */
+  /** The reasons as a sentence for the user. */
   readonly detail: string
 }
 
 /**
  * Whether a submission or a cycle can lead to a trade: the process is ready, leads if it may, and has a recent price of
- * every symbol that the brain looks at. Without a feed no price is waited for.
+ * every symbol of the universe. Without a feed no price is required.
  */
 export const tradeReadiness = async (
   service: Pick<HttpDependencies, 'engine' | 'configuration' | 'clock' | 'mayLead' | 'leads'>,
@@ -62,13 +62,13 @@ const unpricedSymbols = ({
   return settings.universe.symbols.filter((symbol) => mark(canonicalSymbol(symbol)) === null)
 }
 
-/** Whoever asked within this time will see that the service is draining. */
+/** A client that polled within this time will poll again and see that the service is draining. */
 const ASKED_WITHIN_MS = 30_000
-/** Everybody may ask, so the store is asked less often. */
+/** The endpoint is public, so the store is queried at this interval at most. */
 const STORE_CHECK_MS = 250
 const STORE_TIMEOUT_MS = 1000
 
-/** What a load balancer asks for. */
+/** Readiness for load balancers. */
 export class Readiness {
   readonly #dependencies: ReadinessDependencies
   #askedMs = Number.NEGATIVE_INFINITY
@@ -83,7 +83,7 @@ export class Readiness {
     return this.#drainingSinceMs !== null
   }
 
-  /** Empty when requests are welcome. */
+  /** Empty if requests are welcome. */
   async reasons(): Promise<readonly NotReady[]> {
     this.#askedMs = performance.now()
     const reasons: NotReady[] = []
@@ -94,8 +94,8 @@ export class Readiness {
   }
 
   /**
-   * From now on not ready, while requests are still answered. Resolves when a load balancer has had `forMs` to notice;
-   * at once where none has asked.
+   * Reports not ready from now on, while requests are still answered. Resolves after `forMs`, so that load balancers
+   * can notice. Resolves at once if none has polled recently.
    */
   async drain(forMs: number): Promise<void> {
     const nowMs = performance.now()
@@ -115,7 +115,7 @@ export class Readiness {
       const head = this.#dependencies.log.head()
       return (await withinTime(head, STORE_TIMEOUT_MS, () => undefined)).status === 'done'
     } catch {
-      // Whatever the reason: requests fail with it too, and say more.
+      // The reason is not needed here: requests fail with it too, and report more.
       return false
     }
   }

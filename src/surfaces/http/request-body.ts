@@ -26,7 +26,7 @@ const DISCARDED_BYTES_MAX = 16 * 1024 * 1024
 
 interface ReadOptions {
   readonly form?: 'parsed' | 'raw'
-  /** Waited for before what was received is parsed, which takes long for so many bytes. */
+  /** Awaited before the received bytes are parsed, because parsing many bytes takes long. */
   readonly untilTurn?: (bytes: number) => Promise<void>
 }
 

@@ -7,27 +7,27 @@ import { isBare, PROBLEM_TYPE, problem, problemText, statusOf, titleOf, type Pro
 
 export const JSON_TYPE = 'application/json'
 
-/** What a handler returns. `Body` is the shape that the route promises. */
+/** Result of a handler. `Body` is the shape that the route promises. */
 export type RouteResult<Body = unknown> = Success<Body> | Refused | StreamResult
 
 export type Success<Body = unknown> = Content<Body> & SuccessInfo
 
 type Content<Body> =
   | { readonly form: 'value'; readonly body: Body }
-  /** Finished text, for responses that are put together from stored text. */
+  /** Finished text, for responses that are assembled from stored text. */
   | { readonly form: 'text'; readonly text: string; readonly contentType: string }
   | { readonly form: 'empty' }
 
 interface SuccessInfo {
   readonly kind: 'success'
-  /** Where it is not that of the route. */
+  /** HTTP status, if it differs from the route's. */
   readonly status?: number
   readonly headers: Readonly<Record<string, string>>
-  /** A write that changed nothing: nothing was stored, so nothing is audited. */
+  /** True for a write that changed nothing: nothing was stored, so nothing is audited. */
   readonly unchanged: boolean
-  /** The audit entry was stored together with the write. */
+  /** True if the audit entry was stored together with the write. */
   readonly isAudited: boolean
-  /** What the audit calls this one request, where the route alone does not say. */
+  /** Action of this request in the audit, if the route alone does not determine it. */
   readonly action?: 'read' | 'write'
 }
 
@@ -39,7 +39,7 @@ export interface Refused {
 /** The response stays open while the client is connected. Only for routes with `streams`. */
 export interface StreamResult {
   readonly kind: 'stream'
-  /** Takes the connection over, or says why not and leaves it untouched. */
+  /** Takes the connection over, or returns the reason for not doing so and leaves it untouched. */
   readonly open: (connection: StreamConnection) => Problem | null
 }
 
@@ -47,16 +47,16 @@ export interface StreamResult {
 export interface StreamConnection {
   readonly response: ServerResponse
   readonly requestId: string
-  /** Whether the response is sent in chunks of HTTP/1.1. */
+  /** True if the response is sent in chunks of HTTP/1.1. */
   readonly isChunked: boolean
-  /** Sends status 200, the headers that every response has, these, and the first bytes. */
+  /** Sends status 200, the standard headers, the given headers, and the first bytes. */
   readonly begin: (headers: Readonly<Record<string, string>>, first: Buffer) => void
   readonly onClosed: (listener: () => void) => void
   /** Caller that opened the stream. */
   readonly holder: Holder
-  /** Opened with an access key, which ends at its time or when it is revoked. */
+  /** True if it was opened with an access key, which expires or can be revoked. */
   readonly isKeyed: boolean
-  /** Whether the token that opened it is still valid. */
+  /** True while the token that opened it is valid. */
   readonly isAuthorized: () => boolean
 }
 
@@ -95,7 +95,7 @@ export const refused = (...args: Parameters<typeof problem>): Refused => refused
 
 export const refusedWith = (refusal: Problem): Refused => ({ kind: 'refused', problem: refusal })
 
-/** What was looked for, or why there is none. */
+/** The item that was found, or a refusal if it is null. */
 export const okOr = <const Body>(
   body: Body | null,
   code: ProblemCode,

@@ -14,12 +14,12 @@ import type { ProgressStreams, RunStreams } from './stream/progress.ts'
 import type { StreamHub } from './stream/hub.ts'
 import type { Verification } from './verification.ts'
 
-/** What handlers can use: what the server was given, and what it keeps itself. */
+/** Dependencies of handlers: those given to the server, and those it creates itself. */
 export interface Service extends HttpDependencies {
   readonly metrics: Metrics
   readonly readiness: Readiness
   readonly verification: Verification
-  /** Whether the newest events verify, as of a moment ago. */
+  /** True if the newest events verified a moment ago. */
   readonly recentChainOk: () => Promise<boolean>
   readonly streams: StreamHub
   readonly progressStreams: ProgressStreams
@@ -28,7 +28,7 @@ export interface Service extends HttpDependencies {
   readonly openApiText: () => Promise<string>
 }
 
-/** What a request consists of once it is validated. */
+/** A validated request. */
 export interface RequestInput<Params = unknown, Query = unknown, Headers = unknown, Body = unknown> {
   readonly params: Params
   readonly query: Query
@@ -36,28 +36,34 @@ export interface RequestInput<Params = unknown, Query = unknown, Headers = unkno
   readonly body: Body
   readonly caller: Caller
   readonly requestId: string
-  /** Where its connection arrived. */
+  /** Local address on which the connection arrived. */
   readonly ownAddress: string
   /** From `X-Trace-Id`; becomes `trace_id` of the events that the request writes. */
   readonly traceId: string | null
   readonly execute: Execute
 }
 
-/** Executes a command for the request: its refusal as a problem, or what `bodyOf` makes of the stored events. */
+/**
+ * Executes a command for the request. Returns its refusal as a problem, or the result of `bodyOf` for the stored
+ * events.
+ */
 export type Execute = <Body>(
   command: Command,
   bodyOf: (events: readonly Stamped[]) => Body | Promise<Body>,
   options?: {
-    /** Instead of that of the request. */
+    /** Replaces the trace id of the request. */
     readonly traceId?: string
     /** Stores the audit entry together with the events, with this reason. */
     readonly auditedAs?: { readonly reason: string | null }
-    /** Sent when the command had been executed before. */
+    /** Headers that are sent when the command had been executed before. */
     readonly replayHeaders?: Readonly<Record<string, string>>
   },
 ) => Promise<RouteResult<Body>>
 
-/** One endpoint besides its method, path and need: validation, documentation and types all come from here. */
+/**
+ * Specification of an endpoint without its method, path and need. Validation, documentation and types all derive from
+ * it.
+ */
 interface RouteSpec<
   Params extends z.ZodType,
   Query extends z.ZodType,
@@ -66,41 +72,44 @@ interface RouteSpec<
   Response extends z.ZodType,
   Input = RequestInput<z.output<Params>, z.output<Query>, z.output<Headers>, z.output<Body>>,
 > {
-  /** The path stands outside of `/api/v1`. */
+  /** Places the path outside of `/api/v1`. */
   readonly atRoot?: true
-  /** Makes a protected endpoint public while the configuration says so. */
+  /** Makes a protected endpoint public while this returns true for the configuration. */
   readonly publicWhile?: (configuration: Configuration) => boolean
-  /** What the audit calls it; by default `read` where that is all a caller needs. */
+  /** Action in the audit. Default: `read` if the endpoint needs only that right. */
   readonly action?: 'read' | 'write'
   readonly summary: string
   readonly description?: string
   readonly params?: Params
   readonly query?: Query
   readonly headers?: Headers
-  /** Without it any body is ignored. An optional one may be left out. */
+  /** Schema of the body. Without a schema any body is ignored. An optional body may be left out. */
   readonly body?: Body
-  /** The handler is then given the bytes, and reports itself what is wrong with them. */
+  /** Gives the handler the raw bytes. It reports their errors itself. */
   readonly bodyIsRaw?: true
   /** Refuses web pages of other hosts, whatever token they send. */
   readonly refusesForeignOrigins?: true
   readonly response: Response
-  /** A response for the documentation. Every endpoint has one: see openapi.test.ts. */
+  /** An example response for the documentation. Every endpoint has one: see openapi.test.ts. */
   readonly example?: DeepReadonly<z.input<Response>>
   readonly responseType?: string
   readonly successStatus?: number
-  /** The response stays open: there is no HEAD, and it is measured when it begins. */
+  /** The response stays open: HEAD is not supported, and the duration is measured at its start. */
   readonly streams?: true
-  /** Responses besides its success and its problems. */
+  /** Responses other than its success and its problems. */
   readonly otherResponses?: readonly OtherResponse[]
-  /** Besides those that every endpoint, or every endpoint of its kind, can answer. */
+  /** Problems other than those that every endpoint, or every endpoint of its kind, can return. */
   readonly problems?: readonly ProblemCode[]
-  /** Does not wait for its turn behind other requests. Where it depends on the body, that is read first. */
+  /** Exempts requests from queueing behind others. A function is called after the body was read. */
   readonly isUrgent?: true | ((input: Input) => boolean)
-  /** Is never refused for being too frequent. Where it depends on the body, that is read first. */
+  /** Exempts requests from the rate limit. A function is called after the body was read. */
   readonly reducesRisk?: true | ((input: Input, service: Service) => boolean)
-  /** In whose name a write is made; null = in nobody's. Without it no key that is bound to an author may make it. */
+  /**
+   * Author of a write; null for a write without an author. Without this member no key that is bound to an author may
+   * call the route.
+   */
   readonly author?: (input: Input) => KeyAuthor | null | undefined
-  /** Requests that may take as long as they need. */
+  /** True for requests without a time limit. */
   readonly mayTakeLong?: (input: Input) => boolean
   readonly handler: (
     input: Input,
@@ -115,7 +124,7 @@ export interface OtherResponse {
   readonly content: { readonly schema: z.ZodType; readonly example: Json } | null
 }
 
-/** Stops at free-form objects: the type of JSON is recursive without end. */
+/** Stops at free-form objects, because the type of JSON is endlessly recursive. */
 type DeepReadonly<T> = T extends object
   ? string extends keyof T
     ? Readonly<T>
@@ -171,6 +180,6 @@ export const actionOf = ({ needs, action }: Route): 'read' | 'write' =>
 
 export const bodyIsOptional = ({ body }: Route): boolean => body instanceof z.ZodOptional
 
-/** What a caller needs under this configuration. */
+/** Right that a caller needs under this configuration. */
 export const needOf = ({ needs, publicWhile }: Route, configuration: Configuration): Need =>
   publicWhile?.(configuration) === true ? 'public' : needs

@@ -110,7 +110,7 @@ describe('a shutdown', () => {
       socket.write(begin)
       return socket
     }
-    // Accepted before the others, which hear of it.
+    // Accepted before the other two: their responses show that it was accepted.
     const begun = opened('POST /api/v1/kill').resume()
     const head =
       'POST /api/v1/kill-switch HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 9\r\n'

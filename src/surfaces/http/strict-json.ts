@@ -10,7 +10,7 @@ const FAULTS_MAX = 100
 export type StrictJson =
   | { readonly status: 'parsed'; readonly value: unknown }
   | { readonly status: 'malformed'; readonly detail: string }
-  /** More values than anybody needs: not parsed. */
+  /** More values than any request needs. The text is not parsed. */
   | { readonly status: 'oversized'; readonly faults: readonly Fault[] }
   /** JSON, but with values that have no meaning here. */
   | { readonly status: 'invalid'; readonly value: unknown; readonly faults: readonly Fault[] }

@@ -5,7 +5,7 @@ import { okText } from './results.ts'
 import { route, routes } from './route.ts'
 import { startTestServer } from './test-server.fixture.ts'
 
-/** More than any connection takes while its client does not read. */
+/** More bytes than a connection buffers while its client does not read. */
 const LARGE = 'x'.repeat(32 * 1024 * 1024)
 
 const largeRoutes = routes('Test', {
@@ -24,7 +24,7 @@ it('a client that does not take its response is cut', async () => {
   socket.pause()
   socket.write('GET /api/v1/large HTTP/1.1\r\nHost: x\r\n\r\n')
   const isCut = (): boolean => {
-    // What is written to a connection that the server has left ends it here, too.
+    // Writing to a connection that the server has closed also ends it here.
     socket.write('\r\n')
     return socket.destroyed
   }

@@ -35,7 +35,7 @@ export interface TestServerOptions extends HttpServerOptions {
   readonly log?: EventLog
   readonly engineLimits?: Partial<EngineLimits>
   readonly insecureOk?: boolean
-  /** Sets the operator token, and calls with it unless told otherwise. */
+  /** Sets the operator token, and sends it with every call by default. */
   readonly asOperator?: true
   readonly dependencies?: Partial<HttpDependencies>
 }

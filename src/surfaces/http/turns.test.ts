@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { Turns } from './turns.ts'
 
-/** Work that takes so long, and what was done when, by turns of the loop. */
+/** Tasks that take a given time, and a record of the tasks done in each turn of the event loop. */
 const fixture = (turnMs: number) => {
   const done: string[] = []
   let nowMs = 0
@@ -14,7 +14,7 @@ const fixture = (turnMs: number) => {
         done.push(name)
         nowMs += takesMs
       }),
-    /** Work that goes on after its first part, as all requests do. */
+    /** A task that continues after its first part, as all requests do. */
     askInParts: (name: string, takesMs: number) =>
       turns.take(() => {
         done.push(name)
@@ -25,7 +25,7 @@ const fixture = (turnMs: number) => {
   }
 }
 
-/** What each turn of the loop did, until nothing is left to do. */
+/** The tasks done in each turn of the loop, until none is left. */
 const turnsOf = async (done: string[]): Promise<readonly string[]> => {
   const seen: string[] = [done.splice(0).join(' ')]
   for (let idle = 0; idle < 3;) {

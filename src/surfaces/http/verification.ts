@@ -2,28 +2,28 @@ import type { IntegrityReport } from '../../engine/integrity/report.ts'
 import type { VerifyProgress } from '../../engine/integrity/verify.ts'
 import type { IntegrityCheck, IntegrityRequest } from './dependencies.ts'
 
-/** A verification that was asked for, by one caller or by many. */
+/** A requested verification, shared by one or more callers. */
 export interface VerificationJob {
   readonly id: string
   readonly mode: IntegrityRequest['mode']
-  /** How many of the newest events `fast` checks. */
+  /** Number of the newest events that `fast` checks. */
   readonly n: number
   readonly status: 'waiting' | 'running' | 'done' | 'failed'
   readonly progress: VerifyProgress | null
-  /** Set once it is done. */
+  /** Set when the job is done. */
   readonly report: IntegrityReport | null
   readonly result: Promise<IntegrityReport>
 }
 
-/** Finished jobs that can still be asked for. */
+/** Number of finished jobs that are kept for lookup. */
 const FINISHED_MAX = 20
 
-/** So few of the newest events take milliseconds: they are not a job, and do not wait behind one. */
+/** Up to this many of the newest events take milliseconds. Checking them is no job, and does not wait behind one. */
 export const QUICK_EVENTS_MAX = 1000
 
 /**
- * Runs verifications, one at a time, and beside them checks of a few of the newest events, one at a time as well: what
- * callers ask for makes no more work than one of them would.
+ * Runs one verification at a time, and beside it one check of a few of the newest events at a time. Many callers
+ * therefore cause no more work than one.
  */
 export class Verification {
   readonly #check: IntegrityCheck
@@ -60,7 +60,7 @@ export class Verification {
     return this.#chainOk
   }
 
-  /** The job under way; null while none is. */
+  /** The running job, or null. */
   get running(): VerificationJob | null {
     return this.#jobs.running
   }
@@ -71,18 +71,18 @@ export class Verification {
     return jobs.find((job) => job.id === id) ?? null
   }
 
-  /** Calls back on every step of every job. Returns how to stop. */
+  /** Calls the listener on every step of every job. Returns a function that removes the listener. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** A few of the newest events: at once, beside a job. */
+  /** Checks a few of the newest events at once, beside a running job. */
   verifyNewest(n: number): Promise<IntegrityReport> {
     return this.#quick.ask({ mode: 'fast', n }, () => '').result
   }
 
-  /** The job that verifies what is asked for, a new one or one that others asked for. */
+  /** The job for the request: a new one, or one that other callers requested. */
   ask(request: IntegrityRequest): VerificationJob {
     return this.#jobs.ask(request, this.#newId)
   }
@@ -92,7 +92,7 @@ export class Verification {
     onProgress?: (progress: VerifyProgress) => void,
   ): Promise<IntegrityReport> {
     const found = await this.#check.verify({ mode, n }, onProgress)
-    // A check of the newest events says nothing about older ones.
+    // A check of the newest events shows nothing about older ones.
     if (!found.ok || found.mode === 'full') this.#chainOk = found.ok
     return found
   }
@@ -104,17 +104,17 @@ export class Verification {
 
 type Mutable<T> = { -readonly [Member in keyof T]: T[Member] }
 
-/** `n` grows while it waits, by what others ask for. */
+/** `n` grows while the job waits, with the requests of other callers. */
 type Job = Mutable<VerificationJob>
 
 /**
- * Jobs that run one after the other. Whoever asks for what runs or waits already shares it; a waiting check of the newest
- * events takes the largest number that was asked for.
+ * Jobs that run one after the other. A caller whose request is covered by the running or a waiting job shares that job.
+ * A waiting check of the newest events uses the largest number requested.
  */
 class Line {
   running: Job | null = null
   waiting: readonly Job[] = []
-  /** Ends with the last job that was asked for. */
+  /** Settles with the last requested job. */
   #newest: Promise<unknown> = Promise.resolve()
   readonly #verify: (job: Job) => Promise<IntegrityReport>
   readonly #onEnded: (job: Job) => void
@@ -141,7 +141,7 @@ class Line {
       report: null,
       result: this.#newest.then(() => this.#run(job)),
     }
-    // Whoever waits for it gets the failure; if nobody does any more, the job shows it.
+    // Callers that wait for the job receive its failure. Without callers, the job itself shows it.
     this.#newest = job.result.catch(() => undefined)
     this.waiting = [...this.waiting, job]
     return job

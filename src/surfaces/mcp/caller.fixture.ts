@@ -3,7 +3,7 @@ import { CAPABILITIES_MEMBER, REVISION_MEMBER } from './protocol.ts'
 
 type Headers = Readonly<Record<string, string>>
 
-/** What a caller of revision 2026-07-28 says in every request. */
+/** Metadata that a caller of revision 2026-07-28 sends in every request. */
 export const MODERN_META = { [REVISION_MEMBER]: '2026-07-28', [CAPABILITIES_MEMBER]: {} }
 
 export const modernHeaders = (method: string, name?: string): Headers => ({

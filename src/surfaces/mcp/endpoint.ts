@@ -67,7 +67,7 @@ const answer = async (
   return { status: 200, body: resultBody(id, result), effect }
 }
 
-/** An unexpected error becomes an error of the protocol without details; the log has them. */
+/** Converts an unexpected error into a protocol error without details. The details are in the log. */
 const attempt = async (
   method: Method,
   { method: name, params }: RpcRequest,
@@ -86,7 +86,7 @@ type Done = Extract<MethodResult, { status: 'done' }>
 
 const CACHE_MS = 60_000
 
-/** Modern results say that they are complete, which server sent them, and how long they may be cached. */
+/** Adds the members of modern results: complete, the server that sent them, and how long they may be cached. */
 const modern = (done: Done, { isCacheable }: Method, { version }: McpDependencies): Done => ({
   ...done,
   result: {
@@ -103,7 +103,7 @@ const refusal = (status: number, id: RequestId | null, error: RpcError): McpRepl
   effect: 'none',
 })
 
-/** What a caller can act on; nothing of the error itself. */
+/** Error text that helps the caller to act, without details of the error. */
 export const errorDetailOf = (error: unknown): string => {
   if (error instanceof StoreUnavailableError) return 'The event store does not answer; nothing was changed'
   if (error instanceof QueueFullError) return 'Too many writes are waiting; nothing was changed'

@@ -7,13 +7,13 @@ export type RequestId = string | number
 export interface RpcRequest {
   readonly id: RequestId
   readonly method: string
-  /** As sent: each method checks its own. */
+  /** Parameters as sent. Each method checks its own. */
   readonly params: unknown
 }
 
 export type Message =
   | { readonly kind: 'request'; readonly request: RpcRequest }
-  /** A notification, or a response to a request that the server never sends: there is no reply. */
+  /** A notification, or a response to a request that the server never sends. It gets no reply. */
   | { readonly kind: 'silent' }
   | { readonly kind: 'invalid'; readonly id: RequestId | null; readonly detail: string }
 
@@ -23,7 +23,7 @@ export interface RpcError {
   readonly data?: JsonObject
 }
 
-/** What a method returns, before it takes the form of the caller's generation. */
+/** Result of a method, before it is converted to the form of the caller's generation. */
 export type MethodResult =
   | { readonly status: 'done'; readonly result: JsonObject; readonly effect: 'none' | 'read' | 'written' }
   | { readonly status: 'failed'; readonly error: RpcError }
@@ -38,7 +38,7 @@ export const RPC_CODES = {
   unsupportedRevision: -32_022,
 } as const
 
-/** What kind of message a parsed body is. Batches are not part of the protocol any more. */
+/** Kind of a parsed message. The protocol no longer has batches. */
 export const readMessage = (value: unknown): Message => {
   if (!isJsonObject(value))
     return { kind: 'invalid', id: null, detail: 'the message must be one JSON object' }
@@ -63,7 +63,7 @@ export const errorBody = (id: RequestId | null, error: RpcError): JsonObject => 
   },
 })
 
-/** `errors` are made by `faultsOf`, which shows what was sent as it may be shown. */
+/** `faultsOf` creates `errors`, and shows only the parts of the input that may be shown. */
 const shownData = ({ errors, ...others }: JsonObject): JsonObject => ({
   ...echoedObject(others),
   ...(errors === undefined ? {} : { errors }),
@@ -74,6 +74,6 @@ const usableId = (id: unknown): RequestId | null => {
   return Number.isSafeInteger(id) ? (id as number) : null
 }
 
-/** An error response to a request that could not be read has no id. */
+/** An error response to an unreadable request has no id. */
 const isResponse = (value: JsonObject): boolean =>
   Object.hasOwn(value, 'result') ? usableId(value['id']) !== null : isJsonObject(value['error'])

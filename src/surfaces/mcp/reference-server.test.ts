@@ -26,7 +26,7 @@ interface Sent {
   readonly headers: McpHeaders
 }
 
-/** Status, and the code of the error if it is one. */
+/** Status and error code of a response. The code is null for success. */
 type Verdict = readonly [number, number | null]
 
 const judgedByReference = async ({ message, headers }: Sent): Promise<Verdict> => {
@@ -71,7 +71,7 @@ const orNothing = <Value>(...values: readonly Value[]) => fc.constantFrom(null, 
 
 const mostly = fc.constantFrom(true, true, true, false)
 
-/** Mostly right, so that every later check is reached as well. */
+/** Mostly valid requests, so that the later checks are reached as well. */
 const sent: fc.Arbitrary<Sent> = fc
   .record({
     method: fc.constantFrom(...METHODS),
@@ -88,7 +88,7 @@ const sent: fc.Arbitrary<Sent> = fc
     const [honestRevision, honestMethod, honestName] = isHonest
     const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
     return {
-      // As it arrives: members that are undefined are not there.
+      // The message as received: members that are undefined are absent.
       message: JSON.parse(
         JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { name, _meta: meta } }),
       ) as object,
@@ -99,7 +99,7 @@ const sent: fc.Arbitrary<Sent> = fc
       },
     }
   })
-  // Who is not modern is answered by other rules.
+  // Other rules apply to requests that are not modern.
   .filter(
     ({ message, headers }) =>
       JSON.stringify(message).includes(REVISION_MEMBER) || headers.protocolVersion === '2026-07-28',

@@ -12,7 +12,7 @@ import { operatorTools } from './tools/operator.ts'
 import { readingTools } from './tools/reading.ts'
 import { emitProducerSignal } from './tools/emit.ts'
 
-/** Every tool. A new one is its name in TOOLS in core/views/capabilities.ts, and its entry in one of these. */
+/** Every tool. A new tool needs its name in TOOLS in core/views/capabilities.ts, and its entry in one of these. */
 const TOOL_BY_NAME: Readonly<Record<ToolName, Tool>> = {
   ...readingTools,
   ...operatorTools,
@@ -35,7 +35,7 @@ export const callTool = async (params: unknown, call: CallContext): Promise<Meth
   return resultOf(failed(denial.error, { detail: denial.detail }))
 }
 
-/** As for routes: what the caller lacks; null if it may call the tool. */
+/** The right that the caller lacks, as for routes. Null if the caller may use the tool. */
 const denialOf = ({ needs, author }: Tool, input: unknown, caller: Caller) => {
   if (!mayDo(caller, needs)) {
     return caller.kind === 'key'
@@ -68,7 +68,7 @@ const argumentsOf = ({ input }: Tool, given: unknown = {}): Parsed => {
   }
 }
 
-/** All faults are in `data`. */
+/** Number of faults in the message. All faults are in `data`. */
 const FAULTS_IN_MESSAGE = 10
 
 const invalid = (message: string, data?: JsonObject): MethodResult => ({
@@ -90,7 +90,7 @@ const resultOf = (outcome: ToolOutcome): MethodResult => {
 /** `tools/list`, in the order in which tools are listed everywhere. */
 export const toolList = (): readonly JsonObject[] => (made ??= TOOLS.map(entryOf))
 
-// Built once: it takes a while and never changes.
+// Built once, because it takes a while and never changes.
 let made: readonly JsonObject[] | null = null
 
 const entryOf = ({ name, description }: (typeof TOOLS)[number]): JsonObject => {
@@ -101,7 +101,7 @@ const entryOf = ({ name, description }: (typeof TOOLS)[number]): JsonObject => {
     description: advice === undefined ? description : `${description} ${advice}`,
     inputSchema: schemaOf(input),
     outputSchema: schemaOf(output),
-    // What a client may assume before it lets a model call the tool.
+    // Hints for clients that decide whether a model may call the tool.
     annotations: {
       readOnlyHint: needs === 'read',
       destructiveHint: needs === 'operator',
@@ -111,7 +111,7 @@ const entryOf = ({ name, description }: (typeof TOOLS)[number]): JsonObject => {
   }
 }
 
-/** As input, so that the schema allows members that are added later. */
+/** Converted as an input schema, so that it allows members that are added later. */
 const schemaOf = (schema: z.ZodType): JsonObject => {
   const { $schema: _dialect, ...written } = z.toJSONSchema(schema, {
     io: 'input',
@@ -124,7 +124,7 @@ const schemaOf = (schema: z.ZodType): JsonObject => {
 
 type SchemaContext = Parameters<NonNullable<z.core.ToJSONSchemaParams['override']>>[0]
 
-/** The bounds of doubles carry no information. */
+/** Removes the bounds of doubles, which carry no information. */
 const override = ({ jsonSchema }: SchemaContext): void => {
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum

@@ -10,7 +10,7 @@ import type { KeyAuthor } from '../../core/operations/access-keys.ts'
 import { keyNameOf, type Caller, type Need } from '../caller.ts'
 import { isDenialStored } from '../denials.ts'
 
-/** What the MCP endpoint needs to run. */
+/** Dependencies of the MCP endpoint. */
 export interface McpDependencies {
   readonly engine: Engine
   /** The current settings. */
@@ -18,7 +18,7 @@ export interface McpDependencies {
   readonly backtests: BacktestRuns
   readonly logger: Logger
   readonly clock: Clock
-  /** Whether the newest events verify. */
+  /** True if the newest events verify. */
   readonly recentChainOk: () => Promise<boolean>
   readonly version: string
 }
@@ -36,7 +36,7 @@ export type ToolOutcome =
       readonly effect: 'none' | 'read' | 'written'
     }
   | FailedOutcome
-  /** Arguments that only the engine can find invalid. */
+  /** Arguments are invalid in a way that only the engine can detect. */
   | { readonly status: 'invalid'; readonly message: string }
 
 /** The context of one `tools/call`. */
@@ -52,15 +52,15 @@ export interface ToolCall<Input> extends CallContext {
   readonly input: Input
 }
 
-/** One tool besides what its caller needs: validation, documentation and types all come from here. */
+/** Specification of a tool without its need. Validation, documentation and types all derive from it. */
 interface ToolSpec<Input extends z.ZodObject> {
   readonly title: string
-  /** What a model should know beyond what the tool is for. */
+  /** Advice for models, in addition to the purpose of the tool. */
   readonly advice?: string
   readonly input: Input
-  /** What `structuredContent` is: an object, also where the text is a list. */
+  /** Schema of `structuredContent`. It is an object, even if the text is a list. */
   readonly output: z.ZodType
-  /** In whose name a write is made, as for routes. */
+  /** Author of a write, as for routes. */
   readonly author?: (input: z.output<Input>) => KeyAuthor | null
   readonly call: (call: ToolCall<z.output<Input>>) => Promise<ToolOutcome>
 }
@@ -77,7 +77,7 @@ export const tool = <Input extends z.ZodObject>(needs: Need, spec: ToolSpec<Inpu
   needs,
 })
 
-/** As in the REST API: missing rights and refusals by the kill switch are audited. */
+/** Audits missing rights and refusals by the kill switch, as the REST API does. */
 export const recordDenial = async (
   reason: string,
   { name, dependencies, traceId, requestId, caller }: ToolCall<unknown>,
@@ -106,7 +106,7 @@ export const failed = (error: string, about: Readonly<Record<string, Json>>): Fa
   error: { error, ...echoedObject(about) },
 })
 
-/** A result, or an error with `isError`. */
+/** Schema of a result, or of an error with `isError`. */
 export const orError = (output: z.ZodType, codes: readonly [string, ...string[]]) =>
   z.union([output, z.looseObject({ error: z.enum(codes) })])
 

@@ -160,7 +160,7 @@ const strategiesOf = (
   return named.length > 0 ? named : [strategy ?? 'brain']
 }
 
-/** What all strategies have in common. Those that are compared are trials of one another. */
+/** Options that all strategies share. Strategies that are compared count as trials of one another. */
 const requestOf = (
   options: BacktestOptions,
   count: number,
@@ -189,7 +189,7 @@ const filesOf = ({ html, events, force }: BacktestOptions) => {
   return files
 }
 
-/** `fast=5` is for every strategy of the run, `ma_crossover.fast=5` for one of them. */
+/** `fast=5` applies to every strategy of the run, `ma_crossover.fast=5` to one of them. */
 const parametersBy = (
   strategies: readonly StrategyName[],
   settings: readonly Setting[],
@@ -203,7 +203,7 @@ const parametersBy = (
       ({ key, of }, index) => own.findIndex((one) => one.key === key && one.of === of) !== index,
     )
     if (twice !== undefined) throw new UsageError(`--set names ${twice.key} twice`)
-    // What is meant for this strategy alone wins.
+    // A parameter for this strategy alone takes precedence.
     const sorted = own.toSorted((one, other) => Number(one.of !== null) - Number(other.of !== null))
     return Object.fromEntries(sorted.map(({ key, value }) => [key, value]))
   }
@@ -214,7 +214,7 @@ const nothingTraded = (skipped: readonly string[]): Failure =>
     advice: 'The first 200 analysis bars (ta.bar_seconds each) are not traded: give it more.',
   })
 
-/** How fast bars go by, now and then: most of the time null, since looking at the clock costs more than a bar. */
+/** Rate of bars, measured now and then. Mostly null, because reading the clock costs more than a bar. */
 const createSpeedometer = (now: () => number): ((bars: number) => string | null) => {
   const startedMs = now()
   let bars = 0
@@ -231,7 +231,7 @@ const createSpeedometer = (now: () => number): ((bars: number) => string | null)
 const BARS_PER_UPDATE = 256
 
 interface Setting {
-  /** Null: of every strategy. */
+  /** Null for a parameter of every strategy. */
   readonly of: string | null
   readonly key: string
   readonly value: string | number | boolean

@@ -59,8 +59,8 @@ const backup = async (invocation: Invocation, file: string): Promise<Answer> => 
 }
 
 /**
- * A checkpoint of at least everything that is stored now. A running service signs one at the latest after
- * `store.checkpoint_every_seconds`; where the key can be opened, one is signed at once.
+ * A checkpoint of at least everything that is stored now. If the key can be opened, one is signed at once. Otherwise a
+ * running service signs one within `store.checkpoint_every_seconds`.
  */
 const checkpointOfNow = async (
   { identity, environment, configuration, findService }: Invocation,
@@ -92,7 +92,7 @@ const checkpointOfNow = async (
   }
 }
 
-/** For a checkpoint that is being signed. */
+/** Additional time for a checkpoint that is being signed. */
 const GRACE_MS = 5000
 const LOOK_EVERY_MS = 100
 
@@ -131,10 +131,10 @@ const writeBackup = async (
 
 const gzip = promisify<string, Buffer>(gzipCallback)
 
-/** Large enough to compress well, small enough for flat memory. */
+/** Size that compresses well and keeps memory flat. */
 const PIECE_CHARACTERS = 512 * 1024
 
-/** What is on the disk counts, not what was meant to be written. */
+/** Verifies the file on the disk, not the data that should have been written. */
 const verify = async (
   { signatures, clock, progress, stdin }: Invocation,
   draftPath: string,

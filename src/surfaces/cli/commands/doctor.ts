@@ -35,7 +35,7 @@ interface Diagnosis {
   readonly check: 'log' | 'clock' | 'lease' | 'venue'
   readonly ok: boolean
   readonly detail: string
-  /** What to do, in this order. */
+  /** Steps to take, in this order. */
   readonly steps: readonly string[]
 }
 
@@ -52,7 +52,7 @@ const examine = async (invocation: Invocation, { repair }: DoctorOptions): Promi
   const configuration = await settingsOf(invocation)
   const missing = await invocation.missingStore()
   await using session = missing === null ? await invocation.openExistingStore() : null
-  // A rebuild changes nothing that hash and signature cover.
+  // A rebuild changes nothing that hashes and signatures cover.
   if (repair === true) await session?.log.derived?.rebuild()
   const checks =
     session === null
@@ -76,7 +76,7 @@ const rowsOf = ({ check, ok, detail, steps }: Diagnosis): readonly Row[] => [
 
 const NAMES = { log: 'Log', clock: 'Clock', lease: 'Lease', venue: 'Venue' } as const
 
-/** The diagnosis of a home without a store: a fault only if its identity has written one. */
+/** The diagnosis of a home without a store. It is a fault only if its identity has written one. */
 const missingDiagnoses = (home: string, place: string | null): readonly Diagnosis[] =>
   place === null
     ? []
@@ -101,7 +101,7 @@ const diagnosesOf = async (
     { check: 'log', ok, detail, steps: ok ? [] : stepsAfter(reason) } as const,
     await clockDiagnosis(log, clock.now(), kill_switch.l1_clock_jump_seconds),
   ]
-  // A log that does not verify proves neither which leaders there were nor which positions there are.
+  // A log that does not verify proves neither its leaders nor its positions.
   if (!ok) return found
   const { trading } = await stateOf(log, trust)
   const leases = await leaseDiagnoses(session, invocation, { recorded: trading.leaderToken, repairs })
@@ -119,14 +119,14 @@ const leaseDiagnoses = async (
   if (fault === null)
     return [{ check: 'lease', ok: true, detail: 'any process may lead after the present one', steps: [] }]
   if (!repairs) return [{ check: 'lease', ok: false, detail: fault, steps: LEASE_STEPS }]
-  // The engine is opened first, so that a repair that cannot be recorded is not made.
+  // The engine is opened first, so that no repair is made that cannot be recorded.
   const engine = await session.openEngine()
   await lease.reset(recorded)
   await recordAccess(engine, invocation, 'doctor')
   return [{ check: 'lease', ok: true, detail: `repaired: ${fault}`, steps: [] }]
 }
 
-/** Only where there was a venue. */
+/** Diagnoses of the venue, if there was one. */
 const venueDiagnoses = (
   trading: TradingState,
   execution: Configuration['execution'],
@@ -171,7 +171,7 @@ const stepsAfter = (reason: IntegrityReport['reason']): readonly string[] => {
   return reason === 'projections' ? REPAIR_STEPS : ['Run "svc integrity" to see the first bad event']
 }
 
-/** A clock that was ahead has left times behind that the log cannot take back. */
+/** Checks for times in the future. A clock that was ahead leaves such times in the log, where they stay. */
 const clockDiagnosis = async (log: EventLog, nowMs: number, limitSeconds: number): Promise<Diagnosis> => {
   const { seq: last, recordedAt } = await log.head()
   const aheadMs = Date.parse(recordedAt) - nowMs

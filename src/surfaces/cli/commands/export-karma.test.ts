@@ -28,7 +28,7 @@ const intent = (intent_id: string, created_at: string) => ({
   created_at,
 })
 
-/** As a release that trades would have stored them. */
+/** Stores events as a release that trades would have stored them. */
 const store = async (...events: readonly (readonly [type: string, payload: Stamped['payload']])[]) => {
   const before = await home.records()
   const last = before.at(-1)
@@ -57,7 +57,7 @@ const store = async (...events: readonly (readonly [type: string, payload: Stamp
   ])
 }
 
-/** As somebody would who can write the database and has no key. */
+/** Removes signatures, as an attacker with write access to the database and no key would. */
 const strip = async (): Promise<void> =>
   home.replaceRecords(
     (await home.records()).map((record) =>

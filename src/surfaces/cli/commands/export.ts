@@ -108,7 +108,7 @@ const EVENTS: Exportable<LogRecord> = {
 
 const INTENT_MEMBERS = Object.keys(shareAccrualView.shape)
 
-/** Members that are numbers or times; the rest is text, lists as JSON. */
+/** Types of members that are numbers or times. All others are text, and lists are JSON. */
 const INTENT_COLUMN_TYPES: Readonly<Record<string, TableColumn['type']>> = {
   realized_pnl_usd: 'number',
   karma_percentage: 'number',
@@ -118,7 +118,7 @@ const INTENT_COLUMN_TYPES: Readonly<Record<string, TableColumn['type']>> = {
 
 interface ExportedIntent {
   readonly createdAt: string
-  /** In the order of the columns. */
+  /** Members in the order of the columns. */
   readonly members: JsonObject
 }
 
@@ -147,7 +147,7 @@ const PAGE = 500
 const recordsOf = (log: EventLog, type: string): AsyncIterable<readonly LogRecord[]> =>
   readPages(log, { types: [type], order: 'asc', limit: PAGE })
 
-/** The log calls it `intent_id`, every answer `id`. What was not stored is null. */
+/** The log names the id `intent_id`, every answer `id`. Members that were not stored are null. */
 const intentOf = async (log: EventLog, record: LogRecord): Promise<ExportedIntent> => {
   const payload = payloadOf(record) ?? {}
   const { intent_id: id = null, created_at } = payload
@@ -179,7 +179,7 @@ const receiptIdOf = async (log: EventLog, intentId: string): Promise<Json> => {
 const cellOf = (value: Json): TableCell =>
   value === null || typeof value === 'string' || typeof value === 'number' ? value : JSON.stringify(value)
 
-/** Of the entry and of the exit, as their events hold them. */
+/** Columns from the events of the entry and the exit, under the names of the events. */
 const TRADE_COLUMNS: readonly TableColumn[] = [
   ...(['position_id', 'platform', 'asset', 'direction', 'mode'] as const).map(text),
   { name: 'opened_at', type: 'time' },
@@ -222,7 +222,7 @@ const TRADES: Exportable<JsonObject> = {
   cellsOf: (trade) => Object.values(trade).map(cellOf),
 }
 
-/** What the exit does not say stands in the entry. A position that was adopted has none. */
+/** Members that the exit lacks come from the entry. An adopted position has no entry. */
 const tradeOf = async (log: EventLog, record: LogRecord): Promise<JsonObject> => {
   const exit = payloadOf(record) ?? {}
   const about = exit['position_id']
@@ -236,7 +236,7 @@ const tradeOf = async (log: EventLog, record: LogRecord): Promise<JsonObject> =>
 }
 
 const EQUITY_HOURS = 720
-/** More than are kept of 30 days. */
+/** Limit above the number of points kept for 30 days. */
 const EQUITY_POINTS = 1440
 
 const EQUITY: Exportable<{ readonly ts: string; readonly equity_usd: number }> = {

@@ -47,7 +47,7 @@ const initialize = async (
   await invocation.print.reveal({ ...document, operator_token: operatorToken }, text)
 }
 
-/** Shown when it is created, and never again. */
+/** Rows that show the operator token once, when it is created. */
 export const operatorRows = (operatorToken: string | null, path: string): readonly Row[] =>
   operatorToken === null
     ? []
@@ -55,13 +55,14 @@ export const operatorRows = (operatorToken: string | null, path: string): readon
 
 const USER_SETTINGS = 'config/user.yaml'
 
-/** Creates what is missing in a home, and returns its paths; existing files stay as they are. */
+/** Creates the missing files of a home and returns their paths. Existing files stay as they are. */
 export const prepareHome = async (
   { createFolders, configuration, environment, newToken, identity }: Invocation,
   settings: JsonObject,
   development: boolean,
 ): Promise<PreparedHome> => {
-  // A refusal leaves nothing behind: a file of settings that exists never shows its operator token again.
+  // Checked first, so that a refusal leaves nothing behind: an existing settings file never shows its operator token
+  // again.
   await identity.check({ development })
   const folders = await createFolders()
   const { status, path, nodeId } = await identity.create({ development })
@@ -83,7 +84,7 @@ interface PreparedHome {
   readonly operatorToken: string | null
 }
 
-/** Whoever names the API token in the environment decides there about the operator token, too. */
+/** A new operator token, unless the environment sets the API token or the operator token. */
 const operatorToken = (
   environment: EnvironmentVariables,
   newToken: () => string,

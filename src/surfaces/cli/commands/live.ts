@@ -88,13 +88,14 @@ const enable = async (
   return showStatus(invocation)
 }
 
-/** What the account holds; nothing is confirmed at a venue that does not pass every check. */
+/** Money of the account. Throws for a venue that does not pass every check. */
 const checked = async (broker: Broker, symbols: readonly string[]): Promise<Usd> => {
   const checks = await broker.preflight(symbols)
   const failed = checks.flatMap(({ ok, name, detail }) => (ok ? [] : `${name}: ${detail}`))
   if (failed.length > 0) throw new Failure('live.not_ready', `the venue does not pass: ${failed.join('; ')}`)
   const account = await broker.account()
-  // What a position there has gained counts when it is adopted, by its price of entry.
+  // The balance excludes the unrealized profit of positions at the venue. That profit counts when a position is
+  // adopted, by its entry price.
   if (account !== null) return account.balance ?? account.equity
   throw new Failure('live.not_ready', 'the venue does not report what the account holds')
 }

@@ -270,7 +270,7 @@ const proofOf = (signer: Signer) => (url: string, address: string) => {
 const withAddress = async (answer: Response, address: string): Promise<Response> =>
   Response.json({ ...((await answer.json()) as object), address })
 
-/** A service of somebody else: it notes tokens, and may send callers on. */
+/** A foreign service that records tokens, and may redirect callers. */
 const listening = (onToken: (authorization: string | undefined) => void, moveTo?: string): Promise<Server> =>
   new Promise((resolve) => {
     const somebody = createServer((incoming, response) => {

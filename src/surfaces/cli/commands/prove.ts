@@ -73,7 +73,7 @@ const inclusionOf = async (
     throw new Failure('event.not_found', `no event has the id ${id}`, { extras: { event_id: id } })
   const { node_id: nodeId, public_key: publicKey, encrypted } = await identity.describe()
   const signer = nodeId === null || publicKey === null ? null : { nodeId, publicKey }
-  // A key that ends with this process would prove nothing to anybody.
+  // A signature of a key that ends with this process would prove nothing.
   const canSign =
     signer !== null && (encrypted === false || (environment['SVC_MASTER_PASSWORD'] ?? '') !== '')
   const signCheckpoint = canSign ? session.signCheckpoint : null

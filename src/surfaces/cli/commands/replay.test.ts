@@ -56,7 +56,7 @@ it('names the part of memory that a wrong snapshot gives', async () => {
 
 it('takes the state hash at any event', async () => {
   const records = await home.records()
-  // A cut inside a batch would leave events that nobody has signed.
+  // A cut inside a batch would leave unsigned events.
   const until = records.find(({ seq, batchSignature }) => seq >= 3 && batchSignature !== null)
   if (until === undefined) throw new Error('too few events')
   const part = await openTestHome()

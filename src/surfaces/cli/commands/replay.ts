@@ -27,7 +27,7 @@ interface Replayed extends Omit<Refold, 'seq'> {
   readonly elapsedSeconds: number
 }
 
-/** Of a log that is not there yet. */
+/** Result for a log that does not exist yet. */
 const NOTHING_REPLAYED: Replayed = {
   identical: true,
   projections: {},
@@ -81,14 +81,14 @@ const seqOf = async (log: EventLog, id: string | undefined): Promise<number | nu
   throw new Failure('event.not_found', `no event has the id ${id}`, { extras: { event_id: id } })
 }
 
-/** Everything folded again from the first event, against what a start would recall. */
+/** Result of folding everything again from the first event, compared with the state that a start would load. */
 interface Refold {
-  /** How far both folds came. */
+  /** Seq that both folds reached. */
   readonly seq: number
   readonly identical: boolean
-  /** Every part of memory, by name. */
+  /** Result for every part of memory, by name. */
   readonly projections: Readonly<Record<string, 'identical' | 'different'>>
-  /** Of the memory at the asked-for place. */
+  /** Hash of the state at the requested place. */
   readonly stateHash: string
 }
 
@@ -99,7 +99,7 @@ export const refold = async (
     hashAtSeq,
     onProgress,
   }: {
-    /** Where the state hash is taken; null = at the end. */
+    /** Seq at which the state hash is taken; null for the end. */
     readonly hashAtSeq: number | null
     readonly onProgress: (done: number, total: number) => void
   },
@@ -129,7 +129,7 @@ export const refold = async (
 
 const ROUNDS_MAX = 1000
 
-/** A running service appends meanwhile: the one behind catches up until both have seen the same. */
+/** A running service may append meanwhile. The fold that is behind catches up until both have read the same events. */
 const atSamePlace = async (
   log: EventLog,
   trust: Trust,
@@ -158,7 +158,7 @@ const compared = (full: State, live: State): Readonly<Record<string, 'identical'
   )
 }
 
-/** The members of every context. The position of the fold is none of them: both are at the same one. */
+/** The members of every context, without the position of the fold, which is the same for both. */
 const partsOf = (state: State): JsonObject => {
   const { seq: _seq, recordedAt: _recordedAt, ...contexts } = JSON.parse(encodeState(state)) as JsonObject
   return Object.assign({}, ...Object.values(contexts)) as JsonObject

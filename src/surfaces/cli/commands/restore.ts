@@ -63,7 +63,7 @@ const restore = async (
   const known = [...(await checkpoints.read('all')).notes, ...elsewhere]
   const at = isoNow(clock)
 
-  // From here to the end: once the copy is complete, it is put in place and recorded without interruption.
+  // Held to the end: once the copy is complete, it is installed and recorded without interruption.
   using interruption = new Interruption()
   const draft = await target.draft({ replace: true, at })
   try {
@@ -74,16 +74,18 @@ const restore = async (
     const loss = await lossOf(draft, copied, known, found)
     if (loss !== null && acceptLoss !== true) throw older(file, copied, loss)
     const apart = invocation.checkpointsIn(`${checkpoints.location}.restored`)
-    // It was cut off after it had put a log in place, which this one replaces: that log cannot tell what is missing.
+    // An earlier restore was interrupted after it had installed a log, which this restore replaces. That log cannot
+    // show what is missing.
     const wasCutOff = await exists(apart.location)
-    // Nothing here can tell what was stored after the backup, unless the log that it replaces can be read.
+    // The events stored after the backup are known only if the replaced log can be read.
     const isComplete = loss === null && found.status === 'log' && !wasCutOff
     const record = {
       reason: reason ?? `restored ${basename(file)}`,
       checkpoint_size: loss?.size ?? 0,
       checkpoint_head: loss?.head ?? '',
     }
-    // Until it is recorded, so that a start before that finds no checkpoint that the log fulfils.
+    // The usual checkpoints stay in place until the restore is recorded: a start before that finds none that the log
+    // fulfils.
     const beginning = isComplete ? checkpoints : apart
     if (!isComplete) await rm(apart.location, { force: true })
     await beginning.append(note.note)
@@ -96,7 +98,7 @@ const restore = async (
   }
 }
 
-/** Opened before anything is changed: what was restored has to be recorded with it. */
+/** Opened before anything is changed, because the restore must be recorded with it. */
 const usableIdentity = async ({ identity }: Invocation): Promise<IdentityDescription> => {
   const described = await identity.describe()
   if (described.error !== null) throw new Failure('identity.unavailable', described.error)
@@ -110,8 +112,8 @@ const noBackup = (file: string): Failure =>
   })
 
 /**
- * The copy agrees with itself by now; this is about who made it. A log is ours if it begins with the event that this node
- * has pinned, or if this node's key has signed its checkpoint. And it must accept this node's key, or nothing could be
+ * The copy is consistent by now. This checks its origin: a log is ours if it begins with the event that this node has
+ * pinned, or if this node's key has signed its checkpoint. It must also accept this node's key, or nothing could be
  * written to it.
  */
 const assertOurs = async (
@@ -125,7 +127,7 @@ const assertOurs = async (
     throw otherLog(
       'it is the backup of another log: it does not begin with the event that this node has pinned',
     )
-  // Before the first saved identity there is no key that could vouch for anything.
+  // Before the first identity was saved, no key can vouch for the log.
   if (!keys.isClosed) return
   if (nodeId === null || publicKey === null) {
     throw new Failure(
@@ -155,7 +157,7 @@ const otherLog = (detail: string): Failure =>
     advice: 'Nothing was changed here. Restore it in the home whose identity wrote it.',
   })
 
-/** The newest state of the log that is known here and not part of the copy. */
+/** The newest known state of the log that is missing from the copy. */
 interface Loss {
   readonly size: number
   readonly head: string
@@ -196,7 +198,7 @@ const older = (file: string, { head }: CopiedIn, { size, recordedAt }: Loss): Fa
   })
 }
 
-/** Writes what happened into the log that was restored; returns the level of the kill switch. */
+/** Records the restore in the restored log. Returns the level of the kill switch. */
 const recordIn = async (
   invocation: Invocation,
   target: CopyTarget,
@@ -217,8 +219,9 @@ const recordIn = async (
 }
 
 /**
- * Only now, with the loss in the log: before, a start finds checkpoints that the log does not fulfil, and locks itself.
- * Returns where the old ones are.
+ * Replaces the checkpoints. Called only after the loss is recorded in the log: a start before that finds checkpoints
+ * that the log does not fulfil, and locks itself.
+ * Returns the location of the old checkpoints.
  */
 const exchange = async (
   checkpoints: CheckpointStore,

@@ -53,11 +53,11 @@ export const define: DefineCommand = (command) => {
     )
 }
 
-/** More than the longest text takes in UTF-8. */
+/** More than the UTF-8 size of the longest text. */
 const FILE_BYTES_MAX = 128 * 1024
 
 interface SignalOptions {
-  /** Without them, the symbols that the text names. */
+  /** Default: the symbols that the text names. */
   readonly symbols?: readonly string[]
   readonly direction: (typeof DIRECTIONS)[number]
   readonly conviction: number
@@ -71,7 +71,7 @@ const submitText = async (invocation: Invocation, text: string, options: SignalO
   const drafts = draftsOf(text, options, universe.symbols)
   await using session = await invocation.openStore()
   const engine = await session.openEngine()
-  // A node whose identity is not saved ends with this process.
+  // A node whose identity is not saved exists only as long as this process.
   const ephemeral = (await invocation.identity.describe()).node_id !== engine.nodeId
   await registerOperator(engine, ephemeral)
   const events = await submitAll(engine, drafts, invocation.clock)
@@ -88,7 +88,7 @@ const submitText = async (invocation: Invocation, text: string, options: SignalO
   }
 }
 
-/** The node of this home is a contributor, unless it was removed. */
+/** Registers the node of this home as a contributor, unless it was removed. */
 const registerOperator = async (engine: Engine, ephemeral: boolean): Promise<void> => {
   const { nodeId, state } = engine
   if (activeByNode(state.signals.contributors, nodeId) !== null) return
@@ -101,7 +101,7 @@ interface Submitted {
   readonly event_id: string
   readonly contributor_id: string
   readonly symbol: string
-  /** Whether it was stored before, under the same key. */
+  /** True if the submission was stored before, under the same key. */
   readonly replayed: boolean
 }
 
@@ -110,7 +110,8 @@ const submitAll = async (
   drafts: readonly Draft[],
   clock: Clock,
 ): Promise<readonly Submitted[]> => {
-  // Submitted together they are stored together. Under a key the first shows whether the others may follow.
+  // Drafts that are submitted together are stored together. With a key, the first one shows whether the others may
+  // follow.
   if (drafts.every(({ dedupeKey }) => dedupeKey === null)) {
     return Promise.all(drafts.map((draft) => submit(engine, draft, clock)))
   }
@@ -129,8 +130,8 @@ const submit = async (engine: Engine, { symbol, ...submission }: Draft, clock: C
 }
 
 /**
- * What was stored the first time, if this is the same again. A signature covers the time, so a repeated submission of a
- * contributor with a public key cannot be told from another one by the log alone.
+ * The event of an earlier, identical submission, or null. A signature covers the time, so the log alone does not
+ * recognize a repeated submission of a contributor with a public key.
  */
 const storedBefore = async (
   engine: Engine,
@@ -146,7 +147,7 @@ const storedBefore = async (
   return isSame ? { event_id: stored.id, contributor_id: contributor.id } : null
 }
 
-/** Signed as the node of this home, if it is registered with a public key; with the key of another it is refused. */
+/** Signs as the node of this home, if it is registered with a public key. A submission with another key is refused. */
 const signedByNode = (engine: Engine, submission: Submission, clock: Clock): Submission => {
   const contributor = activeByNode(engine.state.signals.contributors, engine.nodeId)
   if (contributor === null || contributor.publicKey === null) return submission
@@ -167,14 +168,14 @@ const parseSymbols = parser((text) => {
   return symbols.includes('') ? null : [...new Set(symbols)]
 }, 'It must be symbols with commas between them.')
 
-/** For text that names no symbol. The brain does not use it. */
+/** Symbol for text that names none. The brain ignores it. */
 const NO_SYMBOL = 'GLOBAL'
 
 const SYMBOLS_MAX = 100
 const PAYLOAD_BYTES_MAX = 64 * 1024
 const DEDUPE_KEY_LENGTH_MAX = 200
 
-/** A submission without its author, who is known only when the store is open. */
+/** A submission without its author, which is known only when the store is open. */
 type Draft = Omit<Submission, 'nodeId'> & { readonly symbol: string }
 
 /** One submission per symbol, validated as on every surface. */
@@ -204,11 +205,17 @@ const sourceSchema = z.object({ source: trimmedText() })
 const signalPayload = storableObject({ bytesMax: PAYLOAD_BYTES_MAX, members: curatorPayload })
 const keySchema = z.object({ dedupe_key: plainText(DEDUPE_KEY_LENGTH_MAX) })
 
-/** The first takes the key as it is, so that a conflict under the same key is noticed before anything is stored. */
+/**
+ * The first submission uses the key unchanged, so that a conflict under the same key is noticed before anything is
+ * stored.
+ */
 const keyOf = (dedupeKey: string, symbol: string, index: number): string =>
   parsedBy(keySchema, { dedupe_key: index === 0 ? dedupeKey : `${dedupeKey}:${symbol}` }).dedupe_key
 
-/** The symbols of the universe that a text names as words, in its order and in any spelling: `eth`, `$BTC`, `SOLUSDT`. */
+/**
+ * The symbols of the universe that a text names as words, in the order of the universe and in any spelling: `eth`,
+ * `$BTC`, `SOLUSDT`.
+ */
 const symbolsIn = (text: string, universe: readonly string[]): readonly string[] => {
   const known = new Map(universe.map((symbol) => [canonicalSymbol(symbol), symbol]))
   const named = (text.match(WORDS) ?? []).flatMap((word) => known.get(canonicalSymbol(word)) ?? [])

@@ -14,7 +14,7 @@ afterEach(() => home.close())
 
 const HOUR = 3_600_000
 
-/** 20 days of hours that rise and fall. */
+/** 20 days of hourly bars that rise and fall. */
 const storeBars = async (): Promise<void> => {
   const { store } = createHistoryCommands(home.folder, home.clock)
   const bars = Array.from({ length: 20 * 24 }, (_, hour) => {
@@ -81,13 +81,13 @@ describe('svc sweep', () => {
     const two = await documentOf(...GRID, '--workers', '2', '--fresh')
     expect(two).toEqual(one)
 
-    // As after a crash in the middle of a line.
+    // Truncates the file as a crash in the middle of a line would.
     const lines = (await readFile(one.file, 'utf8')).split('\n')
     await writeFile(one.file, `${lines.slice(0, 2).join('\n')}\n${lines[2]?.slice(0, 50)}`)
     expect(await documentOf(...GRID)).toEqual({ ...one, reused: 2 })
     expect(await documentOf(...GRID)).toEqual({ ...one, reused: 4 })
 
-    // More values of the same sweep: only what is new is run.
+    // With more values in the same sweep, only the new sets are run.
     const { reused, document } = await documentOf(...GRID.slice(0, -1), 'slow=10..30:10')
     expect({ reused, runs: document.runs }).toEqual({ reused: 4, runs: 6 })
   })

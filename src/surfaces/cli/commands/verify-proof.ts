@@ -109,7 +109,7 @@ const jsonOf = (payload: string): JsonObject | string => {
   try {
     return JSON.parse(payload) as JsonObject
   } catch {
-    // What was hashed is shown as it is; whether it should have been JSON is not for a proof to say.
+    // The hashed text is shown unchanged. A proof does not show whether it should have been JSON.
     return payload
   }
 }

@@ -120,7 +120,7 @@ describe('a backtest over HTTP', () => {
     const cancelled = await server.call('DELETE', `/backtests/${String(first)}`)
     expect(cancelled.body).toEqual({ id: first, status: 'cancelled' })
     expect(await statusOf(first)).toBe('cancelled')
-    // The next one gets its turn, and the service answers all the while.
+    // The next run starts, and the service answers all the while.
     await until(second, 'done')
     expect((await start(SHORT)).status).toBe(202)
 
@@ -202,7 +202,7 @@ describe('a backtest over HTTP', () => {
         status: 'failed',
         error: { code: 'backtest.interrupted' },
       })
-      // Of three that have ended two are kept; what cannot be read is left alone.
+      // Two of the three ended runs are kept, and the unreadable file stays.
       await expect.poll(() => readdir(folder)).toHaveLength(3)
       expect(await readdir(folder)).toContain('torn.json')
     } finally {
@@ -237,7 +237,7 @@ describe('an agent', () => {
     expect(results[0]).toMatchObject({ survives: false, q_value: expect.any(Number) })
     expect(results[0]).toHaveProperty('deflated_sharpe')
     expect((await callTool('get_sweep', { id: run['id'] })).structuredContent).toEqual(run)
-    // One kind is not the other, and neither is waited for.
+    // Neither the id of a sweep nor an unknown id is found, and neither call waits.
     for (const [tool, id] of [
       ['get_backtest', run['id']],
       ['get_sweep', 'nobody'],
@@ -300,7 +300,7 @@ describe('a sweep over HTTP', () => {
       result: { trials: 2, runs: 2, edge_found: false, results: [{ survives: false }, { survives: false }] },
     })
     expect((await read())['verdict']).toMatch(/^no edge found: .* after correction for 2 parameter sets/)
-    // Neither list shows what belongs to the other.
+    // Each list shows only its own kind.
     expect((await server.call('GET', '/backtests')).body).toEqual({ items: [] })
     expect((await server.call('GET', '/sweeps')).body).toMatchObject({ items: [{ id: body['id'] }] })
     expect((await server.call('GET', `/backtests/${String(body['id'])}`)).status).toBe(404)

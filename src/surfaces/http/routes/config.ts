@@ -146,7 +146,7 @@ const rulesOf = async (
   }
 }
 
-// Made once, when first asked for: no start waits for it.
+// Created on first use, so that the start does not wait for it.
 let jsonSchema: JsonObject | null = null
 
 const KEYS = leavesOf(DEFAULT_CONFIGURATION).map(({ path }) => path.join('.'))

@@ -27,7 +27,7 @@ const list = async (path = '') =>
   (await server.call('GET', `/contributors${path}`)).body as unknown as object[]
 const score = async (id: string) => (await server.call('GET', `/contributors/${id}/score`)).body
 
-/** As a brain cycle would. */
+/** Records an accepted signal, as a brain cycle would. */
 const accept = (signalId: string) =>
   appendTo(server.log, 1, () => ({
     type: 'brain.conviction.v1',

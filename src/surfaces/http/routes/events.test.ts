@@ -27,7 +27,7 @@ interface TestEvent extends Partial<Pick<Stamped, 'source' | 'traceId' | 'record
   readonly payload: Stamped['payload']
 }
 
-/** Straight into the log, as another process would. */
+/** Appends directly to the log, as another process would. */
 const append = async (events: readonly TestEvent[]) => {
   const head = await server.log.head()
   const stamped = events.map(({ type, payload, ...more }, index) => ({
@@ -270,7 +270,7 @@ describe('a symbol with few events of the wanted type', () => {
   })
 })
 
-/** As if somebody had cut a payload in the database. */
+/** A log with truncated payloads, as after a manual change to the database. */
 class DamagedLog extends MemoryLog {
   override async read(...args: Parameters<MemoryLog['read']>): Promise<readonly LogRecord[]> {
     return (await super.read(...args)).map(cut)

@@ -32,7 +32,7 @@ const listQuery = z.object({
   limit: integer(100, { min: 1, max: 500 }, 'items per page'),
 })
 
-// Lists read the log itself and not the fold, so they see what other processes wrote without catching up first.
+// Lists read the log itself and not the fold. They see the events of other processes without catching up first.
 export const eventRoutes = routes('Events', {
   listEvents: route('GET', '/events', 'read', {
     summary: 'Stored events with hashes and signatures',
@@ -91,26 +91,29 @@ export const eventRoutes = routes('Events', {
     problems: ['stream.too_many_clients'],
     handler: async ({ query: { domain, since }, headers: given }, { engine, streams }) => {
       const start = await findStart(engine.storedLog, since, given['last-event-id'])
-      // What another process stored before this moment is not new.
+      // Events that another process stored before this moment are not new.
       if (start.kind === 'now') await engine.fresh()
       return stream((connection) => streams.open(connection, { start, filter: filterOf(domain) }))
     },
   }),
 })
 
-/** As they are stored, for those who look into what happened: those that nobody has signed say so. */
+/** Records as stored, for investigations. Unsigned records are marked. */
 const recordTexts = async (records: readonly LogRecord[], engine: Engine): Promise<readonly string[]> => {
   const unsigned = await unsignedAmong(records, engine)
   return records.map((record) => eventRecordText(record, { isUnsigned: unsigned.has(record.seq) }))
 }
 
-/** What cannot be an id is not looked for. */
+/** The event with this id; null for text that cannot be an id. */
 export const findEvent = async (log: EventLog, id = '') => (isPlainText(id) ? log.get(id) : null)
 
 export const unknownEvent = (id: string): Refused =>
   refused('event.not_found', 'No event has this id', { extras: { event_id: id } })
 
-/** `since` includes its event, `Last-Event-ID` does not. Of two positions the later counts; an unknown id only if alone. */
+/**
+ * Start of the stream. `since` includes its event, `Last-Event-ID` does not. Of two positions the later counts. An
+ * unknown id counts only without another position.
+ */
 const findStart = async (
   log: EventLog,
   since: string | undefined,

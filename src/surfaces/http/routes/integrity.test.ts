@@ -25,7 +25,7 @@ const report = (ok: boolean, mode: 'fast' | 'full'): IntegrityReport => ({
 const jobOf = async (query: string): Promise<unknown> =>
   (await server.call('GET', `/integrity/progress${query}`)).body['job']
 
-/** Verifications that end when the test says so, by mode and number of events. */
+/** Verifications that the test ends, by mode and number of events. */
 const heldVerifications = () => {
   const finish = new Map<string, () => void>()
   let onProgress: ((progress: VerifyProgress) => void) | undefined
@@ -100,7 +100,7 @@ describe('GET /integrity', () => {
       Array.from({ length: 40 }, (_, index) => server.call('GET', `/integrity?n=${2000 + index}`)),
     )
     expect((await full).status).toBe(202)
-    // All wait for one job, which checks as many as anybody asked for.
+    // All callers wait for one job, which checks the largest number requested.
     const ids = new Set(many.map(({ body }) => (body['job'] as { id: string }).id))
     expect([ids.size, finish.size]).toEqual([1, 1])
     finish.get('full:100')?.()
@@ -115,7 +115,7 @@ describe('GET /integrity', () => {
     server = await startTestServer({ dependencies: { integrity } })
     const first = server.call('GET', '/integrity?n=500')
     await expect.poll(() => [...finish.keys()]).toEqual(['fast:500'])
-    // Those who ask for no more than what is checked share it; all others wait for one check.
+    // Callers that request no more than the running check share it. All others wait for one further check.
     const many = Array.from({ length: 40 }, (_, index) => server.call('GET', `/integrity?n=${481 + index}`))
     const asked = server.call('GET', '/kill-switch')
     expect((await asked).status).toBe(200)
@@ -138,7 +138,7 @@ describe('GET /integrity', () => {
       '1',
     ])
     expect(body['job']).toMatchObject({ mode: 'full', n: null, status: 'running', report: null })
-    // Others are answered meanwhile.
+    // Other requests are answered meanwhile.
     expect((await server.call('GET', '/kill-switch')).status).toBe(200)
     reportProgress({ step: 'signatures', checked: 3, total: 7 })
     const progress = { step: 'signatures', checked: 3, total: 7 }
@@ -201,7 +201,7 @@ describe('GET /integrity', () => {
     expect(await chainOk()).toBe('0')
     isOk = true
     await server.call('GET', '/integrity')
-    // The newest events say nothing about an older fault.
+    // The newest events show nothing about an older fault.
     expect(await chainOk()).toBe('0')
     await server.call('GET', '/integrity?mode=full')
     expect(await chainOk()).toBe('1')

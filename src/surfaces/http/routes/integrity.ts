@@ -9,7 +9,7 @@ import { viewJob } from '../stream/progress.ts'
 import { withinTime } from '../time-limit.ts'
 import { QUICK_EVENTS_MAX, type Verification, type VerificationJob } from '../verification.ts'
 
-/** A verification that takes longer is answered with a job. */
+/** Time after which a longer verification is answered with a job. */
 const WAIT_MS = 1000
 
 const integrity = integrityView.meta({ id: 'Integrity' })
@@ -81,10 +81,10 @@ export const integrityRoutes = routes('Events', {
         content: { schema: accepted, example: { job: JOB } },
       },
     ],
-    // It limits its time itself, with a job in place of an error.
+    // The handler limits its time itself, and returns a job instead of an error.
     mayTakeLong: () => true,
     handler: async ({ query }, { verification }) => {
-      // Few events are verified at once; more are a job, which may be shared.
+      // A few events are verified at once. More are a job, which may be shared.
       const isQuick = query.mode === 'fast' && query.n <= QUICK_EVENTS_MAX
       const report = isQuick ? verification.verifyNewest(query.n) : verification.ask(query).result
       const found = await withinTime(report, WAIT_MS, () => undefined)
@@ -131,7 +131,7 @@ export const integrityRoutes = routes('Events', {
   }),
 })
 
-/** Null if none runs; undefined if the one that is asked for is not known. */
+/** Null if no job runs. Undefined if the requested job is not known. */
 const jobOf = (verification: Verification, id: string | undefined): VerificationJob | null | undefined =>
   id === undefined ? verification.running : (verification.find(id) ?? undefined)
 

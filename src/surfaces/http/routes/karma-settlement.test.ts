@@ -42,7 +42,7 @@ const settle = (intent_ids: readonly string[], tx_hash: string | null = null) =>
 const migrate = (json: object) => server.call('POST', '/karma/migrate-wallet', { json })
 const headSeq = async () => (await server.log.head()).seq
 
-/** A trade that ends well; the id of what it owes. */
+/** Makes a profitable trade, and returns the id of the karma it owes. */
 const profit = async (): Promise<string> => {
   await server.open(INTENT_IDS.BTC)
   server.testClock.advance(60_000)
@@ -150,7 +150,7 @@ describe('the wallet', () => {
       reason: 'new device',
       authorized_by: server.engine.nodeId,
     })
-    // What holds now may also be written down.
+    // The configuration accepts the values that the migration set.
     const matching = { karma: { treasury_address: '0xnew', percentage: 0.01 } }
     expect((await server.call('POST', '/config', { json: matching })).status).toBe(200)
   })

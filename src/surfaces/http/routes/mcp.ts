@@ -92,7 +92,7 @@ export const mcpRoutes = routes('Agents', {
   }),
 })
 
-/** The arguments of a call stand two steps deeper than the members of a body, and hold the same payloads. */
+/** The arguments of a call are nested two levels deeper than the members of a body, and hold the same payloads. */
 const MESSAGE_DEPTH_MAX = BODY_DEPTH_MAX + 2
 
 const bodyOf = (bytes: Uint8Array): McpBody => {

@@ -126,7 +126,7 @@ describe('the provenance of a producer', () => {
 })
 
 describe('the chain behind it', () => {
-  /** Counts how often somebody looks closely. */
+  /** Counts the scans of the log, and can damage its payloads. */
   class WatchedLog extends MemoryLog {
     looks = 0
     broken = false

@@ -20,7 +20,7 @@ const list = async () => (await server.call('GET', '/producers/')).body
 const status = async () =>
   (await server.call('GET', '/producers/status')).body['producers'] as Record<string, Record<string, unknown>>
 
-/** As the scheduler would. */
+/** A run event, as the scheduler stores it. */
 const ran = (said: object): Said => ({
   type: 'producer.run.v1',
   source: 'p1',

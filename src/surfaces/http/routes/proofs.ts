@@ -5,7 +5,7 @@ import { optionalInteger, pathText } from '../fields.ts'
 import { route, routes } from '../route.ts'
 import { findEvent, unknownEvent } from './events.ts'
 
-/** Of the example event, as the first of five: see docs/proofs.md. */
+/** Proof of the example event as the first of five: see docs/proofs.md. */
 export const PROOF = `c2sp.org/tlog-proof@v1
 extra fDIwMjYtMDItMjBUMDA6Mjk6NTguMDAwWnwxMTExMTExMS0xMTExLTQxMTEtODExMS0xMTExMTExMTExMTF8c2lnbmFsLmN1cmF0b3IudjF8djF8b3BlcmF0b3I6dGVsZWdyYW18fHx7ImNvbnZpY3Rpb24iOjcuNSwiZGlyZWN0aW9uIjoiYnVsbGlzaCIsInJhdGlvbmFsZSI6Ikdyw7bDn2UgfCBvayIsInN5bWJvbCI6IkJUQyJ9
 index 0
@@ -24,7 +24,7 @@ frontier l42OPTBjlv0sfU1LSKrRT7neh0B899ssmacQ7aLgDj9kJMwwaRmXBXDNXdZRxJOdJL7mRgp
 — svc-8a88e3dd7409f195 AJSqNY8YOjpB+ZOxI28oyfVgCX26dO713k5Bp596EfQpiV7/JMX4UAcBKbd1S6KQm61VK3PTkKTnCf0rzK4bkcz2uws=
 `
 
-/** Between two checkpoints of one log. */
+/** Proof between two checkpoints of one log. */
 const CONSISTENCY_PROOF = `signal-engine/consistency-proof@v1
 KdctgOtEmJYNY1uBukAloJWfIGDbQoKdoC6GpvfIN0I=
 wdzU4TeWmpu97caCW5zbMKn4roXZTDcCgMmtKNDFpMo=

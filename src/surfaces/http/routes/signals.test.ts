@@ -125,7 +125,7 @@ describe('GET /signals', () => {
   it('shows a damaged signal as text, in an answer that is still JSON', async () => {
     await appendTo(server.log, 1, () => ({ type: 'signal.odd.v1', ts: '2026-02-20T00:00:30.000Z' }))
     const [record] = await server.log.readByTime({ domain: 'signal.odd', limit: 1, offset: 0 })
-    // As if somebody had cut it in the database.
+    // Breaks the payload, as a manual change to the database could.
     Object.assign(record ?? {}, { payload: '{"a":1},"source":"forged"' })
     expect((await list('?domain=odd')).items).toMatchObject([
       { source: 'test', payload: '{"a":1},"source":"forged"' },

@@ -202,7 +202,7 @@ export const signalRoutes = routes('Signals', {
   }),
 })
 
-/** A bound key names nobody but its author as the source. */
+/** True if a bound key names another source than its own author. */
 const namesOther = (source: string | null | undefined, caller: Caller): boolean =>
   (source ?? '') !== '' && !maySpeakFor(caller, { kind: 'contributor', id: source ?? '' })
 

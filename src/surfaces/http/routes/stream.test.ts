@@ -8,7 +8,7 @@ import { TOKEN, type TestServer } from '../test-server.fixture.ts'
 
 const { start, open } = streamFixture()
 
-/** A raise of the kill switch: one event of `system` and one of `alert`. */
+/** Raises the kill switch: one event of `system` and one of `alert`. */
 const raise = async (server: TestServer, level: number): Promise<void> => {
   const { status } = await server.call('POST', '/kill-switch', { json: { level, reason: `level ${level}` } })
   expect(status).toBe(200)
@@ -72,7 +72,7 @@ describe('the answer', () => {
         expect([status, headers.get('allow')], `${method} ${path}`).toEqual([405, 'GET'])
       }
     }
-    // Its neighbours keep theirs.
+    // The neighbouring events keep their ids.
     const [id] = await storedIds(server)
     expect((await server.call('HEAD', `/events/${id}`)).status).toBe(200)
     expect((await server.call('HEAD', '/events/streams')).status).toBe(404)
@@ -98,7 +98,7 @@ describe('the answer', () => {
     const metrics = await server.callRoot('GET', '/metrics')
     expect(metrics.text).toMatch(counted)
     expect(metrics.text).toContain('svc_stream_clients 1\n')
-    // What came before the stream began is not part of it.
+    // Events from before the start of the stream are not sent.
     expect(typesOf(client)).not.toContain('system.audit.v1')
     client.close()
     const later = async (): Promise<string> => {
@@ -180,7 +180,7 @@ describe('the beginning', () => {
     expect(await receivedFrom({ since: fourth, lastEventId: second })).toEqual(ids.slice(3))
     expect(await receivedFrom({ since: third, lastEventId: second })).toEqual(ids.slice(2))
     expect(await receivedFrom({ since: second, lastEventId: second })).toEqual(ids.slice(2))
-    // A known id counts, an unknown one does not.
+    // A known id counts as a position, an unknown one does not.
     expect(await receivedFrom({ since: second, lastEventId: 'unknown' })).toEqual(ids.slice(1))
     expect(await receivedFrom({ since: 'unknown', lastEventId: second })).toEqual(ids.slice(2))
     expect(await receivedFrom({ since: ids[0] ?? '' })).toEqual(ids)

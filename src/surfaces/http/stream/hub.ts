@@ -19,13 +19,13 @@ export interface StreamDependencies {
 }
 
 export interface StreamLimits extends RecentEventsLimits {
-  /** How long clients are served before the event loop runs. */
+  /** Time to serve clients before the event loop runs. */
   readonly sliceMs: number
-  /** How often connections are checked: keep-alive, tokens, clients that take nothing. */
+  /** Interval of the connection checks: keep-alive, tokens, stuck clients. */
   readonly checkMs: number
-  /** A client that takes nothing for this long is disconnected. */
+  /** Time after which a client that reads nothing is disconnected. */
   readonly stuckMsMax: number
-  /** Events that are read from the log at once for one client. */
+  /** Number of events that are read from the log at once for one client. */
   readonly pageEvents: number
 }
 
@@ -44,21 +44,21 @@ export interface StreamRequest {
   readonly filter: StreamFilter
 }
 
-/** Where a client begins to read. */
+/** Position at which a client starts to read. */
 export type StreamStart =
   | { readonly kind: 'after'; readonly seq: number }
-  /** With new events only. */
+  /** Sends new events only. */
   | { readonly kind: 'now'; readonly because: 'nothing-asked' | 'unknown-id' }
 
-/** All stream clients. The engine publishes what is stored and never waits for any of them. */
+/** All stream clients. The engine publishes stored events and never waits for a client. */
 export class StreamHub {
   readonly #dependencies: StreamDependencies
   readonly #limits: StreamLimits
   readonly #clients = new Set<StreamClient>()
-  /** Null while no client is connected: nothing is kept in memory then. */
+  /** Null while no client is connected: no events are kept in memory then. */
   #session: { readonly recent: RecentEvents; readonly stop: () => void } | null = null
   #isDelivering = false
-  /** Whether something changed since the delivery under way began. */
+  /** True if something changed since the running delivery started. */
   #isDue = false
   readonly #behind = new Set<StreamClient>()
   #isCatchingUp = false
@@ -74,7 +74,7 @@ export class StreamHub {
     return this.#clients.size
   }
 
-  /** Takes the connection over, or says why not and leaves it untouched. */
+  /** Takes the connection over, or returns the reason for not doing so and leaves it untouched. */
   open(connection: StreamConnection, { start, filter }: StreamRequest): Problem | null {
     if (this.#isClosed) return SHUTTING_DOWN
     const { max_clients: clientsMax } = this.#dependencies.configuration.current().stream
@@ -94,7 +94,7 @@ export class StreamHub {
     return null
   }
 
-  /** Sends live clients what is left and when to come back, and ends all streams. */
+  /** Sends clients the remaining events and the time to reconnect, and ends all streams. */
   close(): void {
     this.#isClosed = true
     for (const client of this.#clients) {
@@ -125,7 +125,7 @@ export class StreamHub {
     if (next !== undefined && next !== recent.newest + 1) {
       const fields = { published: next, expected: recent.newest + 1 }
       this.#dependencies.logger.error('the event bus skipped events; all streams were ended', fields)
-      // Clients that reconnect begin in the log, which has every event.
+      // Clients that reconnect start in the log, which has every event.
       for (const client of this.#clients) this.#disconnect(client, 'stream client disconnected')
       return
     }
@@ -138,7 +138,7 @@ export class StreamHub {
     this.#isDue = true
     if (this.#isDelivering) return
     this.#isDelivering = true
-    // Behind everything that is stored together with the event that caused this.
+    // Runs after everything that is stored together with the causing event.
     yieldToEventLoop()
       .then(() => this.#deliver())
       .catch((error: unknown) => this.#report(error))
@@ -160,7 +160,7 @@ export class StreamHub {
     this.#isDelivering = false
   }
 
-  /** Sends one client what is new, up to what its connection takes. Never waits. */
+  /** Sends one client its new events, as far as its connection accepts them. Never waits. */
   #serve(client: StreamClient): void {
     const recent = this.#session?.recent
     if (recent === undefined || client.isGone || client.isReading) return
@@ -191,7 +191,7 @@ export class StreamHub {
     this.#catchUp().catch((error: unknown) => this.#report(error))
   }
 
-  /** Reads the log for clients that are behind the recent events, one page at a time and client by client. */
+  /** Reads the log for clients that are behind the recent events, one page at a time, client by client. */
   async #catchUp(): Promise<void> {
     const { log } = this.#dependencies.engine
     for (const client of this.#behind) {

@@ -12,10 +12,10 @@ import { STREAM_HEADERS } from './hub.ts'
 
 const CLIENTS_MAX = 100
 
-/** How often a client gets the progress of one piece of work at most. */
+/** Minimum interval between two progress messages about one job. */
 const EVERY_MS = 250
 
-/** Beyond that a proxy would take the connection for dead. */
+/** Interval of keep-alive messages. After a longer silence a proxy would drop the connection. */
 const KEEP_ALIVE_MS = 15_000
 
 const endSoon = (response: ServerResponse): void => {
@@ -23,13 +23,16 @@ const endSoon = (response: ServerResponse): void => {
   response.end()
 }
 
-/** Clients that follow work as server-sent events, until it has ended. */
+/** Clients that follow a job as server-sent events, until it has ended. */
 class WorkStreams {
   /** Caller of each stream. */
   readonly #ends = new Map<() => void, string>()
   #isClosed = false
 
-  /** `follow` calls `end` when there is nothing more to send, and returns how to stop; null: nothing follows. */
+  /**
+   * `follow` calls `end` when there is nothing more to send. It returns a function that stops it, or null if there is
+   * nothing to follow.
+   */
   protected begin(
     connection: StreamConnection,
     first: Buffer,
@@ -70,7 +73,7 @@ export class ProgressStreams extends WorkStreams {
     this.#verification = verification
   }
 
-  /** Follows the job, or the one under way; without any, says so and ends. */
+  /** Follows the job, or the running one. Without a job, reports that and ends. */
   open(connection: StreamConnection, job: VerificationJob | null): Problem | null {
     if (job === null || hasJobEnded(job)) return this.begin(connection, frameOfJob(job), null)
     const { response } = connection
@@ -82,7 +85,7 @@ export class ProgressStreams extends WorkStreams {
           return end()
         }
         const nowMs = performance.now()
-        // A client that reads nothing gets the next step once it does.
+        // A client that reads nothing gets the next step when it reads again.
         if (nowMs - sentAtMs < EVERY_MS || response.writableNeedDrain) return
         sentAtMs = nowMs
         if (!connection.isAuthorized()) return end()
@@ -116,7 +119,7 @@ export class RunStreams extends WorkStreams {
     this.#runs = runs
   }
 
-  /** `followed` is null for all; `first` is what is known now. */
+  /** `followed` is null for all runs. `first` holds the runs as known now. */
   open(connection: StreamConnection, followed: Run | null, first: readonly Run[]): Problem | null {
     const begin = Buffer.concat([RETRY, ...first.map(frameOfRun)])
     if (followed !== null && hasRunEnded(followed)) return this.begin(connection, begin, null)
@@ -130,7 +133,7 @@ export class RunStreams extends WorkStreams {
         sent.add(run.id)
         const nowMs = performance.now()
         const isProgress = run.status === 'running' && run.progress > 0
-        // Progress may be left out, what ended may not.
+        // Progress messages may be skipped, the end of a run may not.
         if (isProgress && (nowMs - (sentMs.get(run.id) ?? 0) < EVERY_MS || response.writableNeedDrain)) return
         if (!connection.isAuthorized()) return end()
         sentMs.set(run.id, nowMs)
@@ -144,7 +147,7 @@ export class RunStreams extends WorkStreams {
         if (!connection.isAuthorized()) return end()
         if (!response.writableNeedDrain) response.write(KEEP_ALIVE)
       }, KEEP_ALIVE_MS)
-      // A client that cannot be told how things are comes back for it.
+      // A client that cannot be sent the current state reconnects for it.
       this.#sendMissed(first, sent, send).catch(() => end())
       return () => {
         isOver = true
@@ -154,7 +157,7 @@ export class RunStreams extends WorkStreams {
     })
   }
 
-  /** What ended between the time at which it was read and the first that was listened to: nothing else would say so. */
+  /** Sends runs that ended between the read of `first` and the start of listening. No other message reports them. */
   async #sendMissed(
     first: readonly Run[],
     sent: ReadonlySet<string>,

@@ -86,7 +86,7 @@ describe('recent events', () => {
     expect(recent.chunkAfter(0, filterOf())).toBe(first)
     const signals = recent.chunkAfter(0, filterOf('signal'))
     expect(signals).not.toBe(first)
-    // Also to those who want different things in turn.
+    // Clients with different filters share chunks, too, even if they alternate.
     expect(recent.chunkAfter(0, filterOf())).toBe(first)
     expect(recent.chunkAfter(0, filterOf('signal'))).toBe(signals)
     expect(eventsIn(recent.chunkAfter(1, filterOf()).bytes)).toBe(1)

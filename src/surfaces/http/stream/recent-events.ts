@@ -3,10 +3,10 @@ import { assert } from '../../../core/shared/assert.ts'
 import { chunkOf, frameOf, type Chunk, type Frame, type StreamFilter } from './frames.ts'
 
 export interface RecentEventsLimits {
-  /** What is kept in memory of the newest events. */
+  /** Limit of the newest events kept in memory. */
   readonly recentEventsMax: number
   readonly recentBytesMax: number
-  /** A write ends with the event that reaches this size. */
+  /** Size at which a write ends, including the event that reaches it. */
   readonly writeBytesMax: number
 }
 
@@ -25,7 +25,7 @@ export class RecentEvents {
   #oldest: number
   #newest: number
 
-  /** Begins after this seq, empty. */
+  /** Starts empty after this seq. */
   constructor(seq: number, limits: RecentEventsLimits) {
     this.#limits = limits
     this.#newest = seq
@@ -37,12 +37,12 @@ export class RecentEvents {
     return this.#newest
   }
 
-  /** The first seq that is still kept; `newest + 1` while none is. */
+  /** The first seq that is still kept; `newest + 1` if none is. */
   get oldest(): number {
     return this.#oldest
   }
 
-  /** A hidden event keeps its position, and no client gets it. */
+  /** A hidden event keeps its position, and is sent to no client. */
   push(record: LogRecord, { isHidden = false } = {}): void {
     assert(record.seq === this.#newest + 1, `event ${record.seq} must not follow ${this.#newest}`)
     const frame = isHidden ? HIDDEN : frameOf(record)
@@ -53,7 +53,7 @@ export class RecentEvents {
     while (this.#frames.size > recentEventsMax || this.#bytes > recentBytesMax) this.#dropOldest()
   }
 
-  /** How many of the events after `after` the filter lets through. */
+  /** Number of events after `after` that pass the filter. */
   count(after: number, { wants }: StreamFilter): number {
     let count = 0
     for (let seq = Math.max(after + 1, this.#oldest); seq <= this.#newest; seq += 1) {
@@ -63,7 +63,7 @@ export class RecentEvents {
     return count
   }
 
-  /** What follows `after`, up to the size of one write. */
+  /** The events after `after`, up to the size of one write. */
   chunkAfter(after: number, filter: StreamFilter): Chunk {
     assert(after + 1 >= this.#oldest && after <= this.#newest, `recent events must reach back to ${after}`)
     const known = this.#chunks.get(filter.key)

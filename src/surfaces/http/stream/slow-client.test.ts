@@ -8,10 +8,10 @@ import type { TestClient } from './stream-client.fixture.ts'
 const { start, open } = streamFixture()
 
 const LARGE = { payload: { text: 'x'.repeat(60_000) } }
-/** So many large events no connection takes while its client does not read. */
+/** Number of large events that exceeds the buffers of a connection whose client does not read. */
 const MORE_THAN_IS_TAKEN = 150
 
-/** Appends one event after the other, each only when this client has the one before. */
+/** Appends events one by one, each after this client has received the previous one. */
 const appendWhile = async (
   server: TestServer,
   client: TestClient,
@@ -21,7 +21,7 @@ const appendWhile = async (
   for (; goesOn(); count += 1) {
     const [record] = await appendTo(server.log, 1, () => LARGE)
     await client.until(() => client.messages.at(-1)?.id === record?.id)
-    // Lets clients that were disconnected notice it.
+    // Lets disconnected clients notice it.
     await sleep(0)
   }
   return count
@@ -41,7 +41,7 @@ describe('a client that stops reading', () => {
     sleeping.resume()
     expect(await sleeping.ended).toBe('cut')
     expect(sleeping.messages.length).toBeLessThan(count)
-    // It comes back and misses nothing.
+    // The client reconnects and misses nothing.
     const again = await open(server, { lastEventId: sleeping.messages.at(-1)?.id ?? '' })
     await again.until(() => again.messages.length >= count - sleeping.messages.length)
     expect([...sleeping.messages, ...again.messages].map(({ id }) => id)).toEqual(
@@ -103,7 +103,7 @@ describe('a client that stops reading', () => {
   })
 
   it('is cut by a shutdown, which does not wait for it', async () => {
-    // Longer than a test may take: nothing may wait for the force.
+    // Longer than the time limit of a test: nothing may wait for the forced end.
     const server = await start({
       limits: { closeTimeoutMs: 120_000 },
       settings: { stream: { buffer_events: 100_000 } },

@@ -8,9 +8,9 @@ import { holderOf } from '../../caller.ts'
 import { LIMITS_NOTE } from '../tool-result.ts'
 import { failed, orError, tool, type ToolOutcome } from '../tool.ts'
 
-/** A request over HTTP must end within 30 s. */
+/** Below the limit of 30 s for a request over HTTP. */
 const WAIT_SECONDS_MAX = 20
-/** Who does not ask for it does not wait for a long run: it is told the id at once. */
+/** Default wait. A caller of a longer run receives its id after this time. */
 const WAIT_SECONDS = 1
 
 const waiting = (fallback: number) =>
@@ -105,14 +105,14 @@ const answerOf = async (
   effect: 'read' | 'written',
 ): Promise<ToolOutcome> => {
   const asked = await backtests.get(id)
-  // Nobody waits for one that is no answer.
+  // An id of the other kind is not found, and not waited for.
   if (asked?.kind !== kind) return failed('backtest_not_found', { id })
   await ended(backtests, id, seconds * 1000)
   const run = await backtests.get(id)
   return run === null ? failed('backtest_not_found', { id }) : { status: 'done', value: shortOf(run), effect }
 }
 
-/** Resolves when the run has ended, at the latest after this time. */
+/** Resolves when the run has ended, or after this time. */
 const ended = async (backtests: BacktestRuns, id: string, waitMs: number): Promise<void> => {
   if (waitMs === 0) return
   const stop = new AbortController()
@@ -127,7 +127,7 @@ const ended = async (backtests: BacktestRuns, id: string, waitMs: number): Promi
     })
   })
   try {
-    // It may have ended before anybody listened.
+    // The run may have ended before the listener was added.
     const run = await backtests.get(id)
     if (run !== null && !hasEnded(run)) await end
   } finally {
@@ -135,7 +135,7 @@ const ended = async (backtests: BacktestRuns, id: string, waitMs: number): Promi
   }
 }
 
-/** Without the lists that would crowd out everything else; of parameter sets the best. */
+/** The run without long lists. Of the parameter sets only the best are kept. */
 const shortOf = ({ result, ...run }: RunWithResult): JsonObject => {
   const report = result as unknown as JsonObject | null
   return { ...run, report: report === null ? null : shortReport(report) } as unknown as JsonObject

@@ -13,10 +13,10 @@ export interface Confirmed {
   readonly arguments: JsonObject
 }
 
-/** `stale`: what the caller was shown has changed since. */
+/** `stale`: the state shown to the caller has changed since. */
 export type ConfirmationCheck =
   | { readonly status: 'invalid' | 'expired' | 'used' | 'stale' }
-  /** `isCurrent` is for the decision itself: the state may move before it is made. */
+  /** `isCurrent` runs again at the decision: the state may change before it. */
   | { readonly status: 'valid'; readonly isCurrent: (state: State) => boolean }
 
 interface Issued {
@@ -26,13 +26,13 @@ interface Issued {
   isUsed: boolean
 }
 
-/** Codes that are remembered; the oldest are forgotten first, and are then invalid. */
+/** Number of codes that are remembered. The oldest are dropped first and become invalid. */
 const ISSUED_MAX = 1000
 
-/** Of this process: a restart invalidates every code. */
+/** Codes issued by this process. A restart invalidates them. */
 const issued = new Map<string, Issued>()
 
-/** A code that proves that the caller saw what the call would do, in this state. */
+/** A code that proves that the caller saw the effect of the call in this state. */
 export const issueConfirmation = (call: Confirmed, state: State, expiresMs: number): string => {
   const code = randomBytes(24).toString('base64url')
   issued.set(code, { call: textOf(call), shown: shownTo(call, state), expiresMs, isUsed: false })
@@ -41,7 +41,7 @@ export const issueConfirmation = (call: Confirmed, state: State, expiresMs: numb
   return code
 }
 
-/** Whether the code is valid for this call now. A valid one is used up. */
+/** Checks whether the code is valid for this call now. A valid code is used up. */
 export const useConfirmation = (
   code: string,
   call: Confirmed,
@@ -61,8 +61,8 @@ export const useConfirmation = (
 const textOf = (call: Confirmed): string => canonicalJson({ ...call })
 
 /**
- * The facts behind what the caller was shown: the kill switch, and the positions, the order or the intent that the call
- * is about. Prices are left out: they change while a person thinks.
+ * The facts shown to the caller: the kill switch, and the positions, the order or the intent that the call is about.
+ * Prices are left out, because they change while a person thinks.
  */
 const shownTo = ({ tool, arguments: given }: Confirmed, { trading }: State): string => {
   const { position_id, order_id, intent_id } = given
@@ -89,7 +89,7 @@ const shownTo = ({ tool, arguments: given }: Confirmed, { trading }: State): str
 
 const isHeld = ({ status }: Position): boolean => status !== 'closed' && status !== 'liquidated'
 
-/** Not its status while it is held, which follows the price. */
+/** Leaves out the status of an open position, which follows the price. */
 const positionFacts = (position: Position): Json => {
   const { id, status, holding } = position
   const phase = isHeld(position) && status !== 'closing' ? 'held' : status

@@ -180,7 +180,7 @@ describe('a tool for operators', () => {
       value: { error: 'confirmation_stale' },
     })
     expect((await server.call('GET', '/kill-switch')).body).toMatchObject({ level: 3 })
-    // It went up and came back: what was shown is history all the same.
+    // The level changed and came back to 3. The code is stale all the same.
     const again = await codeFor('set_kill_switch', lower)
     server.testClock.advance(1)
     await server.call('POST', '/kill-switch', { json: { level: 2, reason: 'better' } })
@@ -199,7 +199,7 @@ describe('a tool for operators', () => {
     const move = { level: 3, reason: 'worse', operator: 'somebody', surface: 'api' } as const
     engine.execute = (command, options) => {
       engine.execute = execute
-      // First in the queue, so that both are decided in one batch.
+      // The raise is first in the queue, so that both commands are decided in one batch.
       const raised = execute({ kind: 'set-kill-switch', move })
       const lowered = execute(command, options)
       return raised.then(() => lowered)
@@ -220,7 +220,7 @@ describe('a tool for operators', () => {
     expect((await call('close_all_positions', { ...all, confirm: confirmAll })).value).toMatchObject({
       error: 'confirmation_stale',
     })
-    // Another position does not concern it.
+    // A change of another position does not invalidate the code.
     expect((await call('close_position', { ...one, confirm: confirmOne })).value).toMatchObject({
       status: 'done',
     })

@@ -32,10 +32,10 @@ import { CONFIRMATION_MS, issueConfirmation, useConfirmation, type Confirmed } f
 interface OperatorToolSpec<Input extends z.ZodObject> {
   readonly title: string
   readonly input: Input
-  /** Errors of its own. */
+  /** Error codes of this tool. */
   readonly errors: readonly string[]
   readonly command: (input: z.output<Input>, operator: string, caller: Caller) => Command
-  /** Where it is not `operator`. */
+  /** Required right, if it is not `operator`. */
   readonly needs?: Need
 }
 
@@ -61,7 +61,7 @@ const COMMON_ERRORS = [
   'confirmation_stale',
 ] as const
 
-/** A tool that moves money: the first call returns what would be stored, the second one does it. */
+/** A tool that moves money: the first call returns the events that would be stored, the second one stores them. */
 const operatorTool = <Input extends z.ZodObject>(spec: OperatorToolSpec<Input>): Tool =>
   tool(spec.needs ?? 'operator', {
     title: spec.title,
@@ -120,7 +120,7 @@ export const operatorTools = {
     title: 'Raise or lower the kill switch',
     input: killSwitchMove,
     errors: [],
-    // The decision refuses to lower it for those who are no operators.
+    // The decision refuses callers other than operators who lower the level.
     needs: 'control',
     command: setKillSwitch,
   }),
@@ -173,7 +173,7 @@ const callInTwoSteps = async <Input extends z.ZodObject>(
   }
 }
 
-/** Where the call would be refused now, that says more than the code. */
+/** Result for a stale code. If the call would be refused now, the refusal is returned, because it explains more. */
 const stale = async (command: Command, about: Confirmed, call: ToolCall<unknown>): Promise<ToolOutcome> => {
   const now = await ask(command, about, call)
   if (now.status !== 'failed') {
