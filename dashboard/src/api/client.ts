@@ -5,17 +5,20 @@ import type { Payload, WithPayload } from './types.ts'
 
 export const API = '/api/v1'
 
-/** The API through the dashboard's own origin, typed by its OpenAPI document. Everything but success is thrown. */
+/**
+ * The API through the dashboard's own origin, typed by its OpenAPI document. Throws for every response other than
+ * success.
+ */
 export const api = createClient<paths>({
   baseUrl: API,
   headers: { accept: 'application/json' },
   fetch: (request) => fetch(request, inTime(request)),
 })
 
-/** A service that is frozen accepts connections and never answers: nothing waits longer than this. */
+/** Time limit of a request. A frozen service accepts connections and never answers. */
 const ANSWER_MS_MAX = 30_000
 
-/** What an operator does comes before what a page reads. */
+/** Options of a request: a time limit, and a higher priority for writes than for reads. */
 const inTime = ({ signal, method }: Request): RequestInit => ({
   signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS_MAX)]),
   priority: method === 'GET' ? 'auto' : 'high',
@@ -26,7 +29,7 @@ api.use({
     readServerTime(response)
     if (response.ok) return
     const problem = await readProblem(response)
-    // The dashboard's own server lost the service: as if there were no response.
+    // The dashboard's own server cannot reach the service: treated like a missing response.
     if (problem['code'] === API_UNREACHABLE && isWrite(request)) throw new UnreachableError(unsure(NO_ANSWER))
     throw new ApiError(response.status, problem)
   },
@@ -44,7 +47,7 @@ const API_UNREACHABLE = 'dashboard.api_unreachable'
 
 const isWrite = ({ method }: Request): boolean => method !== 'GET'
 
-/** A request without a response may have arrived: doing it twice may cost money. */
+/** Warning for a request without a response: it may have arrived, and repeating it may cost money. */
 const unsure = (text: string): string =>
   `${text}. It may have received the request all the same: look before you repeat it.`
 
@@ -56,7 +59,7 @@ export const dataOf = async <Data>(response: Promise<{ readonly data?: Data }>):
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly status: number
-  /** Stable, such as `kill_switch.active`; `unknown` where the body has none. */
+  /** Stable code, such as `kill_switch.active`; `unknown` if the body has none. */
   readonly code: string
   readonly fieldErrors: readonly FieldError[]
   readonly requestId: string | null
@@ -84,14 +87,14 @@ export class UnreachableError extends Error {
   }
 }
 
-/** No response in time: what was asked for may have been done. */
+/** No response in time. The request may have been carried out. */
 export class NoAnswerError extends UnreachableError {
   override readonly name = 'NoAnswerError'
 }
 
 export const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.status === 404
 
-/** An event whose stored payload is no JSON still shows up, with the text under `unreadable`. */
+/** Converts an event. A stored payload that is no JSON is shown as text under `unreadable`. */
 export const withPayload = <Event extends { readonly payload: Payload | string }>(
   event: Event,
 ): WithPayload<Event> => ({
@@ -104,7 +107,7 @@ const readProblem = async (response: Response): Promise<Payload> => {
     const body = (await response.json()) as unknown
     return typeof body === 'object' && body !== null ? (body as Payload) : {}
   } catch {
-    // A proxy in between may answer in HTML; the status says enough.
+    // A proxy in between may answer in HTML. The status is enough.
     return {}
   }
 }

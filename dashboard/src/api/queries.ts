@@ -7,7 +7,7 @@ import {
 import { api, dataOf, isNotFound, withPayload } from './client.ts'
 import type { EventFilter, EventRecord, Integrity, IntentStatus, Session, VerifyProgress } from './types.ts'
 
-/** The first part of every key. live/live.ts names which events make which resource stale. */
+/** The first part of every key. live/live.ts defines which events make which resource stale. */
 export type Resource =
   | 'alerts'
   | 'attribution'
@@ -47,7 +47,7 @@ const byId = (id: string) => ({ params: { path: { id } } })
 
 const PRICES_MS = 15_000
 
-/** Everything that pages read, one function per resource. */
+/** All queries of the pages, one function per resource. */
 export const queries = {
   alerts: () => read(['alerts'], (signal) => api.GET('/alerts', { signal })),
   attribution: (signal_id: string) =>
@@ -86,7 +86,7 @@ export const queries = {
   brainStatus: () => read(['brain-status'], (signal) => api.GET('/brain/status', { signal })),
   config: () => read(['config'], (signal) => api.GET('/config', { signal })),
   configSchema: () => read(['config', 'schema'], (signal) => api.GET('/config/schema', { signal })),
-  /** By the key of an author. */
+  /** Contribution by the key of an author. */
   contribution: (author: string) =>
     read(['authors', 'one', author], (signal) => {
       const [kind = '', ...name] = author.split(':')
@@ -139,7 +139,7 @@ export const queries = {
     read(['positions', status, 'list'], (signal) =>
       api.GET('/positions', { params: { query: { status } }, signal }),
     ),
-  /** No event says that a price gets old. */
+  /** Polled, because no event reports that a price gets old. */
   prices: () => ({
     ...read(['prices'], (signal) => api.GET('/prices', { signal })),
     refetchInterval: PRICES_MS,
@@ -177,7 +177,7 @@ export const readEvents = async (query: EventFilter, signal?: AbortSignal): Prom
   return { items: page.items.map(withPayload), next_seq: page.next_seq }
 }
 
-/** Newest first, page by page. Events do not refresh it: what one reads stays where it is. */
+/** Events newest first, page by page. New events do not refresh the list, so that it does not move while it is read. */
 export const useEventPages = (
   filter: EventFilter,
 ): UseInfiniteQueryResult<InfiniteData<EventPage>> & { readonly records: readonly EventRecord[] } => {
@@ -193,14 +193,14 @@ export const useEventPages = (
   return { ...query, records: query.data?.pages.flatMap(({ items }) => items) ?? [] }
 }
 
-/** Verification costs the service something, so it runs on request and is not refreshed. */
+/** Verification is expensive for the service, so it runs on request and is not refreshed. */
 export const verifyChain = async (
   query: { readonly mode: 'fast' | 'full'; readonly n?: number },
   onProgress?: (progress: VerifyProgress | null) => void,
 ): Promise<Integrity> => {
   const answer = await dataOf(api.GET('/integrity', { params: { query } }))
   if (!('job' in answer)) return answer
-  // It takes longer than a second: the job has the report once it is done.
+  // Verification takes longer than a second: the job has the report once it is done.
   const { id } = answer.job
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, VERIFY_POLL_MS))

@@ -6,11 +6,14 @@ type Schemas = components['schemas']
 export type Payload = Readonly<Record<string, unknown>>
 
 export type EventRecord = WithPayload<Schemas['EventRecord']>
-/** What the stream sends of an event, and its place in the log. */
+/** An event as the stream sends it, and its place in the log. */
 export type EventItem = Pick<EventRecord, 'seq' | 'id' | 'ts' | 'type' | 'source' | 'payload'>
 export type EventFilter = NonNullable<paths['/events']['get']['parameters']['query']>
 
-/** A payload that is no JSON any more, because the store was changed from outside, is a member of one: see client.ts. */
+/**
+ * An event with its payload. A payload that is no longer JSON, because the store was changed from outside, becomes a
+ * member: see client.ts.
+ */
 export type WithPayload<Event extends { readonly payload: unknown }> = Omit<Event, 'payload'> & {
   readonly payload: Payload
 }
@@ -60,7 +63,7 @@ export type Treasury = Schemas['Treasury']
 export type KarmaIntent = Schemas['KarmaIntent']
 export type KarmaReceipt = Schemas['KarmaReceipt']
 
-/** Of the dashboard's own server: GET /session. */
+/** Response of the dashboard's own server to GET /session. */
 export interface Session {
   readonly signed_in: boolean
   readonly sign_in_needed: boolean

@@ -7,12 +7,12 @@ import { formatPrice, formatReason, formatUsd, formatWords, textOf } from '../ui
 import { LEVELS } from './kill-switch.tsx'
 import { useAction } from './use-action.ts'
 
-/** An alert as a line: the tone follows what came of it, not how urgent it is. */
+/** An alert as a line. Its tone shows the outcome, not the urgency. */
 export interface AlertLine {
   readonly tone: Tone
-  /** In a word or two. */
+  /** Name in a word or two. */
   readonly name: string
-  /** Text from outside may be in it. */
+  /** Text of the alert, which may contain untrusted text. */
   readonly text: string
   readonly positionId: string | null
 }
@@ -80,10 +80,10 @@ const exitLine = (type: ExitAlert, payload: EventItem['payload']): Omit<AlertLin
   return { tone, name: hit, text: `${what} closed with ${formatUsd(pnl, { plus: true })}${prices}` }
 }
 
-/** Those that nobody has acknowledged yet, newest first. */
+/** Alerts that are not acknowledged yet, newest first. */
 export const useOpenAlerts = () => useQuery(queries.alerts())
 
-/** For every tab and everybody: it is an event of the log. */
+/** Acknowledges alerts for all tabs and users, since the acknowledgement is an event of the log. */
 export const useAcknowledge = () =>
   useAction({
     send: (alert_ids: readonly string[], headers) =>

@@ -1,6 +1,6 @@
 import { createStore } from '../ui/store.ts'
 
-/** How this browser draws attention, beside what every page shows. Off until somebody turns it on. */
+/** Ways in which this browser announces items, in addition to the banner on every page. Off by default. */
 export type Signal = 'notification' | 'sound'
 
 const stored = (signal: Signal): boolean => localStorage.getItem(`announce-${signal}`) === 'on'
@@ -25,7 +25,9 @@ const set = (signal: Signal, isOn: boolean): void => {
 
 export const turnOff = (signal: Signal): void => set(signal, false)
 
-/** Has to follow a click: browsers ask, and play, only then. Says what stands in the way, or null. */
+/**
+ * Turns a signal on. Must follow a click, because browsers ask and play only then. Returns what prevents it, or null.
+ */
 export const turnOn = async (signal: Signal): Promise<string | null> => {
   if (signal === 'sound') {
     set('sound', true)
@@ -56,7 +58,7 @@ export const announce = async (announcement: Announcement): Promise<void> => {
   })
 }
 
-/** Long enough for every tab to have heard of it. */
+/** Long enough for every tab to receive the event. */
 const HELD_MS = 5000
 
 /** The first tab that gets the lock does it; the others leave it. Without locks every tab does. */

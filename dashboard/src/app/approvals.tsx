@@ -7,13 +7,13 @@ import { formatDuration, formatPercent, formatUsd, formatWords } from '../ui/for
 import { useNow } from '../ui/time.tsx'
 import { useAction } from './use-action.ts'
 
-/** Intents that wait for an operator: the one that expires first, then the oldest. The API returns newest first. */
+/** Intents that wait for an operator: those that expire first, then the oldest. The API returns the newest first. */
 export const useWaiting = (): readonly Intent[] => {
   const { data = [] } = useQuery(queries.intents('awaiting_approval'))
   return data.toReversed().toSorted((one, other) => one.valid_until.localeCompare(other.valid_until))
 }
 
-/** What it is about: direction, symbol and size. */
+/** Size of an intent, as an amount and as text. */
 export const useSize = ({
   size_pct,
 }: Intent): { readonly notional: number | null; readonly text: string } => {
@@ -61,7 +61,7 @@ export const DecisionButtons = ({ intent }: { readonly intent: Intent }) => {
   )
 }
 
-/** Until an intent expires, to the second. */
+/** Time until an intent expires, to the second. */
 export const Countdown = ({ until }: { readonly until: string }) => {
   const text = useNow((nowMs) => {
     const ms = Date.parse(until) - nowMs

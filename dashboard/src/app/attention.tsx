@@ -10,7 +10,7 @@ import { Countdown, DecisionButtons, useSize, useWaiting } from './approvals.tsx
 import { PageLink } from './page-link.tsx'
 import type { Intent } from '../api/types.ts'
 
-/** What waits for somebody, by the page that lists it. */
+/** Number of items that wait for an operator, by the page that lists them. */
 export const useAttention = (): Readonly<Record<string, number>> & { readonly total: number } => {
   const approvals = useWaiting().length
   const alerts = useOpenAlerts().data?.open.length ?? 0
@@ -25,7 +25,7 @@ export const CountBadge = ({ count }: { readonly count: number }) =>
     </span>
   )
 
-/** On every page: what expires first, and the newest alert. */
+/** Shown on every page: the approval that expires first, and the newest alert. */
 export const AttentionBanner = () => {
   const [next, ...others] = useWaiting()
   return (
@@ -97,7 +97,7 @@ const AlertBanner = () => {
   )
 }
 
-/** Announces what comes up while the page is open, if this browser is asked to. */
+/** Announces new items while the page is open, if this browser has announcements enabled. */
 export const useAnnouncements = (): void => {
   const { data: intents } = useQuery(queries.intents('awaiting_approval'))
   const { data: alerts } = useOpenAlerts()
@@ -115,7 +115,7 @@ export const useAnnouncements = (): void => {
         return { id: alert.id, title: name, text }
       }),
     ]
-    // What was there before the page is on the page.
+    // Items from before the page was opened are not announced.
     const fresh = known.current === null ? [] : all.filter(({ id }) => known.current?.has(id) === false)
     known.current = new Set(all.map(({ id }) => id))
     for (const announcement of fresh) void announce(announcement)

@@ -14,7 +14,7 @@ const STATUS_TEXTS = {
   'signed-out': 'Signed out',
 } as const
 
-/** Whether the page follows the service. */
+/** Shows whether the page receives updates of the service. */
 export const ConnectionBadge = () => {
   const status = useConnectionStatus()
   const count = useEventCount()
@@ -46,7 +46,7 @@ export const CurrentRegime = () => {
   return <RegimeBadge regime={regime} />
 }
 
-/** Shown above every page while no updates arrive. */
+/** Banner above every page while no updates arrive. */
 export const ConnectionBanner = () => {
   const status = useConnectionStatus()
   if (status === 'live' || status === 'connecting') return null
@@ -73,10 +73,10 @@ export const ConnectionBanner = () => {
 
 export const signOut = (): void => leaveFor('/')
 
-/** Through the sign-in page, back to this page. */
+/** Opens the sign-in page, which leads back to this page. */
 const signInAgain = (): void => leaveFor(location.pathname + location.search)
 
-/** As a form, so that the browser drops the cookie and loads the sign-in page. */
+/** Signs out with a form, so that the browser drops the cookie and loads the sign-in page. */
 const leaveFor = (next: string): void => {
   const form = document.createElement('form')
   form.method = 'post'

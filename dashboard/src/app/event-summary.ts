@@ -1,7 +1,7 @@
 import type { EventItem } from '../api/types.ts'
 import { formatMember, formatPlainMember, formatWords } from '../ui/format.ts'
 
-/** What an event is about, if it is about a symbol. */
+/** The symbol of an event; null if it has none. */
 export const symbolOf = ({ payload }: EventItem): string | null => {
   const symbol = payload['symbol'] ?? payload['asset'] ?? payload['stablecoin']
   return typeof symbol === 'string' && symbol !== '' ? symbol : null
@@ -11,7 +11,7 @@ const NAMES_SKIPPED = /(^|_)(id|ids|ts|at|hash|key|signature|version)$/
 const SKIPPED = new Set(['symbol', 'asset', 'direction', 'trend', 'node_id', 'feed', 'mode'])
 const MEMBERS_MAX = 4
 
-/** What matters most where there is more than fits. */
+/** Members to show first, by type of the event, where not all fit. */
 const FIRST_BY_TYPE: Readonly<Record<string, readonly string[]>> = {
   'brain.conviction': ['direction', 'effective_conviction', 'confidence', 'coverage'],
   'brain.cycle': ['trigger', 'regime', 'intents', 'duration_ms'],
@@ -22,7 +22,7 @@ const FIRST_BY_TYPE: Readonly<Record<string, readonly string[]>> = {
   'market.bar': ['open', 'high', 'low', 'close'],
 }
 
-/** An event in one line: its text if it has any, else its first numbers. Untrusted text. */
+/** An event in one line: its text if it has any, else its first numbers. The text is untrusted. */
 export const summaryOf = ({ type, payload }: EventItem): string => {
   for (const name of ['message', 'rationale', 'reason', 'note', 'error', 'resource']) {
     const text = payload[name]
@@ -34,7 +34,7 @@ export const summaryOf = ({ type, payload }: EventItem): string => {
   return members
     .filter(([name]) => first !== undefined || (!SKIPPED.has(name) && !NAMES_SKIPPED.test(name)))
     .flatMap(([name, value]) => {
-      // Strangers name the members of their signals: what unit they mean is not known.
+      // Authors outside the project name the members of their signals, so the unit is unknown.
       if (typeof value === 'number')
         return [isOfSignal ? formatPlainMember(name, value) : formatMember(name, value)]
       const text = shortText(value)

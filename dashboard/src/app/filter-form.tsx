@@ -10,15 +10,15 @@ import { useUrlState } from './use-url-state.ts'
 
 interface FilterFormProps {
   readonly label: string
-  /** The page itself, without any filter. */
+  /** Path of the page without any filter. */
   readonly path: '/audit' | '/signals'
-  /** How many filters are set. */
+  /** Number of filters that are set. */
   readonly count: number
   readonly className: string
   readonly children: ReactNode
 }
 
-/** Filters of a page: always there on wide screens, behind a button on narrow ones. */
+/** Filters of a page: always visible on wide screens, behind a button on narrow ones. */
 export const FilterForm = ({ label, path, count, className, children }: FilterFormProps) => {
   const navigate = useNavigate()
   const [isShown, setIsShown] = useState(false)
@@ -59,14 +59,14 @@ export const FilterForm = ({ label, path, count, className, children }: FilterFo
 const PAUSE_MS = 400
 
 interface UrlFieldProps {
-  /** Of the parameter in the address. */
+  /** Name of the parameter in the address. */
   readonly name: string
   readonly label: string
   readonly placeholder?: string
   readonly list?: string
 }
 
-/** A filter that is typed: it goes into the address once the typing pauses. */
+/** A text filter. It is written into the address once the user stops typing. */
 export const UrlField = ({ name, ...field }: UrlFieldProps) => {
   const [value, setValue] = useUrlState(name)
   const [text, setText] = useState(value)
@@ -74,7 +74,7 @@ export const UrlField = ({ name, ...field }: UrlFieldProps) => {
   useEffect(() => {
     latest.current.setValue = setValue
   })
-  // The address changed from outside: a link, the back button.
+  // The address changed by a link or the back button.
   useEffect(() => {
     if (value !== latest.current.sent) setText(value)
     latest.current.sent = value
@@ -100,7 +100,7 @@ export const UrlField = ({ name, ...field }: UrlFieldProps) => {
   )
 }
 
-/** A time in the viewer's zone; the address holds UTC. */
+/** A time in the viewer's zone. The address holds UTC. */
 export const UrlTimeField = ({ name, label }: Pick<UrlFieldProps, 'name' | 'label'>) => {
   const [value, setValue] = useUrlState(name)
   return (
@@ -117,7 +117,7 @@ export const UrlTimeField = ({ name, label }: Pick<UrlFieldProps, 'name' | 'labe
   )
 }
 
-/** In the format of the input: local time without a zone. */
+/** Time in the format of the input: local time without a zone. */
 const localText = (iso: string): string => {
   const time = new Date(iso)
   if (iso === '' || Number.isNaN(time.getTime())) return ''
@@ -139,11 +139,11 @@ interface ListEndProps {
   readonly count: number
   readonly noun: string
   readonly query: Pick<UseInfiniteQueryResult, 'hasNextPage' | 'isFetchingNextPage' | 'fetchNextPage'>
-  /** No more are loaded. */
+  /** True if no further items can be loaded. */
   readonly isFull?: boolean
 }
 
-/** How many are listed, and a button for older ones. */
+/** Number of listed items, and a button that loads older ones. */
 export const ListEnd = ({ count, noun, query, isFull = false }: ListEndProps) => (
   <footer className="flex min-h-9 flex-wrap items-center justify-between gap-2 border-t border-line px-3 py-1 text-xs text-muted">
     <span>

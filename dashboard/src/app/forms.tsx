@@ -6,13 +6,13 @@ import { titleOf } from '../ui/states.tsx'
 import { useUrlState } from './use-url-state.ts'
 
 interface FormErrors {
-  /** What the service reports about one field. */
+  /** Error that the service reports about this field. */
   readonly of: (member: string) => string | undefined
-  /** What it reports about none of them; null if nothing. */
+  /** Error that belongs to no field; null if there is none. */
   readonly rest: string | null
 }
 
-/** `known`: an error code that is about one field, though the service names none. */
+/** Assigns errors to fields. `known`: an error code that is about one field, though the service names none. */
 export const formErrors = (
   error: Error | null,
   known: { readonly code: string; readonly member: string; readonly text: string } | null = null,
@@ -74,7 +74,7 @@ export const Form = ({
   )
 }
 
-/** What is typed into a form, and what the input of each member needs. */
+/** State of a form's inputs, and the props for the input of each member. */
 export const useDraft = <Draft extends Readonly<Record<string, string>>>(initial: Draft) => {
   const [draft, setDraft] = useState(initial)
   const input = (member: keyof Draft & string, errors?: FormErrors) => ({
@@ -92,7 +92,7 @@ interface RegisterDialogProps {
   readonly children: (onDone: () => void) => ReactNode
 }
 
-/** Open while the address says `?form=register`. */
+/** Dialog that is open while the address has `?form=register`. */
 export const RegisterDialog = ({ title, description, children }: RegisterDialogProps) => {
   const [form, setForm] = useUrlState('form')
   if (form !== 'register') return null

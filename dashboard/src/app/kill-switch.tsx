@@ -33,7 +33,7 @@ const LOOKS: Readonly<Record<number, string>> = {
   3: 'bg-bad text-panel',
 }
 
-/** The request does not wait behind others for longer than an operator would. */
+/** Time limit of a request that moves the kill switch. An operator must not wait longer. */
 const ANSWER_SECONDS_MAX = 10
 
 /** Raising needs a confirmation; lowering needs a reason and a typed word. */
@@ -42,7 +42,7 @@ const useKillSwitch = (from: number | null) =>
     send: async ({ level }: Level, headers, reason) => {
       const signal = AbortSignal.timeout(ANSWER_SECONDS_MAX * 1000)
       try {
-        // What is known here may be old: a raise must not lower what has been raised further meanwhile.
+        // The level shown here may be outdated: a raise must not lower a level that was raised further meanwhile.
         const body = { level, reason, raise_only: isRaiseTo(level, from) }
         return await api.POST('/kill-switch', { body, headers, signal })
       } catch (error) {
@@ -72,17 +72,17 @@ const useKillSwitch = (from: number | null) =>
     refreshes: ['kill-switch', 'brain-status'],
   })
 
-/** From an unknown level, every level but the lowest may be a raise. */
+/** True if the move may be a raise. From an unknown level, every level above the lowest may be one. */
 const isRaiseTo = (level: number, from: number | null): boolean => level > (from ?? 0)
 
 const panel = createPrompt<true, never>()
 
-/** From the palette, the keyboard and the chip. */
+/** Opens the dialog from the palette, the keyboard or the chip. */
 export const openKillSwitch = (): void => {
   panel.ask(true).catch(() => undefined)
 }
 
-/** The level as a number and a word, visible on every page. */
+/** Shows the level as a number and a word, on every page. */
 export const KillSwitchChip = ({ isLarge = false }: { readonly isLarge?: boolean }) => {
   const { data, isError } = useQuery(queries.brainStatus())
   const isStale = useConnectionStatus() !== 'live' || isError
@@ -123,11 +123,11 @@ export const KillSwitchDialog = () => {
   )
 }
 
-/** As far as it is known: from its own query, or from the status that every page reads. */
+/** The known level: from its own query, or from the status that every page reads. */
 const useKnownLevel = () => {
   const own = useQuery(queries.killSwitch())
   const other = useQuery(queries.brainStatus())
-  // The newer one: only the other is read on every page, and either may have failed since.
+  // The newer one counts. Only the other query runs on every page, and either may have failed since.
   if (own.data !== undefined && own.dataUpdatedAt >= other.dataUpdatedAt) {
     return { ...own.data, isOld: own.isError }
   }
@@ -141,7 +141,7 @@ const useKnownLevel = () => {
   }
 }
 
-/** Works whatever is known: nobody waits for a response to raise the kill switch. */
+/** Buttons of all levels. They work before any response arrives, so that raising the kill switch is never delayed. */
 export const KillSwitchLevels = () => {
   const { level: known, reason, changed_at, isOld } = useKnownLevel()
   const isStale = useConnectionStatus() !== 'live' || isOld

@@ -16,7 +16,7 @@ export const createPrompt = <Question, Answer>() => {
     settle?.(given)
   }
   const ask = (next: Question): Promise<Answer | null> => {
-    // One question at a time: an older one is canceled.
+    // One question at a time: a new one cancels the older one.
     answer(null)
     question.set(next)
     return new Promise((settle) => {
@@ -28,13 +28,13 @@ export const createPrompt = <Question, Answer>() => {
 
 export interface Confirmation {
   readonly title: string
-  /** What will happen, in one or two sentences. */
+  /** Consequences of the action, in one or two sentences. */
   readonly text: string
   readonly confirmLabel: string
   readonly look?: 'primary' | 'danger'
   /** Asks for a reason, which is stored in the log. */
   readonly reason?: { readonly suggestion: string }
-  /** Has to be typed, so that nothing happens by accident. */
+  /** Word that the user must type, so that nothing happens by accident. */
   readonly word?: string
 }
 

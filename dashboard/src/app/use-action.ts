@@ -7,33 +7,38 @@ import { toast } from '../ui/toast.tsx'
 import { asOperator, confirm, type Confirmation, type OperatorHeaders } from './prompts.tsx'
 
 export interface ActionOptions<Input, Result> {
-  /** The request. Pass `headers` on: they carry the operator token when one is needed. */
+  /** Sends the request. Pass `headers` on: they carry the operator token when one is needed. */
   readonly send: (
     input: Input,
     headers: OperatorHeaders,
     reason: string,
   ) => Promise<{ readonly data?: Result }>
-  /** Asked first; nothing is sent if the user cancels. */
+  /** Confirmation to ask for first. Nothing is sent if the user cancels. */
   readonly confirms?: (input: Input) => Confirmation
   /** The message after success; null for none. */
   readonly done: (result: Result, input: Input) => string | null
-  /** Closes a form, say. Also runs if the component is gone by then: the stream may be faster than the response. */
+  /**
+   * Called after success, for example to close a form. Also called if the component is unmounted by then: the stream
+   * may be faster than the response.
+   */
   readonly after?: (result: Result, input: Input) => void
-  /** What it acts on: while a request about it is under way, no second one is sent. */
+  /** Key of the item that the action changes. While a request for it is pending, no second one is sent. */
   readonly keyOf?: (input: Input) => unknown
-  /** What it makes stale. The stream refreshes most by itself. */
+  /** Resources that become stale. The stream already refreshes most of them. */
   readonly refreshes?: readonly Resource[]
-  /** The caller shows the error itself. */
+  /** True if the caller shows the error itself. */
   readonly quiet?: boolean
 }
 
-/** One press of a button. What it does stays what it was then, whatever the page shows by the time it is sent. */
+/** One press of a button. Its values stay those of the press, whatever the page shows when it is sent. */
 interface Attempt<Input, Result> extends Pick<ActionOptions<Input, Result>, 'send' | 'done' | 'after'> {
   readonly input: Input
   readonly reason: string
 }
 
-/** A write: asks for confirmation and operator token if needed, reports the result, and refreshes what it changed. */
+/**
+ * A write. Asks for confirmation and operator token if needed, reports the result, and refreshes the changed resources.
+ */
 export const useAction = <Input, Result>({
   send,
   confirms,
@@ -44,13 +49,13 @@ export const useAction = <Input, Result>({
   quiet = false,
 }: ActionOptions<Input, Result>) => {
   const client = useQueryClient()
-  // The button is drawn as busy only in a later task, and a second press may come before it.
+  // The button is drawn as busy only in a later task, and a second press may come before that.
   const underWay = useRef(new Set<string>())
   const { mutate, isPending, error, variables } = useMutation({
     mutationFn: (attempt: Attempt<Input, Result>) =>
       asOperator((headers) => dataOf(attempt.send(attempt.input, headers, attempt.reason))),
     onSuccess: async (result, attempt) => {
-      // Null: the operator token was asked for and not given.
+      // Null: the user did not enter the operator token.
       if (result === null) return
       const text = attempt.done(result, attempt.input)
       if (text !== null) toast(text, 'good')

@@ -6,14 +6,14 @@ import { useNow } from '../ui/time.tsx'
 import { connect, type TabStream } from './connect.ts'
 import type { StreamStatus } from './stream.ts'
 
-/** `silent`: the connection stands, but nothing comes. The service sends something every 15 s. */
+/** `silent`: the connection is open, but nothing arrives. The service sends something every 15 s. */
 export type ConnectionStatus = StreamStatus | 'silent'
 
-/** From then on nothing counts as current. */
+/** Silence after which nothing on the page counts as current. */
 const SILENT_MS = 20_000
 const SILENCE_CHECK_MS = 1000
 
-/** Which resources an event makes stale, by the beginning of its type. The longest match decides. */
+/** Resources that an event makes stale, by the start of its type. The longest match decides. */
 const STALE_BY: Readonly<Record<string, readonly Resource[]>> = {
   alert: ['alerts'],
   'attribution.measured': ['authors', 'attribution', 'scores', 'provenance'],
@@ -43,13 +43,13 @@ export const staleBy = (type: string): readonly Resource[] => {
   return []
 }
 
-/** At most this often one resource is fetched again, however many events make it stale. */
+/** Minimum interval between two fetches of one resource, however many events make it stale. */
 const REFRESH_MS_MIN = 1000
 const RECENT_MAX = 500
 
 type OnEvents = (events: readonly EventItem[]) => void
 
-/** The events since the page was loaded: refreshes stale queries and passes batches on to components. */
+/** The events since the page was loaded. Refreshes stale queries and passes batches of events on to components. */
 export class Live {
   #status: ConnectionStatus = 'connecting'
   #streamStatus: StreamStatus = 'connecting'
@@ -71,7 +71,7 @@ export class Live {
     this.#client = client
   }
 
-  /** Resolves when the position in the log is known: queries after that miss no event. */
+  /** Resolves when the position in the log is known. Queries after that miss no event. */
   start(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     setInterval(() => this.#checkStatus(), SILENCE_CHECK_MS)
@@ -96,20 +96,20 @@ export class Live {
     return promise
   }
 
-  /** A request got 401; an open stream does not notice the end of its session by itself. */
+  /** Called when a request got 401. An open stream does not notice the end of its session by itself. */
   readonly checkSession = (): void => {
     if (this.#streamStatus === 'live') this.#stream?.reconnect()
   }
 
-  /** Since something was heard of the service; null before that. */
+  /** Time since the service last sent anything; null before that. */
   readonly silenceMs = (): number | null => (this.#receivedAt === null ? null : msSince(this.#receivedAt))
 
   readonly status = (): ConnectionStatus => this.#status
 
-  /** Events since the page was loaded. */
+  /** Number of events since the page was loaded. */
   readonly count = (): number => this.#count
 
-  /** Newest last, bounded. */
+  /** The recent events, newest last, up to a limit. */
   readonly recent = (): readonly EventItem[] => this.#recent
 
   readonly subscribe = (onChange: () => void): (() => void) => {
@@ -117,7 +117,7 @@ export class Live {
     return () => this.#onChange.delete(onChange)
   }
 
-  /** Called with batches, at most once per frame. */
+  /** Calls the listener with batches of events, at most once per frame. */
   readonly subscribeToEvents = (onEvents: OnEvents): (() => void) => {
     this.#onEvents.add(onEvents)
     return () => this.#onEvents.delete(onEvents)
@@ -131,13 +131,13 @@ export class Live {
     for (const onChange of this.#onChange) onChange()
   }
 
-  /** After an interruption anything may be stale, also what no event announces. */
+  /** Refreshes everything. After an interruption any resource may be stale, including those without events. */
   #refreshAll(): void {
     if (this.#hasBeenLive) this.#client.invalidateQueries().catch(ignoreFailedRefetch)
     this.#hasBeenLive = true
   }
 
-  /** A hidden page draws no frames, but has to keep up. */
+  /** A hidden page draws no frames, but must still process events. */
   #scheduleFlush(): void {
     if (this.#isFlushScheduled) return
     this.#isFlushScheduled = true
@@ -157,13 +157,16 @@ export class Live {
     this.#refresh()
   }
 
-  /** At once, unless the resource was refreshed a moment ago or an answer, which may be older, is under way. */
+  /**
+   * Refreshes stale resources at once, except those that were refreshed a moment ago or are being fetched. A running
+   * fetch may return an older state.
+   */
   #refresh(): void {
     const nowMs = performance.now()
     for (const resource of this.#stale) {
       const queryKey = [resource]
       if (nowMs - (this.#refreshedAtMs.get(resource) ?? -Infinity) < REFRESH_MS_MIN) continue
-      // Canceled by every event, a slow answer would never arrive: it is awaited, and then asked for again.
+      // If every event canceled it, a slow response would never arrive. The fetch is awaited, and then repeated.
       if (this.#client.isFetching({ queryKey }) > 0) continue
       this.#stale.delete(resource)
       this.#refreshedAtMs.set(resource, nowMs)
@@ -187,11 +190,13 @@ const clocksBefore = (msAgo: number): ClockReading => ({
   monotonicMs: performance.now() - msAgo,
 })
 
-/** By the clock that says more: one stands still while the computer sleeps, the other can be set back. */
+/**
+ * Time by the clock with the larger difference: one stands still while the computer sleeps, the other can be set back.
+ */
 const msSince = ({ wallMs, monotonicMs }: ClockReading): number =>
   Math.max(Date.now() - wallMs, performance.now() - monotonicMs)
 
-/** The panel that reads the resource shows the error. */
+/** Ignored here: the panel that reads the resource shows the error. */
 const ignoreFailedRefetch = (): void => undefined
 
 export const LiveContext = createContext<Live | null>(null)
@@ -207,7 +212,7 @@ export const useConnectionStatus = (): ConnectionStatus => {
   return useSyncExternalStore(live.subscribe, live.status)
 }
 
-/** Whole seconds since something was heard of the service, once it is too long; else null. */
+/** Whole seconds since the service last sent anything, if it is too long; else null. */
 export const useSilenceSeconds = (): number | null => {
   const live = useLive()
   const seconds = useNow(() => {
@@ -217,13 +222,13 @@ export const useSilenceSeconds = (): number | null => {
   return seconds === 0 ? null : seconds
 }
 
-/** Changes with every batch of events: for small components only. */
+/** The number of events. It changes with every batch, so use it in small components only. */
 export const useEventCount = (): number => {
   const live = useLive()
   return useSyncExternalStore(live.subscribe, live.count)
 }
 
-/** Events of a type, newest first: what the API returns, continued by the stream. */
+/** Events of a type, newest first: the response of the API, continued by the stream. */
 export const useEventList = (
   filter: EventFilter & { readonly limit: number },
   accepts: (event: EventItem) => boolean = () => true,
@@ -238,7 +243,7 @@ export const useEventList = (
 }
 
 interface RecentEventsOptions {
-  /** What a query returned; the stream continues it. */
+  /** Events that a query returned. The stream continues them. */
   readonly older?: readonly EventItem[] | undefined
   readonly limit?: number
 }
@@ -260,14 +265,14 @@ export const useRecentEvents = (
       const fresh = events.filter((event) => latest.current(event))
       if (fresh.length > 0) setStreamed((known) => newestFirst([...known, ...fresh], limit))
     }
-    // What arrived between the first drawing and now.
+    // Adds the events that arrived since the first render.
     add(live.recent())
     return live.subscribeToEvents(add)
   }, [live, limit])
   return newestFirst([...streamed.filter(accepts), ...older], limit)
 }
 
-/** Newest first and each event once, whatever the order in which pages and stream bring them. */
+/** Sorts events newest first and removes duplicates, in whatever order pages and stream deliver them. */
 export const newestFirst = (events: readonly EventItem[], limit: number): readonly EventItem[] =>
   [...new Map(events.map((event) => [event.id, event])).values()]
     .toSorted((one, other) => other.seq - one.seq)

@@ -8,10 +8,10 @@ import { readMessages } from './stream.ts'
 
 const RETRY_MS = 4000
 
-/** Follows backtests and sweeps while the page that shows them is in sight: a hidden tab holds no connection for it. */
+/** Follows backtests and sweeps while a page that shows them is visible. A hidden tab keeps no connection for it. */
 export const useRunStream = (): void => {
   const client = useQueryClient()
-  // Where the events of the log do not come, nor do these.
+  // Runs are followed only while the event stream is connected.
   const isLive = useConnectionStatus() === 'live'
   useEffect(() => {
     if (!isLive) return undefined
@@ -42,14 +42,14 @@ const follow = async (client: QueryClient, signal: AbortSignal): Promise<void> =
         signal,
       })
       if (!response.ok || response.body === null) throw new ApiError(response.status, {})
-      // What ended before it is in no message.
+      // Runs that ended before the stream opened are in no message, so everything is refreshed.
       refresh(client)
       for await (const messages of readMessages(response.body, () => undefined))
         for (const data of messages) takeRun(client, (JSON.parse(data) as { readonly run: BacktestRun }).run)
     } catch (error) {
       if (signal.aborted) return
       refresh(client)
-      // The session is over, which the requests above notice, too.
+      // The session is over. The requests above detect that, too.
       if (error instanceof ApiError && error.status === 401) return
     }
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
@@ -59,7 +59,7 @@ const follow = async (client: QueryClient, signal: AbortSignal): Promise<void> =
 const refresh = (client: QueryClient): void =>
   void client.invalidateQueries({ queryKey: queries.backtests().queryKey }).catch(() => undefined)
 
-/** A run as it is now: in the list, and in its own sheet. */
+/** Stores the state of a run in the list and in its own sheet. */
 export const takeRun = (client: QueryClient, run: BacktestRun): void => {
   const { queryKey: listKey } = queries.backtests()
   const { queryKey } = queries.backtest(run.id)
@@ -72,7 +72,7 @@ export const takeRun = (client: QueryClient, run: BacktestRun): void => {
   )
   client.setQueryData(queryKey, (known) => (known === undefined ? undefined : { ...known, ...run }))
   if (run.status === 'queued' || run.status === 'running') return
-  // Its result is to be read; and an answer under way may be older than this.
+  // The result must be fetched, and a running fetch may return an older state.
   for (const key of [listKey, queryKey])
     void client.invalidateQueries({ queryKey: key, exact: true }).catch(() => undefined)
 }

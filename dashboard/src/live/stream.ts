@@ -1,56 +1,56 @@
 import { API, ApiError } from '../api/client.ts'
 import type { EventItem, EventRecord, Session } from '../api/types.ts'
 
-/** Of the connection itself; whether it is silent is for its reader to say. */
+/** Status of the connection itself. Its reader detects silence. */
 export type StreamStatus =
   | 'connecting'
   | 'live'
-  /** Lost; retried automatically. */
+  /** The connection is lost. It is retried automatically. */
   | 'reconnecting'
-  /** The session is over: the user has to sign in, here or in another tab. */
+  /** The session is over. The user must sign in, here or in another tab. */
   | 'signed-out'
 
 export interface StreamHandlers {
-  /** The position in the log is known: what is queried from now on misses no event. */
+  /** The position in the log is known. Queries from now on miss no event. */
   readonly onPosition: () => void
   readonly onEvents: (events: readonly EventItem[]) => void
   readonly onStatus: (status: StreamStatus) => void
-  /** Something arrived, if only a keep-alive. At most once a second. */
+  /** Called at most once a second when anything arrives, including keep-alives. */
   readonly onReceived: () => void
 }
 
 export interface Stream {
-  /** Drops the connection and opens another one, which finds out whether the session is still valid. */
+  /** Drops the connection and opens another one, which shows whether the session is still valid. */
   readonly reconnect: () => void
-  /** Tries now what it would try in a moment. */
+  /** Retries at once instead of after the pause. */
   readonly wake: () => void
   readonly close: () => void
 }
 
-/** The service sends something every 15 s; a connection that is silent twice as long is dead. */
+/** The service sends something every 15 s. A connection that is silent for twice as long is dead. */
 const SILENCE_MS_MAX = 30_000
-/** Until the service answers a request for the stream. */
+/** Time limit for the response to a request for the stream. */
 const ANSWER_MS_MAX = 10_000
 const WATCHDOG_MS = 1000
 const RECEIVED_MS_MIN = 1000
 const RETRY_MS = [500, 1000, 2000, 4000] as const
 const SESSION_CHECK_MS = 2000
 
-/** An event of the log that was received or read. */
+/** Position of an event of the log that was received or read. */
 type Position = Pick<EventItem, 'id' | 'seq'>
 
-/** Before the first event. */
+/** Position before the first event. */
 const BEGINNING: Position = { id: '', seq: 0 }
 
 /**
- * An event stream. It starts after the event that was the newest when it was opened and resumes after the last one it
- * received, so no event is missed. The service sends every event once and in order, but without its seq: it is counted
- * here.
+ * An event stream. It starts after the event that was the newest when it was opened, and resumes after the last event
+ * received, so no event is missed. The service sends every event once and in order, but without its seq, which is
+ * counted here.
  */
 export const openStream = (handlers: StreamHandlers): Stream => {
   const line: Line = { connection: new AbortController(), isClosed: false, wake: () => undefined }
   run(handlers, line).catch((error: unknown) => {
-    // Only a bug ends the loop; the page then shows that it is not live.
+    // Only a bug ends the loop. The page then shows that it is not live.
     handlers.onStatus('reconnecting')
     throw error
   })
@@ -104,15 +104,15 @@ const run = async (handlers: StreamHandlers, line: Line): Promise<void> => {
 }
 
 interface Watchdog {
-  /** Something arrived. */
+  /** Called when anything arrives. */
   readonly feed: () => void
   readonly allow: (silenceMs: number) => void
   readonly end: () => void
 }
 
 /**
- * Aborts a connection that is silent for too long. It is the request that has to be aborted: a body that is being read
- * cannot be canceled, and one of a frozen service never ends.
+ * Aborts a connection that is silent for too long. The request must be aborted: a body that is being read cannot be
+ * canceled, and the body of a frozen service never ends.
  */
 const watch = (connection: AbortController): Watchdog => {
   let allowedMs = ANSWER_MS_MAX
@@ -147,7 +147,7 @@ const openBody = async ({ id }: Position, signal: AbortSignal): Promise<Readable
   return response.body
 }
 
-/** Until the connection ends; returns the position after the last event. */
+/** Receives events until the connection ends. Returns the position after the last event. */
 const receive = async (
   body: ReadableStream<Uint8Array>,
   from: Position,
@@ -181,8 +181,8 @@ const eventOf = (data: string, seq: number): EventItem => ({
 })
 
 /**
- * The data of the messages of an event stream as they arrive. Not EventSource: it reports neither why it failed nor that the
- * connection went silent. Here every byte, comments included, calls `onBytes`.
+ * The data of the messages of an event stream as they arrive. EventSource is not used, because it reports neither why
+ * it failed nor that the connection is silent. Every byte, including comments, calls `onBytes`.
  */
 export const readMessages = async function* (
   body: ReadableStream<Uint8Array>,
@@ -215,7 +215,9 @@ const messageOf = (block: string): readonly string[] => {
   return data === null ? [] : [data]
 }
 
-/** Waits for a new sign-in in any tab. Asks the dashboard's server, not the API: an invalid token is not sent again. */
+/**
+ * Waits for a new sign-in in any tab. Polls the dashboard's server, not the API: an invalid token is not sent again.
+ */
 const nextSession = async (line: Line): Promise<void> => {
   const over = await readSession()
   while (!line.isClosed) {

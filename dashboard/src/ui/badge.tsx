@@ -21,7 +21,7 @@ export const Badge = ({
   tone?: Tone
   children: ReactNode
   title?: string
-  /** It may be long, and breaks then. */
+  /** True for a name, which may be long and then wraps. */
   hasName?: boolean
 }) => (
   <span

@@ -10,7 +10,7 @@ const LOOKS: Readonly<Record<ButtonLook, string>> = {
   quiet: 'text-muted hover:bg-raised hover:text-text',
 }
 
-/** Neither the form nor the row around it takes the press. */
+/** Keeps a press from the form and the row around the button. */
 const ignore = (event: MouseEvent): void => {
   event.preventDefault()
   event.stopPropagation()
@@ -19,7 +19,7 @@ const ignore = (event: MouseEvent): void => {
 interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly look?: ButtonLook
   readonly size?: 'small' | 'normal' | 'icon'
-  /** A request is in progress: cannot be pressed again. */
+  /** True while a request is in progress. The button cannot be pressed then. */
   readonly busy?: boolean
 }
 
@@ -35,7 +35,7 @@ export const Button = ({
     type="button"
     {...rest}
     aria-busy={busy}
-    // Not `disabled`, which takes the focus away from whoever pressed it with the keyboard.
+    // `disabled` would take the focus from a keyboard user.
     aria-disabled={busy || undefined}
     onClick={busy ? ignore : onClick}
     className={cx(

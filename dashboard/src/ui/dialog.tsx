@@ -5,25 +5,26 @@ import { type ReactNode, useState } from 'react'
 import { cx } from './cx.ts'
 import { DataAge, QueryContent } from './panel.tsx'
 
-/** Open as long as it is there. */
+/** A dialog is open as long as it is mounted. */
 interface DialogProps {
   readonly title: string
   readonly description?: string
   readonly onClose: () => void
-  /** `sheet`: from the side, for details; the page behind stays readable. */
+  /** `sheet`: opens from the side, for details. The page behind it stays readable. */
   readonly form?: 'centre' | 'sheet'
   readonly children: ReactNode
 }
 
-/** On a phone a sheet is as wide as the screen: level and regime, in the bars above and below it, stay in sight. */
+/**
+ * On a phone a sheet is as wide as the screen. It leaves the bars above and below it visible, with level and regime.
+ */
 const BETWEEN_BARS = 'max-md:top-12 max-md:bottom-[calc(3.75rem+env(safe-area-inset-bottom))]'
 
 /**
- * Without Radix's own overlay: that one writes a style element into the page, which the content security policy
- * forbids.
+ * Replaces Radix's own overlay, which writes a style element into the page. The content security policy forbids that.
  */
 export const Dialog = ({ title, description, onClose, form = 'centre', children }: DialogProps) => {
-  // Read before anything inside takes the focus.
+  // Read before an element inside takes the focus.
   const [opener] = useState(() => document.activeElement)
   return (
     <Radix.Root open onOpenChange={(isOpen) => (isOpen ? undefined : onClose())}>
@@ -67,7 +68,10 @@ export const Dialog = ({ title, description, onClose, form = 'centre', children 
   )
 }
 
-/** What is typed into a form is not lost by a press beside it, nor is a dialog closed by reading a message. */
+/**
+ * True if a press outside must not close the dialog: it has a form, whose input would be lost, or the press was on a
+ * message.
+ */
 const keepsOpen = (dialog: EventTarget | null, target: EventTarget | null): boolean =>
   (dialog instanceof Element && dialog.querySelector('form') !== null) ||
   (target instanceof Element && target.closest('[data-toasts]') !== null)
@@ -75,12 +79,12 @@ const keepsOpen = (dialog: EventTarget | null, target: EventTarget | null): bool
 interface QuerySheetProps<Data> extends Omit<DialogProps, 'form' | 'children'> {
   readonly query: UseQueryResult<Data>
   readonly what: string
-  /** What it shows changes, so it says when it is old. */
+  /** True if the content changes, so that the sheet shows its age. */
   readonly hasAge?: boolean
   readonly children: (data: Data) => ReactNode
 }
 
-/** The details of one thing. */
+/** A sheet with the details of one item. */
 export const QuerySheet = <Data,>({
   query,
   what,

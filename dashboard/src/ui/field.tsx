@@ -13,7 +13,7 @@ export const inputClass =
 interface FieldProps {
   readonly label: string
   readonly hint?: ReactNode
-  /** What is wrong with what was entered. */
+  /** Error of the entered value. */
   readonly error?: string | undefined
   readonly children: (ids: {
     readonly id: string
@@ -61,7 +61,7 @@ export const TextArea = ({ label, hint, error, className, ...area }: TextAreaPro
   </Field>
 )
 
-/** A value, and its text where that is another. */
+/** A value, and its text if that differs. */
 type Options = readonly (string | readonly [value: string, text: string])[]
 
 interface SelectFieldProps extends Omit<FieldProps, 'children'>, SelectHTMLAttributes<HTMLSelectElement> {
@@ -95,7 +95,7 @@ interface ChoiceProps extends Omit<SelectHTMLAttributes<HTMLSelectElement>, 'onC
   readonly onChoose: (value: string) => void
 }
 
-/** A compact choice for the head of a panel: the label is only read aloud. */
+/** A compact choice for the head of a panel. Its label is for screen readers only. */
 export const Choice = ({ label, value, choices, onChoose, ...select }: ChoiceProps) => (
   <select
     {...select}

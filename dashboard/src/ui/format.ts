@@ -1,7 +1,7 @@
-/** How numbers read everywhere: grouped, with a unit, and with a real minus. */
+/** Number formats for all pages: grouped, with a unit, and with a real minus sign. */
 const MINUS = '−'
 
-/** What reads as nothing has no sign. */
+/** Replaces the hyphen by a minus sign. A number that reads as zero gets no sign. */
 const signed = (text: string): string => text.replace('-', /[1-9∞]/.test(text) ? MINUS : '')
 
 const grouped = (fractionMin: number, fractionMax = fractionMin): Intl.NumberFormat =>
@@ -28,8 +28,8 @@ export const formatUsd = (usd: number, { plus = false }: { readonly plus?: boole
 }
 
 /**
- * As many decimals as the size asks for, and always as many: prices below each other are easy to compare. A tiny price
- * keeps four digits: it is never nothing.
+ * A price with a number of decimals that depends on its size only, so that prices below each other are easy to compare.
+ * A tiny price keeps four digits, and never reads as zero.
  */
 export const formatPrice = (price: number): string => {
   const size = Math.abs(price)
@@ -39,13 +39,13 @@ export const formatPrice = (price: number): string => {
   return signed((size >= 0.01 ? PRICE_6 : PRICE_8).format(price))
 }
 
-/** Of a share: 0.031 reads 3.1 %. Every `_pct` member of the API is one. */
+/** Formats a share: 0.031 reads 3.1 %. Every `_pct` member of the API is a share. */
 export const formatPercent = (share: number, { digits = 2, plus = false }: PercentStyle = {}): string => {
   const text = signed(grouped(digits).format(share * 100))
   return `${plus && share > 0 && /[1-9]/.test(text) ? '+' : ''}${text} %`
 }
 
-/** Of what is in percent already: 3.1 reads 3.1 %. Only `_annualized` members are. */
+/** Formats a number that is in percent already: 3.1 reads 3.1 %. Only `_annualized` members are. */
 export const formatPercentPoints = (points: number, style: PercentStyle = {}): string =>
   formatPercent(points / 100, style)
 
@@ -59,7 +59,7 @@ export const formatQuantity = (quantity: number): string =>
 
 export const formatCount = (count: number): string => signed(WHOLE.format(count))
 
-/** Always with as many decimals, so that columns line up. */
+/** Formats with a fixed number of decimals, so that columns line up. */
 export const formatFixed = (
   value: number,
   digits: number,
@@ -72,7 +72,7 @@ export const formatFixed = (
 
 const MICROS = grouped(2, 6)
 
-/** In millionths of a dollar, where cents would round most of it away. */
+/** Formats to a millionth of a dollar, for amounts that cents would round away. */
 export const formatMicroUsd = (usd: number): string => {
   const text = MICROS.format(Math.abs(usd))
   return `${usd < 0 && /[1-9]/.test(text) ? MINUS : ''}$${text}`
@@ -92,7 +92,7 @@ export const formatBytes = (bytes: number): string => {
   return `${grouped(value < 10 ? 1 : 0).format(value)} ${units[unit]}`
 }
 
-/** In the two largest units that matter: 90,000 ms reads 1 min 30 s. */
+/** Formats in the two largest units: 90,000 ms reads 1 min 30 s. */
 export const formatDuration = (ms: number): string => {
   if (Math.round(ms) < 1000) return `${Math.round(ms)} ms`
   const seconds = Math.round(ms / 1000)
@@ -105,7 +105,7 @@ export const formatDuration = (ms: number): string => {
 const pair = (large: number, largeUnit: string, small: number, smallUnit: string): string =>
   small === 0 ? `${large} ${largeUnit}` : `${large} ${largeUnit} ${small} ${smallUnit}`
 
-/** A member of a payload as one reads it: `max_drawdown_pct` of −0.014 reads "max drawdown −1.40 %". */
+/** Formats a member of a payload: `max_drawdown_pct` of −0.014 reads "max drawdown −1.40 %". */
 export const formatMember = (name: string, value: number): string => {
   if (SHARES.test(name)) return `${formatWords(name.replace(SHARES, ''))} ${formatPercent(value)}`
   if (name.endsWith('_annualized')) return `${formatWords(name)} ${formatPercentPoints(value)}`
@@ -116,7 +116,7 @@ const SHARES = /_(pct|percentage)$/
 const PRICES = /(^|_)(price|open|high|low|close)$/
 const QUANTITIES = /(^|_)(quantity|size)$/
 
-/** The same without a unit, where it is not known whether `_pct` is a share. */
+/** Like `formatMember`, but without a unit, if it is unknown whether `_pct` is a share. */
 export const formatPlainMember = (name: string, value: number): string => {
   const text = PRICES.test(name)
     ? formatPrice(value)
@@ -128,19 +128,19 @@ export const formatPlainMember = (name: string, value: number): string => {
   return `${formatWords(name)} ${text}`
 }
 
-/** Why the kill switch was raised: `daily_loss_pct=0.0312` reads "daily loss 3.12 %". */
+/** Formats the reason why the kill switch was raised: `daily_loss_pct=0.0312` reads "daily loss 3.12 %". */
 export const formatReason = (reason: string): string =>
   reason.replaceAll(
     /([a-z][a-z0-9_]*)=(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)/g,
     (_match, name: string, value: string) => formatMember(name, Number(value)),
   )
 
-/** In words: `order_filled` reads "order filled". */
+/** Converts a name to words: `order_filled` reads "order filled". */
 export const formatWords = (name: string): string => name.replaceAll('_', ' ')
 
-/** The first and last characters of an id; the whole stands in the title. */
+/** The first and last characters of an id. The title shows the whole id. */
 export const shortId = (id: string): string => (id.length <= 14 ? id : `${id.slice(0, 8)}…${id.slice(-4)}`)
 
-/** A member of a payload as text; anything but text and numbers is left to the details. */
+/** A member of a payload as text. Other values than text and numbers are shown in the details only. */
 export const textOf = (value: unknown, otherwise = ''): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : otherwise

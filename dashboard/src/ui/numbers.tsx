@@ -9,14 +9,14 @@ import {
   formatUsd,
 } from './format.ts'
 
-/** By the sign that is read: what reads as nothing is neither good nor bad. */
+/** Coloured by the sign of the shown text: a text that reads as zero is neither good nor bad. */
 const Toned = ({ text }: { readonly text: string }) => (
   <span className={text.startsWith('+') ? 'text-good' : text.startsWith('−') ? 'text-bad' : 'text-muted'}>
     {text}
   </span>
 )
 
-/** A dash for unknown values: never a zero. */
+/** A dash for unknown values, never a zero. */
 export const Unknown = ({ why = 'not known' }: { readonly why?: string }) => (
   <span className="text-muted" title={why}>
     –
@@ -31,7 +31,7 @@ interface FigureProps extends MaybeNumber {
   readonly children: (value: number) => ReactNode
 }
 
-/** What was worked out from too little is no number either. */
+/** A figure, or a dash for null and for results that are not finite. */
 const Figure = ({ value, children }: FigureProps) =>
   Number.isFinite(value) ? (
     <span className="whitespace-nowrap">{children(value as number)}</span>
@@ -62,24 +62,24 @@ export const Percent = ({ value, digits = 2, toned = false }: PercentProps) => (
 /** A gain or a loss as a share. */
 export const Gain = ({ value }: MaybeNumber) => <Percent value={value} toned />
 
-/** Without decimals. */
+/** A share without decimals. */
 export const Share = ({ value }: MaybeNumber) => <Percent value={value} digits={0} />
 
 export const Count = ({ value }: MaybeNumber) => <Figure value={value}>{formatCount}</Figure>
 
 export const Duration = ({ value }: MaybeNumber) => <Figure value={value}>{formatDuration}</Figure>
 
-/** With two decimals, always. */
+/** A number with two decimals. */
 export const Fixed = ({ value }: MaybeNumber) => (
   <Figure value={value}>{(number) => formatFixed(number, 2)}</Figure>
 )
 
-/** With one decimal. */
+/** A number with one decimal. */
 export const Score = ({ value }: MaybeNumber) => (
   <Figure value={value}>{(score) => formatFixed(score, 1)}</Figure>
 )
 
-/** In dollars: every symbol is quoted in them. */
+/** A price in dollars: every symbol is quoted in them. */
 export const Price = ({ value }: MaybeNumber) => (
   <Figure value={value}>{(price) => `$${formatPrice(price)}`}</Figure>
 )
@@ -90,7 +90,7 @@ export const Quantity = ({ value, unit }: MaybeNumber & { readonly unit: string 
   </>
 )
 
-/** A number with its name, as large as it matters. */
+/** A number with its name, in the size of its importance. */
 export const Stat = ({ label, children, note }: { label: string; children: ReactNode; note?: ReactNode }) => (
   <div className="min-w-0">
     <dt className="truncate text-xs text-muted">{label}</dt>

@@ -7,11 +7,11 @@ import { Time } from './time.tsx'
 export interface Column<Row> {
   readonly name: string
   readonly render: (row: Row) => ReactNode
-  /** Numbers stand on the right. */
+  /** Alignment. Numbers are on the right. */
   readonly align?: 'left' | 'right'
-  /** With it the column can be sorted by. */
+  /** Value to sort by. Without it the column is not sortable. */
   readonly sortBy?: (row: Row) => string | number
-  /** Only shown on wide screens; say the essential in another column. */
+  /** Shown on wide screens only. Put essential values in another column. */
   readonly wide?: boolean
 }
 
@@ -20,12 +20,12 @@ interface TableProps<Row> {
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
   readonly rowKey: (row: Row) => string
-  /** The whole row can be pressed; the first column becomes its button for keyboards. */
+  /** Makes the whole row pressable. The first column becomes its button for keyboards. */
   readonly onOpen?: (row: Row) => void
   readonly isSelected?: (row: Row) => boolean
-  /** Rows beyond it are not drawn; the table says so. */
+  /** Number of rows that are drawn. The table reports the rest. */
   readonly limit?: number
-  /** Scrolls in itself below its head, so that what stands below the table is not far away. */
+  /** True for a table that scrolls below its head, so that the content below it stays near. */
   readonly isBounded?: boolean
 }
 
@@ -106,7 +106,7 @@ export const Table = <Row,>({
 const cellClass = ({ align, wide }: Pick<Column<never>, 'align' | 'wide'>): string =>
   cx(
     'px-3 py-1.5 align-middle max-sm:px-2',
-    // Names break, so that the numbers beside them stay in sight.
+    // Names wrap, so that the numbers beside them stay visible.
     align === 'right' ? 'text-right' : 'min-w-16 wrap-anywhere',
     wide === true && 'max-lg:hidden',
   )
@@ -128,7 +128,7 @@ const HeadCell = <Row,>({ column, sorting, onSort }: HeadCellProps<Row>) => {
       </th>
     )
   }
-  // Descending, ascending, unsorted.
+  // Cycles through descending, ascending and unsorted.
   const next =
     current === null
       ? { name, isDescending: true }
@@ -175,26 +175,26 @@ const sorted = <Row,>(
   })
 }
 
-/** On the button of each row; the list around them takes the keys. */
+/** Attribute of the button of each row. The list around them handles the keys. */
 export const ROW = { 'data-row': '' } as const
 
-/** Up and down move between rows, instead of a hundred presses of Tab. */
+/** Moves between rows with the up and down keys, instead of a hundred presses of Tab. */
 export const moveBetweenRows = (event: KeyboardEvent<HTMLElement>): void => {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
   if (step === undefined || !(event.target instanceof HTMLElement)) return
   const rows = [...event.currentTarget.querySelectorAll<HTMLElement>('[data-row]')]
   const current = rows.indexOf(event.target)
-  // The list itself has the focus: down goes to its first row.
+  // If the list itself has the focus, the down key moves to its first row.
   const next = current === -1 && step === 1 ? rows[0] : rows[current + step]
   if (next === undefined || (current === -1 && event.target !== event.currentTarget)) return
   event.preventDefault()
   next.focus()
 }
 
-/** For a column that is hidden on narrow screens. */
+/** Options of a column that is hidden on narrow screens. */
 export const WIDE = { wide: true } as const
 
-/** A column of numbers on the right, sortable; `Show` draws one of them. */
+/** A sortable column of numbers on the right. `Show` draws one of them. */
 export const numberColumn = <Row,>(
   name: string,
   valueOf: (row: Row) => number | null,
@@ -208,7 +208,7 @@ export const numberColumn = <Row,>(
   ...options,
 })
 
-/** A column of ages on the right, sortable. */
+/** A sortable column of ages on the right. */
 export const ageColumn = <Row,>(
   name: string,
   atOf: (row: Row) => string | null,
@@ -224,13 +224,13 @@ export const ageColumn = <Row,>(
 type TablePanelProps<Data, Row> = Omit<TableProps<Row>, 'label' | 'rows'> &
   Pick<QueryPanelProps<Data>, 'title' | 'query' | 'actions' | 'className'> & {
     readonly rows: (data: Data) => readonly Row[]
-    /** Of the table, if not after the panel. */
+    /** Label of the table, if it differs from the panel's. */
     readonly label?: string
-    /** Shown instead of a table without rows. */
+    /** Content shown instead of a table without rows. */
     readonly empty: ReactNode
   }
 
-/** A panel with a table of what a query returns. */
+/** A panel with a table of a query's rows. */
 export const TablePanel = <Data, Row>({
   title,
   query,

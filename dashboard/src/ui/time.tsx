@@ -4,7 +4,7 @@ import { formatDuration } from './format.ts'
 import { Unknown } from './numbers.tsx'
 import { Untrusted } from './untrusted.tsx'
 
-// Fixed languages: nobody takes a month for a day, and a list has the same width everywhere.
+// Fixed languages, so that month and day cannot be confused, and a list has the same width everywhere.
 const FORMATS = {
   today: new Intl.DateTimeFormat('sv-SE', { timeStyle: 'medium' }),
   'this year': new Intl.DateTimeFormat('en-GB', {

@@ -17,7 +17,9 @@ let nextId = 1
 
 const dismiss = (id: number): void => toasts.set(toasts.get().filter((toast) => toast.id !== id))
 
-/** A short message about a result. An error stays until somebody has read it: what was asked for was not done. */
+/**
+ * A short message about a result. An error stays until the user dismisses it, because the request was not carried out.
+ */
 export const toast = (text: string, tone: Tone = 'neutral'): void => {
   const id = nextId
   nextId += 1

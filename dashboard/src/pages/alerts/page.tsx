@@ -11,7 +11,7 @@ import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
 
-/** What needs attention, what needed it before, and how this browser says so. */
+/** Open alerts, past alerts, and the announcements of this browser. */
 export const Page = () => (
   <div className="grid gap-3 lg:grid-cols-12">
     <div className="grid min-w-0 content-start gap-3 lg:col-span-8">

@@ -31,7 +31,7 @@ export const Page = () => {
   )
 }
 
-/** More are counted as so many. */
+/** Limit of the count of newer events. */
 const NEWER_MAX = 1000
 
 /** Events that match the filter, newest first. */
@@ -91,7 +91,7 @@ const Found = ({ filter }: { readonly filter: AuditFilter }) => {
   )
 }
 
-/** The list does not move while it is read, so it shows its age. */
+/** Age of the list, which does not move while it is read. */
 const PagesAge = ({ filter }: { readonly filter: AuditFilter }) => (
   <DataAge query={useEventPages(queryOfFilter(filter))} isLiveUpdated={false} />
 )
@@ -108,7 +108,9 @@ const NewerBar = ({ count, onShow }: { readonly count: number; readonly onShow: 
     </button>
   )
 
-/** As far as the stream shows. Only the service knows which ids an event refers to. */
+/**
+ * True if an event matches the filter, as far as the stream shows. Only the service knows which ids an event refers to.
+ */
 const passes = (event: EventItem, { type, symbol, author, about, to }: AuditFilter): boolean =>
   about === '' &&
   to === '' &&
@@ -142,7 +144,7 @@ interface AuditFilter {
   readonly to: string
 }
 
-/** The filter is in the address, so that it can be shared. */
+/** The filter. It is part of the address, so that it can be shared. */
 const useAuditFilter = (): AuditFilter => {
   const [type] = useUrlState('type')
   const [symbol] = useUrlState('symbol')
@@ -212,10 +214,10 @@ const FilterBar = () => {
   )
 }
 
-/** More than a browser should hold; the command line has no such limit. */
+/** Maximum number of events that a browser exports. The command line has no such limit. */
 const EXPORTED_MAX = 100_000
 
-/** Matching events as JSON Lines, oldest first: the form that `svc integrity --file` verifies. */
+/** Exports matching events as JSON Lines, oldest first: the form that `svc integrity --file` verifies. */
 const ExportButton = ({ filter }: { readonly filter: EventFilter }) => {
   const [count, setCount] = useState<number | null>(null)
   const controller = useRef<AbortController | null>(null)
@@ -260,7 +262,7 @@ const collect = async (
   let after = {}
   for (;;) {
     const query = { ...filter, order: 'asc', limit: 500, ...after } as const
-    // As the service sends them: an export is verified byte by byte.
+    // Events are kept as the service sends them, because an export is verified byte by byte.
     const { items, next_seq } = await dataOf(api.GET('/events', { params: { query }, signal }))
     for (const event of items) lines.push(`${JSON.stringify(event)}\n`)
     onCount(lines.length)
@@ -281,6 +283,6 @@ const save = (lines: readonly string[]): void => {
   link.href = url
   link.download = `events-${new Date().toISOString().replaceAll(':', '-').slice(0, 19)}.jsonl`
   link.click()
-  // Later: the browser may not have opened it yet.
+  // Delayed, because the browser may not have opened the URL yet.
   setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }

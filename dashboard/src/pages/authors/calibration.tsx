@@ -10,7 +10,7 @@ const whole = (share: number): string => formatPercent(share, { digits: 0 })
 
 const callsText = (calls: number): string => (calls === 1 ? '1 call' : `${calls} calls`)
 
-/** What was stated beside what happened. On the diagonal both are the same. */
+/** Stated probabilities against outcomes. On the diagonal both are equal. */
 export const CalibrationPlot = ({ bins }: CalibrationProps) =>
   bins.length === 0 ? (
     <Empty title="No resolved calls yet">
@@ -28,7 +28,7 @@ const TICKS = [0, 0.5, 1] as const
 const DOT_PX_MIN = 7
 const DOT_PX_MAX = 20
 
-/** Not drawn by the chart library, which knows only time. */
+/** Drawn without the chart library, which supports only time axes. */
 const Plot = ({ bins }: CalibrationProps) => {
   const most = Math.max(...bins.map(({ calls }) => calls))
   return (
@@ -102,7 +102,7 @@ const Plot = ({ bins }: CalibrationProps) => {
 const binText = ({ stated, hit_rate, calls }: CalibrationBin): string =>
   `stated ${whole(stated)}, ${whole(hit_rate)} hits of ${callsText(calls)}`
 
-/** The same as bars: the line is what was stated. */
+/** The same data as bars. The line marks the stated probability. */
 const CalibrationList = ({ bins }: CalibrationProps) => (
   <ul className="grid gap-1.5" aria-label="Hit rate by stated probability">
     {bins.map(({ from, to, calls, stated, hit_rate }) => (

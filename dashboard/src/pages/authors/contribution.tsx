@@ -16,7 +16,7 @@ interface ContributionProps {
   readonly contribution: Contribution
 }
 
-/** What the calls of one author add, without its calibration. */
+/** Contribution of one author's calls, without its calibration. */
 export const ContributionSections = ({ contribution }: ContributionProps) => (
   <>
     <Section title="What its calls add" hint="Beyond chance, and beyond what others said before">
@@ -64,7 +64,7 @@ const Summary = ({ contribution: one }: ContributionProps) => (
   </div>
 )
 
-/** A line needs two ends. */
+/** A line needs two points. */
 const DAYS_MIN = 2
 
 export const ContributionChart = ({ days }: { readonly days: readonly ContributionDay[] }) => {
@@ -158,7 +158,7 @@ const CALL_COLUMNS: readonly Column<Call>[] = [
   {
     name: 'Price',
     align: 'right',
-    // Without a colour: up is good for one call and bad for another.
+    // No colour: a rise is good for one call and bad for another.
     render: ({ return_pct: moved }) => (moved === null ? <Unknown /> : formatPercent(moved, { plus: true })),
   },
   {

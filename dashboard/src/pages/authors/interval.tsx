@@ -4,7 +4,7 @@ import { formatFixed } from '../../ui/format.ts'
 
 type Skill = Pick<Author, 'edge' | 'edge_low' | 'edge_high'>
 
-/** What the interval says, in words. */
+/** Meaning of the interval, in words. */
 export const skillText = ({ edge_low, edge_high }: Skill): string => {
   if (edge_low > 0) return 'better than chance'
   return edge_high < 0 ? 'worse than chance' : 'not yet told from chance'
@@ -15,7 +15,7 @@ export const intervalText = ({ edge_low, edge_high }: Skill): string =>
 
 export const formatGrade = (grade: number, digits = 2): string => formatFixed(grade, digits, { plus: true })
 
-/** Both ends of the bar; hardly anybody is better than that, and a wider interval goes on beyond it. */
+/** Skill at both ends of the bar. Hardly any author exceeds it. A wider interval is cut off. */
 const END = 0.5
 
 const placeOf = (grade: number): number => 50 + 50 * (Math.max(-END, Math.min(END, grade)) / END)
@@ -25,7 +25,7 @@ const fillOf = ({ edge_low, edge_high }: Skill): string => {
   return edge_high < 0 ? 'bg-bad' : 'bg-muted'
 }
 
-/** The interval of a skill as a bar; the line in the middle is chance. */
+/** The interval of a skill as a bar. The line in the middle is chance. */
 export const IntervalBar = ({ skill }: { readonly skill: Skill }) => {
   const [low, high] = [placeOf(skill.edge_low), placeOf(skill.edge_high)]
   return (

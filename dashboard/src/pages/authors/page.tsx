@@ -17,7 +17,7 @@ import { formatGrade, IntervalBar, intervalText, skillText } from './interval.ts
 /** The maximum of the API. */
 const AUTHORS_MAX = 200
 
-/** How good contributors and producers are, and who moves together. */
+/** Skill of contributors and producers, and authors that signal together. */
 export const Page = () => {
   const query = useQuery(queries.authors(AUTHORS_MAX))
   const [, openAuthor] = useUrlState('author')

@@ -15,7 +15,7 @@ import { hasEnded, sourceOf, STATUS_TONES, subjectOf } from './run.ts'
 import { RunSheet } from './run-sheet.tsx'
 import { StartRun } from './start-dialog.tsx'
 
-/** Strategies on recorded prices: start runs, watch them, compare them, read their reports. */
+/** Backtests on recorded prices: start, watch and compare runs, and read their reports. */
 export const Page = () => {
   useRunStream()
   return (
@@ -89,7 +89,7 @@ const COLUMNS: readonly Column<BacktestRun>[] = [
   ageColumn('Started', ({ created_at }) => created_at, WIDE),
 ]
 
-/** Where it is, and whether it found anything. */
+/** Status of a run, and whether it found an edge. */
 const Status = ({ run }: { readonly run: BacktestRun }) => (
   <span className="grid justify-items-start gap-1">
     <Badge tone={STATUS_TONES[run.status]}>{run.status}</Badge>
@@ -114,7 +114,7 @@ const compareColumn = (chosen: readonly string[], toggle: (id: string) => void):
   render: (run) => {
     const isChosen = chosen.includes(run.id)
     return (
-      // The row opens the report; this does not.
+      // A press on the row opens the report. A press here does not.
       <label className="tap grid place-items-center" onClick={(event) => event.stopPropagation()}>
         <input
           type="checkbox"

@@ -12,14 +12,14 @@ export const STATUS_TONES: Readonly<Record<BacktestRun['status'], Tone>> = {
 export const hasEnded = ({ status }: Pick<BacktestRun, 'status'>): boolean =>
   status !== 'queued' && status !== 'running'
 
-/** What was asked for, in a few words. */
+/** Strategy and parameters of the request, in a few words. */
 export const subjectOf = ({ request, kind }: Pick<BacktestRun, 'request' | 'kind'>): string => {
   const strategy = textIn(request, 'strategy', 'brain')
   const set = kind === 'sweep' ? listIn(request, 'set') : pairsOf(request['parameters'])
   return [strategy, ...set.map(String)].join(' ')
 }
 
-/** Where its bars come from. */
+/** Source of the bars. */
 export const sourceOf = ({ request }: Pick<BacktestRun, 'request'>): string => {
   const series = listIn(request, 'data').map(String)
   if (series.length > 0) return series.join(', ')
@@ -53,7 +53,7 @@ export const numberIn = (object: Readonly<Record<string, unknown>>, name: string
   return typeof value === 'number' ? value : null
 }
 
-/** Which producers of the user took part, and how; undefined without any. */
+/** The user's producers in the run, and their results. Undefined without any. */
 export const ownProducersOf = (report: Readonly<Record<string, unknown>>): string | undefined => {
   const texts = listIn(report, 'own_producers').map((value) => {
     const producer = objectIn(value)
@@ -65,7 +65,7 @@ export const ownProducersOf = (report: Readonly<Record<string, unknown>>): strin
   return texts.length === 0 ? undefined : texts.join('; ')
 }
 
-/** Parameter sets that the strategy of a sweep does not take; undefined without any. */
+/** Parameter sets that the strategy of a sweep refused. Undefined without any. */
 export const leftOutOf = (report: Readonly<Record<string, unknown>>): string | undefined => {
   const left = objectIn(report['sets_left_out'])
   const count = numberIn(left, 'count')
@@ -74,7 +74,7 @@ export const leftOutOf = (report: Readonly<Record<string, unknown>>): string | u
 
 const DAY_MS = 86_400_000
 
-/** Gain since the start of a run, by day; the report holds the equity at the end of each day. */
+/** Gain since the start of a run, by day. The report holds the equity at the end of each day. */
 export const gainsOf = (
   report: Readonly<Record<string, unknown>>,
 ): readonly { readonly ts: string; readonly value: number }[] => {

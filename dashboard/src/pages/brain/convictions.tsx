@@ -116,7 +116,7 @@ const Decision = ({ conviction: { decision, intent } }: { readonly conviction: E
   </span>
 )
 
-/** Always with three decimals, so that columns line up. */
+/** Formatted with three decimals, so that columns line up. */
 const formatEvidence = (value: number): string => formatFixed(value, 3, { plus: true })
 
 const toneOf = (value: number): string => {
@@ -124,7 +124,7 @@ const toneOf = (value: number): string => {
   return value > 0 ? 'text-good' : 'text-bad'
 }
 
-/** Evidence in numbers: + speaks for rising prices, − for falling ones. */
+/** Evidence in numbers: + for rising prices, − for falling ones. */
 export const Evidence = ({ value }: { readonly value: number | null }) =>
   value === null ? (
     <Unknown />
@@ -170,7 +170,7 @@ const COLUMNS: readonly Column<ConvictionInput>[] = [
 
 interface InputsTableProps {
   readonly inputs: readonly ConvictionInput[]
-  /** Those of a backtest are in no log. */
+  /** False for a backtest, whose signals are in no log. */
   readonly hasLinks?: boolean
 }
 
@@ -189,13 +189,13 @@ export const InputsTable = ({ inputs, hasLinks = true }: InputsTableProps) =>
     </div>
   )
 
-/** No evidence either way. */
+/** Value of a conviction without evidence either way. */
 const NOTHING = 50
 const FULL = 100
 
 const DEFAULT_TIERS: readonly number[] = []
 
-/** From which convictions on something is traded, as configured now. */
+/** Convictions from which trades follow, as configured now. */
 const useTiers = (): readonly number[] => {
   const { data } = useQuery(queries.config())
   const brain = data?.['brain']
@@ -217,7 +217,7 @@ interface ConvictionBarProps {
   readonly direction: ExplainedConviction['direction']
 }
 
-/** How strong a conviction is, from 50 (nothing) to 100, with the steps from which a trade follows. */
+/** Strength of a conviction, from 50 (none) to 100, with the thresholds for trades. */
 export const ConvictionBar = ({ value, direction }: ConvictionBarProps) => {
   const tiers = useTiers()
   const first = tiers[0]
@@ -254,11 +254,11 @@ export const ConvictionBar = ({ value, direction }: ConvictionBarProps) => {
 
 interface SignedBarProps {
   readonly value: number
-  /** What fills one half. */
+  /** Value that fills one half. */
   readonly full: number
 }
 
-/** From the middle to the right for rising, to the left for falling. The number beside it says it. */
+/** A bar from the middle: to the right for rising, to the left for falling. The number beside it states the same. */
 export const SignedBar = ({ value, full }: SignedBarProps) => {
   const share = full > 0 ? Math.min(1, Math.abs(value) / full) : 0
   return (

@@ -14,7 +14,7 @@ const CONVICTIONS_MAX = 100
 const INTENTS_MAX = 500
 const REASONS_MAX = 5
 
-/** How many convictions become positions, and what stops the others. */
+/** The number of convictions that become positions, and the reasons that stop the others. */
 export const FunnelPanel = ({ className = '' }: { readonly className?: string }) => {
   const { query, events: convictions } = useEventList({ type: 'brain.conviction', limit: CONVICTIONS_MAX })
   const { data: intents = [] } = useQuery(queries.intents('all', INTENTS_MAX))
@@ -94,21 +94,21 @@ const StepRow = ({ step: { name, count, stopped }, all, before, reasonText }: St
 interface Step {
   readonly name: string
   readonly count: number
-  /** Why the others stopped before it, commonest first. One may have several reasons. */
+  /** Reasons that stopped the others before this step, the commonest first. A conviction may have several. */
   readonly stopped: readonly { readonly reason: string; readonly count: number }[]
 }
 
 interface Funnel {
   readonly from: string | null
   readonly steps: readonly Step[]
-  /** Neither filled nor ended. */
+  /** Number of intents that are neither filled nor ended. */
   readonly underWay: number
 }
 
 const ENDED = new Set(['rejected', 'expired'])
 const BEFORE_ORDER = new Set(['awaiting_approval', 'ready'])
 
-/** How many convictions became intents, orders and positions, and what stopped the others. */
+/** The number of convictions that became intents, orders and positions, and the reasons that stopped the others. */
 const funnelOf = (convictions: readonly EventItem[], intents: readonly Intent[]): Funnel => {
   const ids = new Set(convictions.map(({ id }) => id))
   const mine = intents.filter(({ conviction_id }) => ids.has(conviction_id))

@@ -21,7 +21,7 @@ import { CycleSheet, WhySheet } from './sheets.tsx'
 import { WeightsPanel } from './weights-panel.tsx'
 import { INTENT_TONES, rejectionText } from './labels.ts'
 
-/** Convictions, decisions and what followed from them. */
+/** Convictions, decisions and their consequences. */
 export const Page = () => (
   <div className="grid gap-3 lg:grid-cols-12">
     <StatePanel className="lg:col-span-12" />
@@ -195,7 +195,7 @@ const IntentsPanel = ({ className = '' }: { readonly className?: string }) => {
 
 const CYCLES_MAX = 50
 
-/** Every cycle with its intents and why some were rejected. */
+/** Every cycle with its intents and the reasons for rejections. */
 const CyclesPanel = ({ className = '' }: { readonly className?: string }) => {
   const { query, events } = useEventList({ type: 'brain.cycle', limit: CYCLES_MAX })
   const { data: intents = [] } = useQuery(queries.intents('all', 500))
@@ -280,7 +280,7 @@ const Outcome = ({ cycle, intents }: { readonly cycle: Cycle; readonly intents: 
 
 const symbolsOf = (intents: readonly Intent[]): string => intents.map(({ symbol }) => symbol).join(', ')
 
-/** What the log keeps of a cycle, as far as it is shown. */
+/** The shown members of a stored cycle. */
 interface Cycle {
   readonly id: string
   readonly ts: string

@@ -93,7 +93,7 @@ const FILLS: Readonly<Record<string, string>> = {
 }
 
 const REFRESH_MS = 10_000
-/** Narrower parts have no label. */
+/** Smallest share of the width for a label. */
 const LABEL_SHARE_MIN = 0.12
 
 interface Part {
@@ -103,7 +103,7 @@ interface Part {
 }
 
 interface RegimeStripProps {
-  /** Newest first. */
+  /** Periods, newest first. */
   readonly periods: readonly RegimePeriod[]
   readonly spanMs: number
 }
@@ -168,11 +168,11 @@ interface RegimePeriod {
   readonly regime: string
   readonly previous: string | null
   readonly from: string
-  /** Null for the one that holds now. */
+  /** Null for the current period. */
   readonly to: string | null
 }
 
-/** Newest first, like the changes. */
+/** Periods newest first, like the changes. */
 const periodsOf = (changes: readonly EventItem[]): readonly RegimePeriod[] =>
   changes.map(({ id, ts, payload }, index) => ({
     id,
@@ -182,7 +182,7 @@ const periodsOf = (changes: readonly EventItem[]): readonly RegimePeriod[] =>
     to: changes[index - 1]?.ts ?? null,
   }))
 
-/** In the order in which they are shown. */
+/** Conditions in the order in which they are shown. */
 const NAMES: Readonly<Record<string, string>> = {
   btc_rsi: 'RSI',
   fear_greed: 'fear and greed',
@@ -199,7 +199,7 @@ const orderOf = (name: string): number => (ORDER.includes(name) ? ORDER.indexOf(
 
 const isPercent = (name: string): boolean => name.endsWith('_annualized')
 
-/** What the newest cycle found, and when. */
+/** Conditions that the newest cycle found, with their time. */
 export const RegimeConditions = ({
   regime: { conditions, conditions_at },
 }: {

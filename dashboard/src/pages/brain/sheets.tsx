@@ -15,7 +15,7 @@ import { sizingText } from '../positions/opening-reasons.tsx'
 import { ConvictionBar, Evidence, InputsTable, SignedBar } from './convictions.tsx'
 import { actionText, DOMAINS, holdText, INTENT_TONES, rejectionText, toneOfAction } from './labels.ts'
 
-/** Why the brain decided as it did on one symbol: `?why=<conviction id>`. */
+/** Reasons for the brain's decision on one symbol: `?why=<conviction id>`. */
 export const WhySheet = () => {
   const [id, setId] = useUrlState('why')
   if (id === '') return null
@@ -136,7 +136,7 @@ const distanceText = ({
 
 interface DomainBarsProps {
   readonly domains: ExplainedConviction['domains']
-  /** What all add up to. */
+  /** Sum of all contributions. */
   readonly value: number
 }
 
@@ -186,7 +186,7 @@ const CHANGES: Readonly<Record<WhatIf['change'], string>> = {
 
 const FEW = 5
 
-/** Those that change the decision first; the rest on demand. */
+/** What-ifs that change the decision. The others are shown on demand. */
 const WhatIfs = ({ whatIfs }: { readonly whatIfs: readonly WhatIf[] }) => {
   const [isAll, setAll] = useState(false)
   const deciding = whatIfs.filter(({ changes_decision }) => changes_decision)
@@ -228,7 +228,7 @@ const WhatIfRow = ({ whatIf }: { readonly whatIf: WhatIf }) => (
 export const CycleSheet = () => {
   const [id, setId] = useUrlState('cycle')
   const [why] = useUrlState('why')
-  // One sheet at a time: closing the explanation leads back here.
+  // One sheet at a time: closing the explanation returns to this sheet.
   if (id === '' || why !== '') return null
   return <CycleDialog id={id} onClose={() => setId('')} />
 }

@@ -11,7 +11,7 @@ import { QueryPanel } from '../../ui/panel.tsx'
 import { Time } from '../../ui/time.tsx'
 import { DOMAINS } from './labels.ts'
 
-/** How much each domain counts, now and before. */
+/** Weight of each domain, now and before. */
 export const WeightsPanel = ({ className = '' }: { readonly className?: string }) => {
   const learned = useQuery(queries.weights())
   return (
@@ -77,7 +77,7 @@ const Runs = ({ runs }: { readonly runs: readonly LearningRun[] }) =>
     </ul>
   )
 
-/** Oldest first. */
+/** Points, oldest first. */
 const pointsOf = ({ history, weights }: LearnedWeights): readonly WeightPoint[] => {
   const runs = history.toReversed()
   const [first] = runs
@@ -89,19 +89,19 @@ const pointsOf = ({ history, weights }: LearnedWeights): readonly WeightPoint[] 
 }
 
 interface WeightPoint {
-  /** Null for now. */
+  /** Null for the current weights. */
   readonly ts: string | null
   readonly weights: Weights
 }
 
 interface WeightLinesProps {
-  /** Oldest first, at least one. */
+  /** At least one point, oldest first. */
   readonly points: readonly WeightPoint[]
-  /** What the change is measured against; null = the first point. */
+  /** Weights that the change is compared with; null for the first point. */
   readonly configured: Weights | null
 }
 
-/** One line per domain: small ones side by side are easier to read than six that cross. */
+/** One chart per domain: small ones side by side are easier to read than six crossing lines. */
 const WeightLines = ({ points, configured }: WeightLinesProps) => {
   const [first, last] = [points[0], points.at(-1)]
   if (first === undefined || last === undefined) return null
@@ -141,7 +141,7 @@ const Change = ({ by }: { readonly by: number }) => {
   )
 }
 
-/** Percentage points of a share. */
+/** Converts a share to percentage points. */
 const percentagePoints = (share: number): number => share * 100
 
 const WIDTH = 100
@@ -164,7 +164,7 @@ const Line = ({ values, top }: { readonly values: readonly number[]; readonly to
   </svg>
 )
 
-/** Weights hold until they are changed: steps, not slopes. */
+/** Path in steps, because weights hold until they are changed. */
 const pathOf = (values: readonly number[], top: number): string => {
   const heightOf = (value: number): number => HEIGHT - 1 - (value / top) * (HEIGHT - 3)
   const step = WIDTH / Math.max(1, values.length - 1)
@@ -173,7 +173,7 @@ const pathOf = (values: readonly number[], top: number): string => {
   return `M0 ${rounded(heightOf(first))}${moves.length === 0 ? `H${WIDTH}` : moves.join('')}`
 }
 
-/** Of the drawing. */
+/** Rounds a length of the drawing. */
 const rounded = (length: number): number => Math.round(length * 10) / 10
 
 const areaOf = (values: readonly number[], top: number): string => `${pathOf(values, top)}V${HEIGHT}H0Z`

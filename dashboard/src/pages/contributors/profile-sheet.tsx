@@ -132,7 +132,7 @@ const Rating = ({ score }: { readonly score: Score }) => (
   </>
 )
 
-/** What was stated beside what happened. */
+/** Stated probabilities against outcomes. */
 const Calibration = ({ score }: { readonly score: Score }) => {
   const { data } = useQuery(queries.contribution(`contributor:${score.contributor_id}`))
   const isEnough = score.signals_resolved >= RESOLVED_MIN

@@ -5,13 +5,13 @@ import { formatFixed, formatPercent } from '../../ui/format.ts'
 interface Factor {
   readonly name: FactorName
   readonly label: string
-  /** What it asks. */
+  /** Question that the factor answers. */
   readonly question: string
-  /** Its part of a bar. */
+  /** Fill colour of its part of a bar. */
   readonly fill: string
 }
 
-/** Resolved calls before hit rate and calibration count. */
+/** Number of resolved calls from which hit rate and calibration count. */
 export const RESOLVED_MIN = 5
 
 export const FACTORS: readonly Factor[] = [
@@ -42,12 +42,12 @@ export const FACTORS: readonly Factor[] = [
   },
 ]
 
-/** Points of the score, of 100. */
+/** Points of a factor, out of 100 for the score. */
 export const pointsOf = (score: Score, name: FactorName): number => score.factors[name].contribution * 100
 
 export const pointsMaxOf = (score: Score, name: FactorName): number => score.factors[name].weight * 100
 
-/** What a factor is made of, in numbers. */
+/** The figures from which a factor is computed, as text. */
 const factorNote = (score: Score, name: FactorName): string => {
   const isEnough = score.signals_resolved >= RESOLVED_MIN
   const missing = `needs ${RESOLVED_MIN} resolved calls, has ${score.signals_resolved}`
@@ -72,7 +72,7 @@ const factorNote = (score: Score, name: FactorName): string => {
 const evidenceNote = ({ inputs }: Score): string =>
   `; counts ${formatPercent(inputs.evidence, { digits: 0 })}, by outcomes and what they added`
 
-/** A score of 100 in its five parts. */
+/** A score out of 100 in its five parts. */
 export const FactorBar = ({ score }: { readonly score: Score }) => (
   <span
     className="flex h-2 w-full min-w-20 gap-px overflow-hidden rounded-full bg-raised"

@@ -41,7 +41,7 @@ export const Page = () => (
   </div>
 )
 
-/** What only an operator can resolve. */
+/** Notices that only an operator can resolve. */
 const OperatorNotices = () => {
   const { data: orders = [], isError: isUnread } = useQuery(queries.orders())
   const { data: live } = useQuery(queries.live())
@@ -91,7 +91,7 @@ const AccountPanel = ({ className }: { readonly className?: string }) => {
   )
 }
 
-/** Whose money the figures count: until live trading is confirmed, that of the paper account, whatever the mode is. */
+/** The account of the figures. Until live trading is confirmed it is the paper account, whatever the mode is. */
 const AccountBadge = ({ account }: Pick<Portfolio, 'account'>) => {
   if (account === 'paper') return <Badge tone="accent">paper</Badge>
   return account.endsWith('-sandbox') ? (
@@ -141,7 +141,7 @@ const RANGES = [
   ['168', '1 week'],
 ] as const
 
-/** The service keeps one point per 15 seconds; the newest comes with the account. */
+/** The service keeps one point per 15 seconds. The newest comes with the account. */
 const REFRESH_MS = 15_000
 
 const EquityPanel = ({ className = '' }: { readonly className?: string }) => {

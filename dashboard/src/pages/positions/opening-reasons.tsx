@@ -5,7 +5,7 @@ import { Facts } from '../../ui/id.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
 import { InputsTable } from '../brain/convictions.tsx'
 
-/** Which numbers led to the size of an order. */
+/** The numbers that led to the size of an order. */
 export type Sizing = Pick<
   NonNullable<NonNullable<ExplainedConviction['intent']>['sizing']>,
   'bound_by' | 'floor_usd' | 'kelly_usd' | 'evidence_trades' | 'win_chance' | 'payoff'
@@ -18,31 +18,31 @@ export const sizingText = (sizing: Sizing): string => {
   return `set by ${bound_by.map(formatWords).join(', ')}; ${learned} (${memory})`
 }
 
-/** Distances from the fill; null for none. */
+/** Stop and target as distances from the fill; null for none. */
 export const levelsText = (stop: number | null, target: number | null): string =>
   `stop ${stop === null ? 'none' : formatPercent(stop)}, target ${target === null ? 'none' : formatPercent(target)}`
 
 interface OpeningReasonsProps {
   readonly direction: string
   readonly conviction: number
-  /** In words, where a strategy or the brain has left some. */
+  /** Reason in words, if a strategy or the brain stated one. */
   readonly rationale?: string | undefined
-  /** What spoke for it and against it; null for a strategy. */
+  /** Scores for and against the trade; null for a strategy. */
   readonly scores: Pick<ExplainedConviction, 'pcs_score' | 'cts_score' | 'confidence' | 'coverage'> | null
-  /** Of equity. */
+  /** Requested size as a share of equity. */
   readonly askedFor?: number | undefined
   readonly stopAndTarget?: string | undefined
   readonly sizing: Sizing | null
-  /** What bounded the size, each in USD. */
+  /** Limits of the size, each in USD. */
   readonly limits?: Readonly<Record<string, number>>
-  /** Null where there are none to show, as of a strategy. */
+  /** Null if there are no inputs, as for a strategy. */
   readonly inputs: readonly ConvictionInput[] | null
-  /** Whether the signals are in the log of this service. */
+  /** True if the signals are in the log of this service. */
   readonly hasLinks?: boolean
   readonly children?: ReactNode
 }
 
-/** Why a position was opened: the same for one of the service and for one of a backtest. */
+/** Reasons for opening a position, of the service or of a backtest. */
 export const OpeningReasons = (props: OpeningReasonsProps) => {
   const { direction, conviction, rationale, scores, sizing, inputs, limits = {} } = props
   const bounds = Object.entries(limits).map(([name, usd]) => `${formatWords(name)} ${formatUsd(usd)}`)

@@ -136,7 +136,7 @@ const History = ({ id }: { readonly id: string }) => {
   )
 }
 
-/** What was known when it was opened: the conviction, and the share of each signal in it. */
+/** Reasons at the time of opening: the conviction, and the share of each signal in it. */
 const Reasons = ({
   position: { adopted, conviction_id, asset, platform },
 }: {
@@ -158,10 +158,10 @@ const Reasons = ({
   </Section>
 )
 
-/** A strategy has a name and a time where the brain has the id of an event. */
+/** A strategy uses its name and a time where the brain uses the id of an event. */
 const STRATEGY = /^[a-z][a-z0-9_-]*:/
 
-/** The reason of a strategy stands in its intent. */
+/** The reason of a strategy, which is stored in its intent. */
 const Proposal = ({ id }: { readonly id: string }) => {
   const query = useQuery(queries.intents('all', INTENTS_READ))
   return (

@@ -103,7 +103,7 @@ const Candles = ({ position, prices, fitLevels }: CandlesProps) => {
   )
 }
 
-/** Buys below the price, sells above. */
+/** Places buys below the price, sells above. */
 const placeOf = (direction: Position['direction'], way: 'in' | 'out'): Marker['place'] =>
   (direction === 'long') === (way === 'in') ? 'below' : 'above'
 
@@ -122,7 +122,7 @@ const hintOf = ({ kind, candles }: Prices): string =>
 
 const BARS_MAX = 1500
 const PAGE_BARS = 500
-/** So much of the time held is shown before the entry and behind the exit, and never less than a little. */
+/** Share of the holding time shown before the entry and after the exit, with a minimum. */
 const MARGIN_SHARE = 0.5
 const MARGIN_MS_MIN = 10 * 60_000
 
@@ -130,11 +130,11 @@ interface Prices {
   /** Bars of the market feed, or price signals where there are none. */
   readonly kind: 'bars' | 'quotes'
   readonly candles: readonly Candle[]
-  /** The entry is older than what is shown. */
+  /** True if the entry is older than the shown range. */
   readonly isCut: boolean
 }
 
-/** The bars around a position: stored ones, and behind them those that come while one looks. */
+/** The bars around a position: stored ones, followed by new ones while the chart is open. */
 const usePrices = (position: Position) => {
   const { asset, id, opened_at, closed_at } = position
   const query = useQuery({
@@ -151,7 +151,7 @@ const usePrices = (position: Position) => {
   const prices = useMemo(
     (): Prices => {
       const fromIso = new Date(rangeOf(position).fromMs).toISOString()
-      // What was filled in later was recorded in this time and is of another.
+      // Bars that were filled in later were recorded in this range, but belong to another time.
       const hasBars = bars.some(isBar)
       const candles = bars
         .filter((event) => !hasBars || isBar(event))

@@ -2,7 +2,7 @@ import type { ProducerHealth, ProducerStatus } from '../../api/types.ts'
 import type { Tone } from '../../ui/badge.tsx'
 import { formatDuration } from '../../ui/format.ts'
 
-/** Worst first. */
+/** Health states, worst first. */
 export const HEALTHS: readonly ProducerHealth[] = [
   'quarantined',
   'error',
@@ -21,7 +21,7 @@ export const HEALTH_TONES: Readonly<Record<ProducerHealth, Tone>> = {
   quarantined: 'bad',
 }
 
-/** What a health state means, and what to do. */
+/** Meaning of each health state, and the step to take. */
 export const HEALTH_TEXTS: Readonly<Record<ProducerHealth, string>> = {
   ok: 'Runs on schedule without errors.',
   unknown: 'Has not run yet.',
@@ -35,13 +35,13 @@ export const toneOfHealth = (health: string): Tone => HEALTH_TONES[health as Pro
 
 export const isFailing = ({ health }: ProducerStatus): boolean => health !== 'ok' && health !== 'unknown'
 
-/** "every 15 min"; the schedule itself for what has no even interval. */
+/** Text such as "every 15 min", or the schedule itself if it has no even interval. */
 export const scheduleText = ({ schedule, expected_interval_ms }: ProducerStatus): string => {
   if (schedule === null) return 'on incoming signals'
   return expected_interval_ms === null ? schedule : `every ${formatDuration(expected_interval_ms)}`
 }
 
-/** Schedules start at the full hour, so the next run is at the next multiple of the interval, or after quarantine. */
+/** Next run: schedules start at the full hour, so it is at the next multiple of the interval, or after quarantine. */
 export const nextRunOf = ({
   last_run_at,
   expected_interval_ms,

@@ -34,7 +34,7 @@ export const LimitsPanel = () => {
   )
 }
 
-/** Whether new positions are allowed, and how large. */
+/** Whether new positions are allowed, and their maximum size. */
 const Entries = ({ portfolio }: { readonly portfolio: Portfolio }) => {
   const { data: brain } = useQuery(queries.brainStatus())
   const { data: live } = useQuery(queries.live())
@@ -44,7 +44,7 @@ const Entries = ({ portfolio }: { readonly portfolio: Portfolio }) => {
     ...(isHeldBack ? ['live trading is held back'] : []),
   ]
   const headroom = headroomOf(portfolio)
-  // Only what is known can be said to allow them.
+  // Entries are shown as allowed only if all facts are known.
   const isKnown = brain !== undefined && live !== undefined
   const [tone, text, note] =
     reasons.length > 0
@@ -129,7 +129,7 @@ const LargestPosition = ({ portfolio }: { readonly portfolio: Portfolio }) => {
   )
 }
 
-/** Of equity; null where it is not known, or there is no equity to compare with. */
+/** Share of equity. Null if the amount is unknown or equity is not positive. */
 const shareOf = ({ equity_usd }: Portfolio, usd: number | null): number | null =>
   usd === 0 ? 0 : usd === null || equity_usd <= 0 ? null : usd / equity_usd
 
@@ -146,13 +146,12 @@ const CrisisVotes = () => {
   )
 }
 
-/** What happens when a value gets there. */
 type Limits = Portfolio['limits']
 
-/** Entries may not use all of the heat: prices move between the decision and the fill. */
+/** Heat that entries may use. Not all of it, because prices move between the decision and the fill. */
 const heatForEntries = (limits: Limits): number => limits.max_portfolio_heat_pct * limits.heat_open_fraction
 
-/** How much could still be opened, as far as the account alone decides. */
+/** Remaining room for new positions, as far as the account limits it. */
 const headroomOf = ({ equity_usd, exposure_usd, heat, limits }: Portfolio) => {
   const exposureUsd = Math.max(0, equity_usd * limits.max_leverage - exposure_usd)
   return {
@@ -162,7 +161,7 @@ const headroomOf = ({ equity_usd, exposure_usd, heat, limits }: Portfolio) => {
   }
 }
 
-/** Everything that blocks new positions now. */
+/** All reasons that block new positions now. */
 const whyNoEntries = (portfolio: Portfolio, level: number): readonly string[] => {
   const { day_loss, drawdown, limits } = portfolio
   const headroom = headroomOf(portfolio)

@@ -14,7 +14,7 @@ import { QueryPanel } from '../../ui/panel.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
 
-/** Whether real orders are sent, and everything that holds them back. */
+/** Whether real orders are sent, and everything that prevents it. */
 export const LivePanel = () => {
   const query = useQuery(queries.live())
   return (
@@ -82,7 +82,7 @@ const SettingsLink = ({ children }: { readonly children: ReactNode }) => (
   </PageLink>
 )
 
-/** What is in the way, and how to remove it. */
+/** A reason that prevents live trading, and the way to remove it. */
 const Blocker = ({
   blocker,
   live,
@@ -167,7 +167,7 @@ const Blocker = ({
         </Step>
       )
     default:
-      // A reason that is a sentence itself, or one of a later release.
+      // A reason that is a sentence already, or a reason of a later release.
       return <Untrusted text={formatWords(blocker)} />
   }
 }

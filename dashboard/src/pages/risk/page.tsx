@@ -130,7 +130,10 @@ const BlacklistPanel = () => {
   )
 }
 
-/** The list is replaced as a whole, so it is read first: what somebody else blocked a moment ago stays blocked. */
+/**
+ * Changes the list of symbols. The list is replaced as a whole, so it is read first: symbols that another operator
+ * blocked a moment ago stay blocked.
+ */
 const changeSymbols = async (
   change: (listed: readonly string[]) => readonly string[],
   headers: OperatorHeaders,

@@ -4,13 +4,13 @@ import { api, ApiError, dataOf, type FieldError } from '../../api/client.ts'
 import type { Configuration, ConfigurationSchema, Payload } from '../../api/types.ts'
 import { valueAt, type Setting } from './settings.ts'
 
-/** What was entered and not saved yet, by key. Null: back to the default. */
+/** Entries that are not saved yet, by key. Null resets a setting to its default. */
 export type Draft = ReadonlyMap<string, Entry>
 
 export interface Entry {
-  /** As typed. */
+  /** The text that was typed. */
   readonly text: string
-  /** As it would be sent. */
+  /** The value that would be sent. */
   readonly value: unknown
 }
 
@@ -24,7 +24,7 @@ export const textOfValue = ({ type }: Pick<Setting, 'type'>, value: unknown): st
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** The value of a text. What cannot be parsed is sent as it is: the service reports the error. */
+/** Parses the value of a text. A text that cannot be parsed is sent unchanged, and the service reports the error. */
 export const valueOfText = ({ type }: Pick<Setting, 'type'>, text: string): unknown => {
   const trimmed = text.trim()
   switch (type) {
@@ -45,7 +45,7 @@ export const valueOfText = ({ type }: Pick<Setting, 'type'>, text: string): unkn
   }
 }
 
-/** With the entry, unless it equals the current value. */
+/** The draft with this entry, unless it equals the current value. */
 export const withEntry = (
   draft: Draft,
   { key, entry, current }: { readonly key: string; readonly entry: Entry; readonly current: unknown },
@@ -56,7 +56,7 @@ export const withEntry = (
   return next
 }
 
-/** The body of a change: nested, and only what was entered. */
+/** The body of a change: nested, with the entered settings only. */
 export const bodyOf = (draft: Draft): Payload => {
   const body: Record<string, unknown> = {}
   for (const [key, { value }] of draft) {
@@ -75,7 +75,7 @@ export interface Difference {
   readonly after: unknown
 }
 
-/** All effective changes: a preset changes more than its own key. */
+/** All effective changes. A preset changes more than its own key. */
 export const differencesOf = (
   settings: readonly Setting[],
   before: Configuration,
@@ -89,7 +89,7 @@ export const differencesOf = (
     }))
     .filter((difference) => !isSame(difference.before, difference.after))
 
-/** The errors of a key or of something in it, without the word `body` that all of them begin with. */
+/** The errors of a key or of a key below it, without the prefix `body` that all of them have. */
 export const errorsAt = (errors: readonly FieldError[], key: string): string | undefined => {
   const found = errors.filter(({ loc }) => {
     const path = loc.slice(1).join('.')
@@ -161,7 +161,7 @@ export const useCheck = (draft: Draft): Check => {
   return { ...common, status: errors.length > 0 ? 'invalid' : 'valid' }
 }
 
-/** The value once it has not changed for a moment. */
+/** The value after it has not changed for a moment. */
 const useSettled = (value: string): string => {
   const [settled, setSettled] = useState(value)
   useEffect(() => {
@@ -171,16 +171,16 @@ const useSettled = (value: string): string => {
   return settled
 }
 
-/** What a field needs to know of the whole form. */
+/** State of the whole form, for its fields. */
 export interface FormState {
   readonly configuration: Configuration
   readonly schema: ConfigurationSchema
   readonly draft: Draft
   readonly errors: readonly FieldError[]
-  /** What the draft would really change; empty while that is not known. */
+  /** The changes that the draft would make; empty while they are not known. */
   readonly differences: readonly Difference[]
   readonly enter: (setting: Setting, text: string) => void
-  /** Back to the default or the preset. */
+  /** Resets a setting to the default or the preset. */
   readonly reset: (setting: Setting) => void
 }
 
@@ -201,7 +201,7 @@ export const waitsForRestart = ({ waiting_for_restart }: ConfigurationSchema, ke
 export const isFixed = ({ set_by_environment }: ConfigurationSchema, key: string): boolean =>
   isAmong(set_by_environment, key)
 
-/** A group of settings in one value has its keys below its own. */
+/** True if the key or a key below it is listed. A group of settings in one value has keys below its own. */
 const isAmong = (keys: readonly string[], key: string): boolean =>
   keys.some((one) => one === key || one.startsWith(`${key}.`))
 

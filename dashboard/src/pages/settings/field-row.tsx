@@ -206,7 +206,7 @@ const Select = ({
 
 const HOUR_MS = 3_600_000
 
-/** A number with its unit, as people say it. The unit stands in the key. */
+/** A number with its unit, as text. The unit is part of the key. */
 const meaningOf = (key: string, text: string): string => {
   const value = Number(text)
   if (text.trim() === '' || !Number.isFinite(value)) return ''

@@ -219,7 +219,7 @@ const SectionList = ({ sections, current, onChoose }: SectionListProps) => (
   </>
 )
 
-/** A section of the configuration: its settings, and below them its groups, closed until asked for. */
+/** A section of the configuration: its settings, followed by its groups, which are closed initially. */
 const Section = ({ group }: { readonly group: SettingGroup }) => {
   const { errors } = useForm()
   // An error of the group as a whole, such as weights that do not add up.

@@ -1,7 +1,7 @@
 import type { Payload } from '../../api/types.ts'
 import { formatQuantity, formatWords } from '../../ui/format.ts'
 
-/** How a setting is entered. */
+/** Kind of input of a setting. */
 export type SettingType =
   | 'flag'
   | 'maybe-flag'
@@ -15,7 +15,7 @@ export type SettingType =
 
 export interface Setting {
   readonly kind: 'setting'
-  /** Such as `risk.max_leverage`. */
+  /** Key, such as `risk.max_leverage`. */
   readonly key: string
   readonly name: string
   readonly type: SettingType
@@ -38,7 +38,7 @@ export type SettingMember = Setting | SettingGroup
 /** The form that a JSON Schema of the configuration describes. */
 export const readSettings = (schema: Payload): readonly SettingMember[] => membersOf(schema, '')
 
-/** The value of a key such as `risk.max_leverage`; undefined where there is none. */
+/** The value of a key such as `risk.max_leverage`; undefined if it has none. */
 export const valueAt = (configuration: Payload, key: string): unknown =>
   key
     .split('.')

@@ -90,7 +90,7 @@ interface MigrateDialogProps {
   readonly onClose: () => void
 }
 
-/** The only way to change a locked wallet. */
+/** Changes a locked wallet. There is no other way. */
 export const MigrateDialog = ({ treasury, onClose }: MigrateDialogProps) => {
   const { draft, input } = useDraft({ address: '', rate: String(treasury.percentage), reason: '' })
   const [address, reason, percentage] = [draft.address.trim(), draft.reason.trim(), Number(draft.rate)]
@@ -216,7 +216,7 @@ export const ReceiptDetails = ({ item: receipt, onClose }: DetailsProps<KarmaRec
   </Dialog>
 )
 
-/** What is needed to verify a signature without this page. */
+/** Data for verifying a signature without this page. */
 const Proof = ({ signed }: { readonly signed: Signed }) => {
   const key = usePublicKey(signed.node_id) ?? null
   return (

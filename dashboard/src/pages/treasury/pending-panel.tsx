@@ -13,7 +13,7 @@ import { Time } from '../../ui/time.tsx'
 import { SettleDialog } from './dialogs.tsx'
 import { SignatureBadge } from './signatures.tsx'
 
-/** The maximum of one settlement. */
+/** Maximum number of intents in one settlement. */
 const SETTLED_AT_ONCE_MAX = 250
 
 interface IntentsPanelProps {
@@ -24,12 +24,13 @@ interface IntentsPanelProps {
 export const IntentsPanel = ({ className, onOpen }: IntentsPanelProps) => {
   const query = useQuery(queries.karmaIntents())
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
-  // As it was when the dialog was opened: what accrues or is settled meanwhile must not change what is paid for.
+  // The intents at the time the dialog was opened. Karma that accrues or is settled meanwhile must not change the
+  // payment.
   const [settling, setSettling] = useState<readonly KarmaIntent[] | null>(null)
   const intents = query.data?.items ?? []
   // Intents that were settled meanwhile are no longer selected.
   const chosen = intents.filter(({ id }) => selected.has(id))
-  // Without a selection all are settled.
+  // Without a selection all intents are settled.
   const settled = chosen.length > 0 ? chosen : intents.slice(0, SETTLED_AT_ONCE_MAX)
   const toggle = (id: string): void =>
     setSelected((known) =>
@@ -78,7 +79,7 @@ interface SelectButtonsProps {
   readonly onSelect: (ids: ReadonlySet<string>) => void
 }
 
-/** Paper and live are settled separately. */
+/** Selects paper or live intents, which are settled separately. */
 const SelectButtons = ({ intents, chosen, onSelect }: SelectButtonsProps) => {
   const modes = [...new Set(intents.map(({ mode }) => mode))]
   const select = (mode: KarmaIntent['mode']): void =>

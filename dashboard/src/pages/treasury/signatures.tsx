@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { canonicalJson, publicKeyOf, verifyEd25519 } from '../../proof/signatures.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 
-/** The public key of a node: null where no start of it is in the log, undefined while that is not known. */
+/** The public key of a node. Null if no start of the node is in the log, undefined while that is not known. */
 export const usePublicKey = (nodeId: string): string | null | undefined =>
   useQuery({ queryKey: ['public-key', nodeId], queryFn: () => publicKeyOf(nodeId) }).data
 
@@ -10,7 +10,7 @@ const useVerdict = (signed: Signed): Verdict => {
   const key = usePublicKey(signed.node_id)
   const { data = 'checking' } = useQuery({
     queryKey: ['verdict', signed, key],
-    // If the browser's cryptography fails, that says nothing about the signature.
+    // A failure of the browser's cryptography shows nothing about the signature.
     queryFn: () => verify(signed, key ?? null).catch((): Verdict => 'unsupported'),
     enabled: key !== undefined,
     staleTime: Infinity,
@@ -39,7 +39,7 @@ export const SignatureBadge = ({ signed }: { readonly signed: Signed }) => {
   )
 }
 
-/** What the browser found about a signature. */
+/** Result of verifying a signature in the browser. */
 type Verdict = 'checking' | 'valid' | 'invalid' | 'unknown-key' | 'unsupported'
 
 /** Anything that carries a signature over its other members. */
@@ -61,7 +61,7 @@ const verify = async (signed: Signed, publicKeyHex: string | null): Promise<Verd
   return isRight ? 'valid' : 'invalid'
 }
 
-/** The same check on a command line, with nothing but Node. */
+/** A command that makes the same check with Node only. */
 export const commandFor = (signed: Signed, publicKeyHex: string): string =>
   [
     `node -e 'const {verify, createPublicKey} = require("node:crypto")`,
@@ -72,7 +72,7 @@ export const commandFor = (signed: Signed, publicKeyHex: string): string =>
     `  ${quoted(signed.signature_b64)}`,
   ].join('\n')
 
-/** What stands before the 32 bytes of an Ed25519 key in its DER form (RFC 8410). */
+/** Prefix of the 32 bytes of an Ed25519 key in its DER form (RFC 8410). */
 const SPKI_PREFIX = '302a300506032b6570032100'
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
@@ -81,7 +81,7 @@ const bytesOfBase64 = (text: string): Uint8Array<ArrayBuffer> | null => {
   try {
     return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
   } catch {
-    // Not base64, so not a signature.
+    // A text that is not base64 is no signature.
     return null
   }
 }

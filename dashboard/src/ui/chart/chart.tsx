@@ -6,7 +6,7 @@ const TimeChart = lazy(async () => {
   try {
     return { default: (await import('./time-chart.tsx')).TimeChart }
   } catch {
-    // The service is down or was updated: the rest of the page still works.
+    // The service is down or was updated. The rest of the page still works.
     return { default: NoChart }
   }
 })
@@ -17,7 +17,7 @@ const NoChart = ({ heightPx = 240 }: ChartProps) => (
   </div>
 )
 
-/** A chart over time. Its library comes when the first chart is drawn. */
+/** A chart over time. Its library is loaded when the first chart is drawn. */
 export const Chart = (props: ChartProps) => (
   <Suspense
     fallback={
@@ -46,14 +46,14 @@ export interface Candle {
   readonly close: number
 }
 
-/** A horizontal line: entry, stop, target. */
+/** A horizontal line: entry, stop or target. */
 export interface Level {
   readonly value: number
   readonly title: string
   readonly tone?: Tone
 }
 
-/** Something that happened at a time. It stands at a point of the first series. */
+/** An event at a time. It is drawn at a point of the first series. */
 export interface Marker {
   readonly ts: string
   readonly text: string
@@ -62,13 +62,13 @@ export interface Marker {
 }
 
 export interface ChartProps {
-  /** What it shows, in a sentence, for screen readers. */
+  /** Description of the chart in a sentence, for screen readers. */
   readonly label: string
-  /** Hand over the same array while nothing changed (useMemo). */
+  /** Pass the same array while nothing has changed (useMemo). */
   readonly series: readonly ChartSeries[]
   readonly markers?: readonly Marker[]
   readonly levels?: readonly Level[]
-  /** The scale reaches all levels, however far they are from the series. */
+  /** Extends the scale to all levels, however far they are from the series. */
   readonly fitLevels?: boolean
   readonly heightPx?: number
   readonly format?: (value: number) => string

@@ -35,7 +35,7 @@ export const TimeChart = ({
   const drawn = useRef<{ readonly chart: IChartApi; readonly series: ISeriesApi<SeriesType>[] } | null>(null)
   const shape = `${isDark ? 'dark' : 'light'} ${series.map(({ kind, tone }) => `${kind} ${tone ?? ''}`).join(',')}`
 
-  // Made anew only when its looks change; data below is handed over without a flicker.
+  // Created anew only when its appearance changes. The data below is updated without a flicker.
   useEffect(() => {
     if (box.current === null) return
     const chart = createChart(box.current, chartOptions(format))
@@ -44,7 +44,7 @@ export const TimeChart = ({
       drawn.current = null
       chart.remove()
     }
-    // `shape` stands for what of the series decides its looks.
+    // `shape` represents the members of the series that affect the appearance.
   }, [shape])
 
   useEffect(() => {
@@ -64,7 +64,7 @@ export const TimeChart = ({
     }
   }, [shape, series, markers, levels, fitLevels])
 
-  // The whole of a new range once; later the viewer decides.
+  // Shows the whole of a new range once. Later the viewer decides.
   const begin = series[0]?.points[0]?.ts
   useEffect(() => drawn.current?.chart.timeScale().fitContent(), [begin, shape])
 
@@ -107,7 +107,7 @@ const FULL = new Intl.DateTimeFormat('en-GB', {
   second: '2-digit',
 })
 
-/** Up to here a tick mark names a day and not a time. */
+/** Largest type of tick mark that names a day rather than a time. */
 const DAY_OF_MONTH_MARK = 2
 const SECONDS_MARK = 4
 
@@ -123,7 +123,8 @@ const chartOptions = (format: (value: number) => string) => ({
     textColor: colour('muted'),
     fontSize: 11,
     fontFamily: getComputedStyle(document.body).fontFamily,
-    // Its own logo writes a style element, which the content security policy forbids; the caption names TradingView.
+    // The library's logo writes a style element, which the content security policy forbids. The caption names
+    // TradingView.
     attributionLogo: false,
   },
   grid: { vertLines: { color: colour('line') }, horzLines: { color: colour('line') } },
@@ -177,7 +178,7 @@ const addSeries = (chart: IChartApi, { kind, tone }: ChartSeries, format: (value
   }
 }
 
-/** Strictly ascending times: the newest of several in one second counts. */
+/** Data with strictly ascending times. Of several values in one second the newest counts. */
 const dataOf = (series: ChartSeries) => {
   const byTime = new Map<number, object>()
   if (series.kind === 'candles') {
@@ -189,7 +190,7 @@ const dataOf = (series: ChartSeries) => {
   return [...byTime].toSorted(([one], [other]) => one - other).map(([, point]) => point) as never
 }
 
-/** What the series need, and the levels. */
+/** Scale that covers the series and the levels. */
 const scaleOver =
   (levels: readonly Level[]) =>
   (own: Autoscale): AutoscaleInfo | null => {
