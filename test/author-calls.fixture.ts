@@ -4,7 +4,7 @@ import { nodeId } from '../src/core/shared/brand.ts'
 import { timestampAt } from '../src/core/shared/time.ts'
 import { builtInRun } from './given.fixture.ts'
 
-/** Where authors make calls and time goes by: an engine with a clock of the test, or the core alone. */
+/** Engine in which authors make calls and time passes: an engine with the test's clock, or the core alone. */
 export interface CallTarget {
   readonly execute: (command: Command) => unknown
   readonly now: () => number

@@ -1,4 +1,4 @@
-/** Milliseconds of CPU that the process spent on it. */
+/** Milliseconds of CPU that the process spent on the work. */
 const cpuMs = async (work: () => unknown): Promise<number> => {
   const before = process.cpuUsage()
   await work()
@@ -7,8 +7,8 @@ const cpuMs = async (work: () => unknown): Promise<number> => {
 }
 
 /**
- * How many times the cost of parsing a text its handling has. The cheapest of three runs: the garbage of others is collected
- * in some.
+ * CPU cost of handling a text, as a multiple of the cost of parsing it. The cheapest of three runs counts, because
+ * garbage of other code is collected in some.
  */
 export const costInParses = async (text: string, handle: () => unknown): Promise<number> => {
   const parses: number[] = []
@@ -22,13 +22,13 @@ export const costInParses = async (text: string, handle: () => unknown): Promise
 
 const RUNS = 3
 
-/** Below this, the measurement is noise. */
+/** Shorter measurements are noise. */
 const PARSE_MS_MIN = 5
 
-/** Generous: a fault per element costs 300 to 600 parses. */
+/** A generous limit: one error object per element would cost 300 to 600 parses. */
 export const COST_MAX = 40
 
-/** As many small elements as fit into one megabyte, and members with short names. */
+/** Texts with as many small elements as fit into one megabyte, and with members of short names. */
 export const MANY_VALUES: Readonly<Record<string, string>> = {
   numbers: `[${'0,'.repeat(500_000)}0]`,
   objects: `[${'{},'.repeat(300_000)}0]`,

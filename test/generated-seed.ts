@@ -4,14 +4,14 @@ import { readFileSync } from 'node:fs'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Where generated tests begin: see `runSeed`. */
+    /** First seed of generated tests: see `runSeed`. */
     readonly seed: number
   }
 }
 
 const ROOT = new URL('..', import.meta.url)
 
-/** Another one with each commit, so that every run of the project looks elsewhere; SVC_TEST_SEED fixes it. */
+/** Seed of this run. It changes with each commit, so that further cases are tested over time. SVC_TEST_SEED sets it. */
 export const seedOfRun = (): number => {
   const named = process.env['SVC_TEST_SEED'] ?? ''
   if (named === '') return createHash('sha256').update(commit()).digest().readUInt32BE() >>> 1
@@ -20,7 +20,7 @@ export const seedOfRun = (): number => {
   throw new Error(`SVC_TEST_SEED must be a whole number from 0 to ${2 ** 31 - 1}, and is ${named}`)
 }
 
-/** The commit, or the version where this is no repository. */
+/** The commit, or the version outside of a repository. */
 const commit = (): string => {
   try {
     return execFileSync('git', ['rev-parse', 'HEAD'], { cwd: ROOT, encoding: 'utf8', stdio: 'pipe' })

@@ -14,7 +14,7 @@ import type { JsonObject } from '../src/core/shared/json.ts'
 
 export const NOW = timestampOf('2026-02-20T00:30:00.000Z')
 
-/** Tests speak in events: given what happened, when this is asked, then that follows. */
+/** Tests are written as events: given these events, when this command runs, then those events follow. */
 export const given = (...happened: readonly NewEvent[]) => ({
   when: (command: Command, context: DecisionContext = testContext()) =>
     then(run(stateAfter(happened), command, context)),
@@ -61,7 +61,7 @@ export const builtInRun = (
   },
 })
 
-/** The same moment in every test, but for what a test says of it; ids count up. */
+/** A context with the same time in every test unless the test changes it. Ids count up. */
 export const testContext = (changes: Partial<DecisionContext> = {}): DecisionContext => {
   let count = 0
   return {
@@ -79,7 +79,7 @@ export const testContext = (changes: Partial<DecisionContext> = {}): DecisionCon
   }
 }
 
-/** What the event says of itself; what it does not say is the same for all. */
+/** The event as stored. Members that the test leaves out have the same values in all tests. */
 const stamped = (event: NewEvent, { seq, recordedAt }: State): Stamped => ({
   seq: seq + 1,
   id: event.id ?? `given-${seq + 1}`,
@@ -92,6 +92,6 @@ const stamped = (event: NewEvent, { seq, recordedAt }: State): Stamped => ({
   recordedAt: receivedAt(event, recordedAt),
 })
 
-/** A signal may be older than its receipt, which never comes before that of another event. */
+/** A signal may be older than its receipt. The receipt is never earlier than that of the previous event. */
 const receivedAt = ({ type, ts = NOW }: NewEvent, before: Timestamp): Timestamp =>
   type.startsWith('signal.') && ts < before ? before : ts

@@ -7,7 +7,7 @@ import type { TestProject } from 'vitest/node'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Where the programs are that tests start: see `programOf`. */
+    /** Folder of the programs that tests start: see `programOf`. */
     readonly programs: string
   }
 }
@@ -24,16 +24,17 @@ const { bundle, translate, programsIn, programReferences } = (await import(
   new URL('../tools/bundle.mjs', import.meta.url).href
 )) as BundleTool
 
-/** Of this run alone. */
+/** Folder of this run only. */
 export const PROGRAMS_FOLDER = join(tmpdir(), `signal-engine-programs-${process.pid}`)
 
 /** The modules that tests import, translated. */
 const MODULES_FOLDER = join(PROGRAMS_FOLDER, 'modules')
 
 /**
- * What a test imports is imported by Node itself, translated before: calls between modules are as quick as in the build,
- * and nothing is asked of the process of Vitest. What Vitest shall import itself, to replace a part, is named from the root.
- * While it watches it imports everything: so it knows which tests a change concerns.
+ * Makes Node itself import the modules of tests, translated beforehand: calls between modules are then as fast as in
+ * the build, and need no request to the process of Vitest. A module that Vitest must import itself, to replace a part
+ * of it, is imported by its path from the root. In watch mode Vitest imports everything, to know which tests a change
+ * affects.
  */
 export const translatedModules = (): Plugin => {
   let watches = false
@@ -56,7 +57,10 @@ const isModule = (file: string): boolean => /^(?:src|test)[\\/].*(?<!\.test)\.ts
 /** Lets modules that Vitest imports start the bundled threads. */
 export const bundledThreads = (): Plugin => programReferences(PROGRAMS_FOLDER)
 
-/** Vitest translates what it imports, but not the threads and processes that a test starts: they are bundled once. */
+/**
+ * Bundles the threads and processes that tests start, once per run. Vitest does not translate them, as it does its
+ * imports.
+ */
 export default async (project: TestProject): Promise<() => Promise<void>> => {
   const prepare = async (): Promise<void> => {
     await bundle(programsIn('src', 'test'), PROGRAMS_FOLDER)
@@ -64,7 +68,7 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
   }
   const { seed } = project.config.provide
   process.stdout.write(`generated tests begin at seed ${seed}: SVC_TEST_SEED=${seed} repeats it\n`)
-  // A run that was interrupted may have left one under the same process id.
+  // An interrupted run with the same process id may have left a folder.
   await rm(PROGRAMS_FOLDER, { recursive: true, force: true })
   await mkdir(PROGRAMS_FOLDER)
   await writeFile(join(PROGRAMS_FOLDER, 'package.json'), '{"type":"module"}')

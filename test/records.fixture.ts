@@ -6,17 +6,17 @@ import { EMPTY_HEAD, headOf, type Head, type LogRecord, type Stamped } from '../
 import { chain, hashOf } from '../src/core/log/hash-chain.ts'
 import type { EventLog } from '../src/ports/event-log.ts'
 
-/** What an event says; what is not said is the same for all. */
+/** Members of an event. Members that are left out have the same values in all tests. */
 export type Said = Partial<
   Omit<Stamped, 'seq' | 'ts' | 'recordedAt'> & { readonly ts: string; readonly recordedAt: string }
 >
 
-/** A signature of the right form for tests that verify none. */
+/** A signature of the right form, for tests that do not verify signatures. */
 const SIGNATURE = 'a1'.repeat(64)
 
 export const sha256Hex = (text: string): string => hash('sha256', text, 'hex')
 
-/** Events behind a head as the engine would store them, each a millisecond after the one before. */
+/** Events after a head as the engine would store them, each a millisecond after the previous one. */
 export const recordsAfter = (
   head: Head,
   count: number,
@@ -31,7 +31,7 @@ export const recordsAfter = (
   }))
 }
 
-/** Appends behind wherever the head is, and says what was stored. */
+/** Appends after the current head, and returns the stored records. */
 export const appendTo = async (
   log: EventLog,
   count: number,
@@ -54,13 +54,13 @@ export const headAfter = (records: readonly LogRecord[], before: Head = EMPTY_HE
   return last === undefined ? before : headOf(last)
 }
 
-/** What somebody does who changes a record and knows the rule of the chain. */
+/** A record with its hash recomputed, as an attacker who knows the rule of the chain would do. */
 export const rehashed = (record: LogRecord): LogRecord => ({
   ...record,
   hash: hashOf(record.prevHash, record, sha256Hex),
 })
 
-/** Everything that is allowed and seldom, each in turn. */
+/** Events with every value that is allowed and rare, one after the other. */
 export const oddEvent = (seq: number): Said => {
   switch (seq % 4) {
     case 0:

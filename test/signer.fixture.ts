@@ -20,7 +20,7 @@ export const testSigner = (seedByte = 1): Signer => {
   }
 }
 
-/** Time that only moves when told; ids are real. */
+/** A clock that only moves by `advance`. Its ids are real. */
 export const testClock = (
   start = Date.parse('2026-02-20T00:30:00.000Z'),
 ): Clock & { advance(ms: number): void } => {

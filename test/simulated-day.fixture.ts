@@ -45,9 +45,9 @@ export interface DayOptions {
   readonly hours?: number
   readonly seed?: number
   readonly settings?: JsonObject
-  /** Once an hour, after the bars of the hour. */
+  /** Called once an hour, after the bars of the hour. */
   readonly act?: (hour: number, day: Day) => Promise<void>
-  /** After every minute. */
+  /** Called after every minute. */
   readonly onMinute?: (day: Day) => void | Promise<void>
 }
 
@@ -59,7 +59,7 @@ export interface Day {
 
 export const DAY_BEGAN_MS = Date.parse('2026-02-20T00:00:00.000Z')
 
-/** The real engine with its market, producers and schedule on a simulated market: hours take seconds. */
+/** Runs the real engine with market, producers and schedule on a simulated market. An hour takes seconds. */
 export const simulateDay = async (options: DayOptions = {}) => {
   const { hours = 6, seed = 7, act, onMinute } = options
   const log = options.log ?? new MemoryLog()
@@ -192,7 +192,7 @@ export const busyDay = async (hour: number, day: Day): Promise<void> => {
   }
 }
 
-/** As POST /config does it. */
+/** Changes the settings as POST /config does. */
 const changeSettings = async (day: Day, values: JsonObject): Promise<void> => {
   const changed = validateValues(mergeValues(asValues(day.configuration), values))
   if (changed.status === 'invalid') throw new Error(JSON.stringify(changed.faults))
@@ -201,7 +201,7 @@ const changeSettings = async (day: Day, values: JsonObject): Promise<void> => {
   await day.engine.execute({ kind: 'record-config-change', change, surface: 'api' })
 }
 
-/** What an insider with the key can do: other payloads, and every hash and signature fits again. */
+/** A log rewritten by an insider with the key: changed payloads, with all hashes and signatures recomputed. */
 export const rewritten = async (
   log: EventLog,
   signer: Signer,

@@ -1,6 +1,7 @@
 /**
- * Bundles TypeScript into a few files that Node loads quickly: `node tools/bundle.mjs service|bench|simulation <folder>`.
- * All files stand side by side in one folder, so that a thread or process is found beside the code that starts it.
+ * Bundles TypeScript into a few files that Node loads quickly: `node tools/bundle.mjs service|bench|simulation
+ * <folder>`.
+ * All files are in one folder, so that code finds the threads and processes it starts in its own folder.
  */
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -12,7 +13,7 @@ import { rolldown } from 'rolldown'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
-/** Threads and processes of their own: `*-thread.ts` and `*-process.ts`. */
+/** Threads and child processes: `*-thread.ts` and `*-process.ts`. */
 const PROGRAM = /-(thread|process)\.ts$/
 
 const MODULE = /(?<!\.test|\.d)\.ts$/
@@ -20,7 +21,7 @@ const MODULE = /(?<!\.test|\.d)\.ts$/
 /** `new URL('./writer-thread.ts', import.meta.url)`, or a call with the same two arguments. */
 const REFERENCE = /'(?:\.\/)?([\w-]+-(?:thread|process))\.[tj]s'(?=,\s*import\.meta\.url)/g
 
-/** The name in the bundle: `src/adapters/storage/sqlite/writer-thread.ts` is `adapters-storage-sqlite-writer-thread`. */
+/** Name in the bundle: `src/adapters/storage/sqlite/writer-thread.ts` is `adapters-storage-sqlite-writer-thread`. */
 export const bundledName = (file) =>
   file
     .replaceAll('\\', '/')
@@ -35,7 +36,7 @@ const filesIn = (folder, pattern) =>
 
 export const programsIn = (...folders) => folders.flatMap((folder) => filesIn(folder, PROGRAM))
 
-/** Native, optional, or loaded by few: these stay in node_modules. */
+/** Packages that stay in node_modules, because they are native, optional, or rarely loaded. */
 const EXTERNAL = [
   '@fastify/ajv-compiler',
   '@fastify/fast-json-stringify-compiler',
@@ -48,7 +49,7 @@ const EXTERNAL = [
   'pg-boss',
 ]
 
-/** Writes the entries, and what they share, to the folder. */
+/** Writes the entries and their shared modules to the folder. */
 export const bundle = async (entries, folder) => {
   const bundled = await rolldown({
     cwd: ROOT,
@@ -56,7 +57,7 @@ export const bundle = async (entries, folder) => {
     platform: 'node',
     transform: { target: 'es2023' },
     external: EXTERNAL,
-    // A file that several entries share may export more than one of them does.
+    // A file shared by several entries may export more than one of them does.
     preserveEntrySignatures: 'allow-extension',
     plugins: [programReferences()],
   })
@@ -75,8 +76,8 @@ export const bundle = async (entries, folder) => {
 }
 
 /**
- * What commands always load together is one file, under the first of these names: Node takes about a millisecond for each
- * file that it loads. In the order in which a command comes to need it.
+ * Modules that commands always load together form one file, named by the key: Node takes about a millisecond for each
+ * file that it loads. The keys are in the order in which a command needs them.
  */
 const TOGETHER = {
   start: ['src/cli.ts', 'src/main.ts'],
@@ -84,7 +85,7 @@ const TOGETHER = {
   store: ['src/compose/store.ts', 'src/engine/integrity/verify.ts'],
 }
 
-/** Threads, and the processes of strategies, load little: what one of them needs stays apart. */
+/** Threads, and the processes of strategies, load little code. Their modules stay separate. */
 const APART = /-thread\.ts$|line-process\.ts$/
 
 const loadedTogether = (entries) => {
@@ -101,7 +102,7 @@ const loadedTogether = (entries) => {
   }
 }
 
-/** The modules, and what they import statically. */
+/** The modules and their static imports. */
 const reachedFrom = (files, context) => {
   const modules = new Set()
   const add = (id) => {
@@ -114,7 +115,7 @@ const reachedFrom = (files, context) => {
   return modules
 }
 
-/** Writes every module of the folders but tests as a file of its own, which Node imports by itself. */
+/** Writes every module of the folders except tests as a separate file, which Node can import. */
 export const translate = async (folders, folder, programsFolder) => {
   const files = folders.flatMap((name) => filesIn(name, MODULE))
   const translated = await rolldown({
@@ -137,7 +138,7 @@ export const translate = async (folders, folder, programsFolder) => {
   await translated.close()
 }
 
-/** A translated module finds what is beside its source. */
+/** Makes a translated module find the files beside its source. */
 const sourceLocation = () => ({
   name: 'source-location',
   transform: (code, id) =>
@@ -152,8 +153,8 @@ const sourceLocation = () => ({
 })
 
 /**
- * Makes references to threads and processes name the bundled file. Code that is not bundled itself, but run by Vitest,
- * names the folder that holds them.
+ * Makes references to threads and processes point to the bundled file. Code that Vitest runs unbundled points to the
+ * folder with the bundles.
  */
 export const programReferences = (folder = null) => ({
   name: 'program-references',
@@ -187,9 +188,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
       const compiler = ['node_modules/typescript/bin/tsc', '-p', project, '--outDir', join(folder, output)]
       execFileSync(process.execPath, compiler, { cwd: ROOT, stdio: 'inherit' })
     }
-    // For editors in which strategies are written.
+    // Types for editors in which strategies are written.
     compile('tsconfig.types.json', 'types')
-    // JavaScript with types: Node 20 does not load TypeScript, and no Node loads it from node_modules.
+    // JavaScript with types: Node 20 does not load TypeScript, and no version of Node loads it from node_modules.
     compile('tsconfig.client.json', 'client')
   }
 }

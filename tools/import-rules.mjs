@@ -1,6 +1,6 @@
 /**
- * Checks who imports whom in src against .dependency-cruiser.mjs: `node tools/import-rules.mjs [root ...]`.
- * Other roots than this one are for the test that makes every rule fail.
+ * Checks the imports between modules of src against .dependency-cruiser.mjs: `node tools/import-rules.mjs [root ...]`.
+ * Other roots are for the test that makes every rule fail.
  */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Makes each mistake of test/mutants/mutants.mjs in a copy of the project and runs the test that has to notice it. */
+/** Makes each mistake of test/mutants/mutants.mjs in a copy of the project and runs the test that must notice it. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import process from 'node:process'
 
 import { MUTANTS } from '../test/mutants/mutants.mjs'
 
-/** What a test needs; the rest of the project is not looked at. */
+/** Folders and files that tests need. The rest of the project is not copied. */
 const COPIED = [
   'src',
   'test',
@@ -22,7 +22,9 @@ const COPIED = [
 ]
 const SECONDS_MAX = 900
 
-/** `npm run mutants -- fee "two processes"` makes those with `fee` in their name, then those with the other words. */
+/**
+ * `npm run mutants -- fee "two processes"` makes the mistakes with `fee` in their name, then those with the other text.
+ */
 export const runMutants = async (root, wanted) => {
   const mutants = select(wanted)
   const copy = await mkdtemp(join(tmpdir(), 'signal-engine-mutants-'))
@@ -35,7 +37,7 @@ export const runMutants = async (root, wanted) => {
     for (const name of COPIED)
       await cp(join(root, name), join(copy, name), { recursive: true, filter: isSource })
     await symlink(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction')
-    // A test that fails anyway, or that does not exist, notices nothing.
+    // A test that fails anyway, or that does not exist, would notice nothing.
     const sound = await runTests(copy, mutants)
     for (const [file, title] of testsOf(mutants)) {
       const results = sound.filter((result) => result.file.endsWith(file) && result.name.includes(title))
@@ -73,7 +75,7 @@ const testsOf = (mutants) => [
   ...new Map(mutants.map(({ test: [file, title] }) => [`${file}|${title}`, [file, title]])).values(),
 ]
 
-/** Throws unless there is exactly one place to make the mistake. */
+/** Throws unless the text to change occurs exactly once. */
 const mutate = async (copy, { name, file, from, to }) => {
   const path = join(copy, file)
   const source = await readFile(path, 'utf8')
@@ -86,7 +88,7 @@ const mutate = async (copy, { name, file, from, to }) => {
   return () => writeFile(path, source)
 }
 
-/** The results of the named tests. A file that does not even load has none: it has noticed nothing. */
+/** The results of the named tests. A file that fails to load has no results and has noticed nothing. */
 const runTests = async (copy, mutants, options = []) => {
   const files = [...new Set(mutants.map(({ test: [file] }) => file))]
   const titles = [...new Set(mutants.map(({ test: [, title] }) => title))]

@@ -1,11 +1,11 @@
-/** What a command needs before it can run. Plain Node: in a fresh clone there are no packages yet. */
+/** Prerequisites of commands. Plain Node, because a fresh clone has no packages yet. */
 import { spawn } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import process from 'node:process'
 
-/** Runs a command in silence. If it fails, what it printed is the message of the error. */
+/** Runs a command without output. If it fails, its output becomes the message of the error. */
 export const run = (command, args, options = {}) =>
   new Promise((resolve, reject) => {
     const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -21,7 +21,7 @@ export const run = (command, args, options = {}) =>
 
 const PROGRESS_EVERY_MS = 10_000
 
-/** Announces a step, reports its seconds while it runs, and how long it took. */
+/** Announces a step, reports the elapsed seconds while it runs, and its duration at the end. */
 export const withProgress = async (what, say, work) => {
   const startedMs = performance.now()
   const seconds = () => Math.round((performance.now() - startedMs) / 1000)
@@ -35,10 +35,10 @@ export const withProgress = async (what, say, work) => {
   say(`${what}: done in ${seconds()} s`)
 }
 
-/** Installs exactly what the lock file names, unless it is there. */
+/** Installs exactly the packages of the lock file, unless they are installed. */
 export const ensureInstalled = async (root, say) => {
   if (isInstalled(root)) return
-  // Building needs the development packages, whatever NODE_ENV or the user's npm settings say.
+  // Building needs the development packages, whatever NODE_ENV or the user's npm settings are.
   await withProgress('installing packages (npm ci)', say, () =>
     run('npm ci --include=dev --include=optional', [], { cwd: root, shell: true }),
   )
@@ -58,7 +58,7 @@ const isInstalled = (root) => {
 
 const readJson = (file) => JSON.parse(readFileSync(file, 'utf8'))
 
-/** `output` is built again when a name or byte under `inputs` changes; `argsFor` names the folder to write to. */
+/** Builds. `output` is rebuilt when a name or byte under `inputs` changes. `argsFor` takes the folder to write to. */
 const BUILDS = [
   {
     output: 'dist',
@@ -89,13 +89,14 @@ const BUILDS = [
   },
 ]
 
-/** Builds aside and swaps the finished folder in: a failed build leaves the last good one. */
+/** Builds into another folder and swaps it in when finished: a failed build leaves the last good one. */
 export const ensureBuilt = async (root, say, builds = BUILDS) => {
   for (const { output, inputs, argsFor } of builds) {
     const stamp = contentHash(root, inputs)
     const current = join(root, output)
     if (existsSync(`${current}/.stamp`) && readFileSync(`${current}/.stamp`, 'utf8') === stamp) continue
-    // Source maps are relative: the new folder stands beside the old one. Its name is unique, so that two may build.
+    // Source maps are relative, so the new folder is beside the old one. Its name is unique, so that two builds can run
+    // at once.
     const fresh = `${current}.${randomUUID()}`
     const old = `${fresh}.old`
     try {
@@ -111,7 +112,7 @@ export const ensureBuilt = async (root, say, builds = BUILDS) => {
   }
 }
 
-/** One hash over names and contents. */
+/** A single hash over names and contents. */
 const contentHash = (root, inputs) => {
   const hash = createHash('sha256')
   for (const name of inputs.flatMap((input) => filesOf(root, input)).toSorted()) {
@@ -136,13 +137,16 @@ const BROWSERS = [
   'google-chrome-stable',
 ]
 
-/** The Chromium that the browser tests drive, or undefined: the one that SVC_TEST_BROWSER names, or that of the machine. */
+/**
+ * The Chromium that the browser tests drive: the one that SVC_TEST_BROWSER names, or that of the machine. Undefined
+ * without one.
+ */
 export const findBrowser = ({ SVC_TEST_BROWSER: named = '', PATH = '' } = process.env) =>
   [named, ...BROWSERS.flatMap((name) => PATH.split(delimiter).map((folder) => join(folder, name)))].find(
     (file) => file !== '' && existsSync(file),
   )
 
-/** Installs Chromium on Debian, as root. Elsewhere the browser tests are skipped without one. */
+/** Installs Chromium on Debian, as root. On other systems without a browser, the browser tests are skipped. */
 export const ensureBrowser = async (say) => {
   if (findBrowser() !== undefined) return
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) {

@@ -4,11 +4,11 @@ import type * as Grademark from 'grademark'
 import type { FeedBar } from '../../src/core/market/bar.ts'
 
 const require = createRequire(import.meta.url)
-// It is made for `require`, and its names are not seen by an import.
+// Loaded with `require`: an import does not find the names of these CommonJS packages.
 const { backtest } = require('grademark') as typeof Grademark
 const { DataFrame } = require('data-forge') as typeof DataForge
 
-/** A trade as both sides know it. */
+/** A trade in the form that both sides have in common. */
 export interface PlainTrade {
   readonly openedMs: number
   readonly closedMs: number
@@ -41,8 +41,8 @@ export const peerBarsOf = (minutes: readonly (readonly FeedBar[])[]): readonly P
 const [FAST, SLOW] = [10, 50]
 
 /**
- * The long side of our rule: one bar after the cross, since ours closes the short first. Its averages are computed in
- * plain loops, which is the fastest way that it allows.
+ * The long side of our rule, entered one bar after the cross, because ours closes the short first. The averages are
+ * computed in plain loops, which is the fastest way that the library allows.
  */
 export const peerTrades = (bars: readonly PeerBar[]): readonly PlainTrade[] => {
   const closes = bars.map(({ close }) => close)

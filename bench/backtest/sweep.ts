@@ -11,9 +11,9 @@ const SVC = join(process.cwd(), 'bin', 'svc.js')
 const SERIES = 'bench:BTC-USDT:1m'
 
 /**
- * `svc sweep` as users run it: a grid over months of minutes in Parquet files, two processes against one, with the start of
- * all processes. By the clock on the wall it says nothing on fewer than two free cores; the processor time, which Linux
- * counts, does. A few short runs show what the start of a process costs.
+ * `svc sweep` as users run it: a grid over months of minutes in Parquet files, two processes against one, including the
+ * start of all processes. Wall-clock time means nothing on fewer than two free cores. Processor time, which Linux
+ * counts, is valid there. A few short runs show the cost of starting a process.
  */
 export const benchSweep = async (rounds: number, quick: boolean): Promise<readonly BenchRow[]> => {
   const home = mkdtempSync(join(tmpdir(), 'signal-engine-sweep-'))
@@ -37,9 +37,9 @@ const SHORT_BARS = 40_000
 const BEGIN_MS = Date.UTC(2021, 0, 1)
 
 interface Compared {
-  /** Of two processes, each against one. */
+  /** Results of two processes relative to one. */
   readonly clock: number
-  /** Null where nobody counts it. */
+  /** Null on systems that do not count it. */
   readonly processor: number | null
   readonly runsPerSecond: Readonly<Record<'one' | 'two', number>>
 }
@@ -140,7 +140,7 @@ const costOf = async (home: string, { fast, slow, runs, to }: Grid, workers: num
   }
 }
 
-/** Processor time of all processes that this one started, and those started, which have ended: Linux counts it. */
+/** Processor time of all ended child processes and their children, as Linux counts it. */
 const childrenMs = (): number | null => {
   try {
     const [user, system] = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]?.split(' ').slice(13) ?? []
@@ -152,7 +152,7 @@ const childrenMs = (): number | null => {
 
 const TICK_MS = 10
 
-/** What it printed; it fails where the command does. */
+/** Runs `svc` and returns its output. Fails if the command fails. */
 const svc = async (home: string, words: readonly string[]): Promise<string> => {
   const child = spawn(process.execPath, [SVC, '--home', home, ...words], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -13,9 +13,9 @@ import { interleave, median, medianRatio, type BenchRow } from '../harness.ts'
 import { ENTRY_PRICE, minuteOf, UNSHAKEN } from './holdings.ts'
 
 const FEW_TRADES = 1000
-/** By then there is as much of everything as is ever kept. */
+/** Number of trades after which every bounded collection is full. */
 const FULL_TRADES = 20_000
-/** Long enough to meet each of the sweeps that come now and then. */
+/** Enough trades to include each of the periodic clean-ups. */
 const MEASURED_TRADES = 3000
 const TRADES_PER_MINUTE = 60
 const BEGIN_MS = Date.UTC(2026, 0, 1)
@@ -23,7 +23,7 @@ const MINUTE_MS = 60_000
 const STOP_PCT = 0.05
 const TARGET_PCT = 0.06
 
-/** What an entry and its exit cost, in time and memory, when there were very many before. */
+/** Cost of an entry and its exit in time and memory, after a very long history. */
 export const benchClosedHistory = async (trades: number, rounds: number): Promise<readonly BenchRow[]> => {
   const few = traded(INITIAL_STATE, 0, FEW_TRADES)
   const full = traded(few, FEW_TRADES, FULL_TRADES)
@@ -62,7 +62,7 @@ const tradesMs = (state: State, first: number): number => {
   return (user + system) / 1000
 }
 
-/** One trade after the other, each closed before the next begins: every second one at its stop. */
+/** Trades one after the other, each closed before the next opens. Every second one is closed at its stop. */
 const traded = (before: State, first: number, end: number): State => {
   let state = before
   for (let trade = first; trade < end; trade += 1) {
@@ -146,7 +146,7 @@ const intentAt = (nowMs: number): NewPayload<'execution.trade_intent.v1'> => ({
   cts_score: 5,
 })
 
-/** By the next cycle all that follows from a close is done. */
+/** A cycle, before which all consequences of a close are processed. */
 const CYCLE: NewPayload<'brain.cycle.v1'> = {
   cycle_id: 'cycle',
   trigger: 'schedule',

@@ -13,7 +13,7 @@ import { interleave, median, medianRatio, type BenchRow } from '../harness.ts'
 const BEGIN_MS = Date.UTC(2026, 0, 1)
 const AUTHORS = 50
 
-/** A cycle on a short and on a long history, on a large universe, and what the fold holds in the end. */
+/** A cycle on a short and a long history and on a large universe, and the size of the final state. */
 export const benchCycle = async (events: number, rounds: number): Promise<readonly BenchRow[]> => {
   const short = folded(100, 10_000)
   const long = folded(100, events)
@@ -57,7 +57,7 @@ const folded = (symbols: number, events: number): State => {
 
 const TYPES = ['ta', 'social', 'onchain', 'tradfi', 'events'] as const
 
-/** First the producers, then what they say, over and over: each about every symbol, until the last day. */
+/** First the producers, then their signals in turn: each covers every symbol, until the last day. */
 const eventAt = (index: number, symbols: number, events: number): Stamped => {
   const ts = timestampAt(BEGIN_MS + index * 10)
   const name = `author-${index % AUTHORS}`
@@ -105,7 +105,7 @@ const cycleMs = (state: State, symbols: number): number => {
   return performance.now() - begin
 }
 
-/** What stays on the heap of a fold, beyond that of a short one. */
+/** Growth of the heap over that of a short fold. */
 const heapGrowthMb = async (events: number): Promise<string> => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void

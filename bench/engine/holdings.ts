@@ -11,7 +11,10 @@ import { appendTo } from '../../test/records.fixture.ts'
 export const SYMBOLS = 1000
 export const ENTRY_PRICE = 100
 
-/** What the market does to the account is not what is measured: nothing but prices ends a position. */
+/**
+ * Configuration without kill switch limits: only prices end a position, because the market's effect on the account is
+ * not measured.
+ */
 export const UNSHAKEN: Configuration = {
   ...DEFAULT_CONFIGURATION,
   execution: { ...DEFAULT_CONFIGURATION.execution, max_positions_per_symbol: 100 },
@@ -33,12 +36,12 @@ export const UNSHAKEN: Configuration = {
 
 export const symbolAt = (index: number): string => `S${index % SYMBOLS}`
 
-/** Each level further from the price than the one before. */
+/** Stop price of a level. Each level is further from the price than the previous one. */
 export const stopAt = (level: number): number => ENTRY_PRICE - 1 - level
 
 export const positionAt = (symbol: number, level: number): string => `p-${level}-${symbol % SYMBOLS}`
 
-/** Longs in every symbol, one for each level, as if they had just been opened. */
+/** Opens longs in every symbol, one for each level, as if they had just been opened. */
 export const holdPositions = async (log: EventLog, levels: number, nowMs: number): Promise<void> => {
   const at = timestampAt(nowMs)
   await appendTo(log, SYMBOLS * levels, (seq) => ({
@@ -50,7 +53,7 @@ export const holdPositions = async (log: EventLog, levels: number, nowMs: number
   }))
 }
 
-/** A minute of a symbol that ended at a price. */
+/** A one-minute bar of a symbol that closed at a price. */
 export const minuteOf = (symbol: string, close: number, openMs: number): FeedBar =>
   barAt(timestampAt(openMs), close, { symbol })
 

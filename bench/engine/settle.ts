@@ -14,7 +14,7 @@ import { sha256Hex } from '../../src/engine/sha256.ts'
 import { interleave, median, medianRatio, type BenchRow } from '../harness.ts'
 
 const CONTRIBUTORS = 10_000
-/** So long that a tenth of it is longer than any window: what is remembered there is remembered for good. */
+/** Long enough that a tenth of it exceeds every window: state that remains then is kept for good. */
 const HISTORY_DAYS = 1000
 const WARM_UPS = 10
 const BEGIN_MS = Date.UTC(2026, 0, 1)
@@ -22,7 +22,7 @@ const CALLS_AT_ONCE = 1000
 const CLOSES = 10_000
 const MINUTE_MS = 60_000
 
-/** Settling, scoring, ranking and learning after a tenth of a long history, and after all of it. */
+/** Settling, scoring, ranking and learning, after a tenth of a long history and after all of it. */
 export const benchSettle = async (calls: number, rounds: number): Promise<readonly BenchRow[]> => {
   const begin = process.cpuUsage()
   const { tenth, whole } = historyOf(calls)
@@ -82,7 +82,7 @@ interface History {
   readonly whole: State
 }
 
-/** Everybody registers, trades are made, then everybody speaks in turn and is judged at once. */
+/** All authors register, trades are made, and then the authors make calls in turn, which are judged at once. */
 const historyOf = (calls: number): History => {
   let state = INITIAL_STATE
   let tenth = state
@@ -122,7 +122,7 @@ const historyOf = (calls: number): History => {
     add('attribution.recorded.v1', nodeOf(author), recordedAt(call, author, at), at)
     add('attribution.resolved.v1', 'settlement', resolvedAt(call, author, at), at)
     if (call === calls / 10) tenth = state
-    // Memory is tidied by cycles.
+    // Cycles remove old state.
     if (call % Math.ceil(calls / HISTORY_DAYS) === 0) add('brain.cycle.v1', 'brain', cycleAt(at), at)
   }
   return { tenth, whole: state }
@@ -130,7 +130,7 @@ const historyOf = (calls: number): History => {
 
 const isoOf = (ms: number): Timestamp => timestampAt(ms)
 
-/** In pieces, since a long text would be another one to keep in mind. */
+/** Encoded in parts, since a single long text would occupy memory of its own. */
 const textLengthOf = (state: State): number => {
   let length = 0
   for (const part of encodedParts(state)) length += part.length
@@ -151,7 +151,7 @@ const nodeOf = (index: number): string => `node-${index}`
 
 const directionOf = (call: number): string => (call % 3 === 0 ? 'bearish' : 'bullish')
 
-/** Nobody speaks of the same at the same time: who does is another matter. */
+/** Authors make calls on different symbols at the same time, so that no overlaps are measured. */
 const symbolOf = (call: number): string => `S${call % 50}`
 
 const callOf = (call: number, author: number, at: string): JsonObject => ({
@@ -222,7 +222,7 @@ const leaderboardMs = (state: State): number => {
 const learningMs = (state: State): number =>
   msOf(() => done(state, { kind: 'run-learning', cause: { trigger: 'api' } }, END_MS))
 
-/** A thousand people say something, and a day later a bar judges all of it. */
+/** A thousand authors make a call, and a day later one bar settles all of them. */
 const settleMs = (before: State): number => {
   const nowMs = Math.ceil(Date.parse(before.recordedAt) / MINUTE_MS) * MINUTE_MS
   let state = done(before, observed(nowMs, 100), nowMs)
@@ -278,7 +278,7 @@ const done = (state: State, command: Command, nowMs: number): State => {
   return result.state
 }
 
-/** Of the processor: whatever else the machine does is not counted. */
+/** Processor time, which excludes the load of other processes. */
 const msOf = (work: () => unknown): number => {
   const begin = process.cpuUsage()
   work()

@@ -9,7 +9,7 @@ import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
 import { interleave, medianRatio, type BenchRow } from '../harness.ts'
 import { saturate } from './saturate.ts'
 
-/** From nothing open to a running engine that has verified its log and told of its start. */
+/** Time from a closed log to a running engine that has verified the log and recorded its start. */
 export const benchStart = async (events = 1_000_000, rounds = 7): Promise<readonly BenchRow[]> => {
   const folder = await mkdtemp(join(tmpdir(), 'bench-start-'))
   try {

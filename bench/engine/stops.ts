@@ -10,7 +10,7 @@ import { rawCommits } from './raw-commits.ts'
 import { benchSigner, openBed, saturate, type Bed } from './saturate.ts'
 
 const TICKS_PER_SECOND = 10 * SYMBOLS
-/** One price in so many reaches a stop. */
+/** One in this many prices reaches a stop. */
 const TICKS_PER_STOP = 100
 /** Positions in each symbol, of which a stop ends one. */
 const LEVELS = 5

@@ -1,12 +1,12 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 
-/** The least that any server has to do: the same bytes to every connection, one after the other, and nothing else. */
+/** The minimum work of any server: sends the same bytes to every connection, one after the other. */
 export const startBareStream = async () => {
   const clients = new Set<Socket>()
   const server = createServer({ noDelay: true }, (socket) => {
     socket.on('error', () => clients.delete(socket))
     socket.on('close', () => clients.delete(socket))
-    // Clients send an HTTP request as to any server.
+    // Clients send an HTTP request, as to any server.
     socket.once('data', () => {
       clients.add(socket)
       socket.write('HTTP/1.1 200 OK\r\n\r\n')
@@ -26,5 +26,5 @@ export const startBareStream = async () => {
   }
 }
 
-/** As long as what stands around the payload in our frames. */
+/** Filling of the same length as the parts around the payload in our frames. */
 const FILLING = 'x'.repeat(100)

@@ -10,7 +10,7 @@ export type ClientsRequest =
       readonly request: string
       readonly count: number
     }
-  /** Answered once all clients of the group together received this many messages. */
+  /** Answered when all clients of the group together have received this many messages. */
   | { readonly kind: 'await'; readonly group: string; readonly messages: number }
   | { readonly kind: 'rest'; readonly group: string; readonly isResting: boolean }
   | { readonly kind: 'report'; readonly group: string }
@@ -22,10 +22,10 @@ export type ClientsMessage =
   | {
       readonly kind: 'report'
       readonly group: string
-      /** Of the client that received least, and of the one that received most. */
+      /** Number of messages of the client that received the fewest, and of the one that received the most. */
       readonly fewest: number
       readonly most: number
-      /** Milliseconds from the moment that a message names to its arrival, since the last report. */
+      /** Milliseconds from the time in a message to its arrival, for messages since the last report. */
       readonly latenciesMs: Float64Array
     }
 
@@ -33,8 +33,8 @@ interface Group {
   readonly sockets: Socket[]
   readonly counts: number[]
   /**
-   * Whether clients that are not timed leave what arrives to the kernel, and fetch it now and then. In reality they read on
-   * machines of their own: here their reading would take the processor from the server whose delay is measured.
+   * True if clients that are not timed leave received bytes in the kernel, and read them from time to time. Real
+   * clients run on other machines. Here their reading would use the processor of the server whose delay is measured.
    */
   isResting: boolean
   received: number
@@ -69,7 +69,7 @@ const groupOf = (name: string): Group => {
   return group
 }
 
-/** Each of these reads when its messages were sent; the others only count. */
+/** One in this many clients reads the times of its messages. The others only count messages. */
 const TIMED_EVERY = 20
 
 const connectClient = (
@@ -83,7 +83,7 @@ const connectClient = (
     let tail = NOTHING
     group.counts[index] = 0
     const read = (arrived: Buffer): void => {
-      // A message may begin in one piece and go on in the next.
+      // A message may be split between two reads.
       const bytes = tail.length === 0 ? arrived : Buffer.concat([tail, arrived])
       const { count, rest } = isTimed ? readTimes(bytes, group.latenciesMs) : countMessages(bytes)
       tail = rest.length === 0 ? NOTHING : Buffer.from(rest)
@@ -97,7 +97,7 @@ const connectClient = (
       port: to.port,
       host: '127.0.0.1',
       onread: {
-        // Shared by all, so that what is measured is the server and not the memory of its clients.
+        // Shared by all clients, so that the server is measured and not the memory of its clients.
         buffer: READ_BUFFER,
         callback: (length) => {
           resolve()
@@ -111,7 +111,7 @@ const connectClient = (
     socket.write(to.request)
   })
 
-/** How often those who rest fetch what arrived, each at a time of its own. */
+/** Interval at which each resting client reads its received bytes, at a time of its own. */
 const REST_MS = 250
 const SWEEP_MS = 10
 
@@ -128,7 +128,7 @@ setInterval(() => {
 
 interface Read {
   readonly count: number
-  /** What may be the beginning of a message. */
+  /** Bytes that may be the start of a message. */
   readonly rest: Buffer
 }
 

@@ -66,7 +66,7 @@ const askOneByOne = (socket: Socket, next: () => Buffer | null, latenciesMs: num
     ask()
   })
 
-/** Looks at no more of an answer than where it ends and whether it is a success, so that clients cost little. */
+/** Reads only where an answer ends and whether it is a success, so that clients cost little. */
 const answerReader = (onAnswer: () => void, onFault: (fault: Error) => void): ((bytes: Buffer) => void) => {
   let head: Buffer | null = null
   let bodyBytesLeft = 0

@@ -19,7 +19,7 @@ const MCP_STATUS = postRequest('/mcp', {
   params: { name: 'get_brain_status', arguments: {} },
 })
 
-/** What clients ask for most, of the built service. */
+/** The most frequent requests, to the built service. */
 export const benchReads = async (rounds: number): Promise<readonly BenchRow[]> => {
   const load = startLoad()
   try {
@@ -35,7 +35,7 @@ export const benchReads = async (rounds: number): Promise<readonly BenchRow[]> =
   }
 }
 
-/** The same answer, for an agent and for a program. */
+/** The same answer over MCP for an agent, and over REST for a program. */
 const benchMcp = async (load: Load, port: number, rounds: number): Promise<BenchRow> => {
   const rate = async (request: string, durationMs = ROUND_MS): Promise<number> =>
     (await ask(load, port, [request], { after: 'milliseconds', count: durationMs })).perSecond
@@ -54,7 +54,7 @@ const benchMcp = async (load: Load, port: number, rounds: number): Promise<Bench
   }
 }
 
-/** Everybody has said something, so that everybody has a place. */
+/** All contributors have submitted a signal, so that each has a rank. */
 const benchLeaderboard = async (load: Load, port: number, rounds: number): Promise<BenchRow> => {
   const names = Array.from({ length: CONTRIBUTORS }, (_, index) => `n${index}`)
   const registrations = names.map((node_id) =>

@@ -13,11 +13,11 @@ import {
   type TestServerOptions,
 } from '../../src/surfaces/http/test-server.fixture.ts'
 
-/** What a server of its own process serves. */
+/** Kinds of servers that run in a process of their own. */
 export type Kind =
-  /** The service as it is operated, with what is stored in a home folder. */
+  /** The service as in production, with a store in a home folder. */
   | 'service'
-  /** The same route for submissions, which looks at everything and stores nothing. */
+  /** The same route for submissions, which validates everything and stores nothing. */
   | 'storeless'
   /** The same HTTP server over a file of events. */
   | 'events'
@@ -54,7 +54,7 @@ const serve = async (kind: Kind, path: string): Promise<Server> => {
   }
 }
 
-/** Without what the test server does for tests, and with what the service does for itself. */
+/** Options without the test server's additions, and with the service's own parts. */
 const asOperated = (): TestServerOptions => {
   const clock = createSystemClock()
   const logger = createLogger({ level: 'ERROR', jsonOutput: false, secrets: [], clock })
@@ -65,7 +65,7 @@ const storelessSubmit = (): Route => {
   const route = ROUTES.find(({ operationId }) => operationId === 'submitSignal')
   if (route === undefined) throw new Error('there is no route for submissions')
   const clock = createSystemClock()
-  // Unchanged: what stores nothing is not audited either.
+  // Marked as unchanged, because a request that stores nothing is not audited.
   const handler: Route['handler'] = () =>
     Promise.resolve(ok({ event_id: clock.newId(), contributor_id: clock.newId() }, { unchanged: true }))
   return { ...route, handler }
@@ -90,7 +90,7 @@ process.on('message', (ask: ServerAsk) => {
 
 const [kind = 'service', path = ''] = process.argv.slice(2) as [Kind?, string?]
 const server = await serve(kind, path)
-// Also where the bench fails: nothing is left behind.
+// Also called when the bench fails, so that nothing is left behind.
 process.on('disconnect', () => {
   server
     .close()

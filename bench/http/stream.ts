@@ -13,7 +13,7 @@ const IDLE_MS = 2000
 const SERVICE = 'service'
 const BARE = 'bare'
 
-/** T10: how soon after it is stored an event arrives at 1,000 clients, and whether each arrives once. */
+/** T10: delay from storing an event to its arrival at 1,000 clients, and whether each client receives it once. */
 export const benchStream = async (): Promise<readonly BenchRow[]> => {
   const settings = { stream: { buffer_events: 100_000 }, logging: { level: 'ERROR' } }
   const server = await startTestServer({ settings })
@@ -58,11 +58,11 @@ const delayRow = (id: string, latenciesMs: Float64Array, clients: string, target
 })
 
 interface Delays {
-  /** Of clients as on machines of their own. */
+  /** Delays of clients that stand for clients on other machines. */
   readonly remote: Float64Array
-  /** Of clients that take one of the two cores of a small machine. */
+  /** Delays of clients that occupy one of the two cores of a small machine. */
   readonly local: Float64Array
-  /** Event-loop delay while remote clients are served, against the idle loop. */
+  /** Event-loop delay while remote clients are served, divided by that of the idle loop. */
   readonly loopRatio: number
 }
 
@@ -97,7 +97,7 @@ const measureDelays = async (
   return { remote, local, loopRatio: busyMs / idleMs }
 }
 
-/** What the writes alone take on this machine. */
+/** Delays of the bare writes on this machine. */
 const bareDelays = async (clients: Clients): Promise<Delays> => {
   const bare = await startBareStream()
   try {
@@ -110,9 +110,9 @@ const bareDelays = async (clients: Clients): Promise<Delays> => {
 
 interface Clients {
   connect(group: string, port: number, path: string): Promise<void>
-  /** Resolves once each client of the group received this many more events. */
+  /** Resolves when each client of the group has received this many more events. */
   received(group: string, events: number): Promise<void>
-  /** Whether clients that are not timed fetch what arrived only now and then. */
+  /** Sets whether clients that are not timed read only from time to time. */
   rest(group: string, isResting: boolean): void
   report(group: string): Promise<Extract<ClientsMessage, { kind: 'report' }>>
   close(): Promise<void>
@@ -159,7 +159,7 @@ const startClients = (): Clients => {
   }
 }
 
-/** As another process would: the engine folds the event and publishes it. */
+/** Appends an event as another process would. The engine folds the event and publishes it. */
 const store = async ({ log }: TestServer): Promise<void> => {
   await appendTo(log, 1, (seq) => ({
     type: 'signal.ta.rsi.v1',

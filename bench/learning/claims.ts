@@ -5,7 +5,7 @@ import { barOf } from './copies.ts'
 import { FREQUENT_GROUP, GROUPS, HONEST_NAMES, POPULATION } from './population.ts'
 import { intervalOf, meanOf, signFlipTest, signTest, spearman, type Interval } from './statistics.ts'
 
-/** One line of the proof. */
+/** One row of the results. */
 export interface ClaimRow {
   readonly claim: number
   readonly what: string
@@ -19,7 +19,7 @@ export interface SkillPoint {
   readonly name: string
   readonly skill: number
   readonly karmas: readonly number[]
-  /** How often it was right, by seed: what a perfect judge could count. */
+  /** How often the author was right, by seed: the count of a perfect judge. */
   readonly rights: readonly number[]
 }
 
@@ -48,7 +48,7 @@ export const skillPoints = (reports: readonly LifeReport[]): readonly SkillPoint
   })
 }
 
-/** Net return with learning minus the same life without it, by seed. */
+/** Net return with learning minus the net return of the same life without it, by seed. */
 export const gainsOf = (reports: readonly LifeReport[], market: LifePlan['market']): readonly number[] => {
   const without = new Map(
     livesOf(reports, { market, learning: false, population: 'few' }).map(({ plan, netReturn }) => [
@@ -72,7 +72,7 @@ export const binsOf = (
   )
 }
 
-/** Share after so many calls of the second half, of that before; over all seeds. */
+/** Share after this many calls of the second half, divided by the share before it. Over all seeds. */
 const shareKept = (
   reports: readonly LifeReport[],
   whose: 'turned' | 'steady',
@@ -85,7 +85,7 @@ const shareKept = (
   return pairs.length === 0 ? null : ratioInterval(pairs)
 }
 
-/** The same by calls, as far as some seed has that many. */
+/** `shareKept` for each number of calls, as far as a seed has that many. */
 export const shareCourse = (
   reports: readonly LifeReport[],
   whose: 'turned' | 'steady',
@@ -144,8 +144,8 @@ const ranking = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
 }
 
 /**
- * Against the same source on the same seed under one name, without copies: luck is the same for both. Held against what
- * the honest authors have together, so that one attack does not dilute another.
+ * Compares with the same source on the same seed under one name and without copies, so that luck is the same for both.
+ * Values are divided by the total of the honest authors, so that one attack does not dilute another.
  */
 const ratioOf = (
   reports: readonly LifeReport[],
@@ -166,7 +166,7 @@ const ratioOf = (
   return ratioInterval(pairs)
 }
 
-/** With several names for one opinion, and with one. */
+/** Populations with several names for one opinion, and with one name. */
 interface Lives {
   readonly together: LifePlan['population']
   readonly alone: LifePlan['population']
@@ -185,7 +185,7 @@ const shareMeasure: Measure = ({ share }) => share
 const moneyMeasure: Measure = ({ money: paid }) => paid
 const scoreMeasure: Measure = ({ score }) => score ?? 0
 
-/** How well something ranks the honest authors of each life. */
+/** Rank correlation between a measure and the skill of the honest authors, in each life. */
 const skillRank = (lives: readonly LifeReport[], of: Measure): Interval =>
   intervalOf(
     lives.map((life) =>
@@ -196,7 +196,10 @@ const skillRank = (lives: readonly LifeReport[], of: Measure): Interval =>
     ),
   )
 
-/** Of means, with its interval by the jackknife: single seeds in which the source had no luck divide by nearly nothing. */
+/**
+ * Ratio of means, with its interval by the jackknife. Ratios of single seeds are unusable: a source without luck would
+ * divide by nearly zero.
+ */
 const ratioInterval = (pairs: readonly (readonly [number, number])[]): Interval => {
   const ratio = (some: readonly (readonly [number, number])[]): number =>
     sumOf(some.map(([part]) => part)) / sumOf(some.map(([, whole]) => whole))
@@ -272,9 +275,10 @@ const influence = (reports: readonly LifeReport[]): readonly ClaimRow[] =>
   })
 
 /**
- * Several names cannot be taken out of a life and leave their source under one name. So the profits of the life with them and
- * of the life without are shared once by the votes of the one, and once by those of the other, cycle by cycle. Of both lives,
- * because the trades of either are those that its own votes wanted. Held against what the honest authors have of it.
+ * Several names cannot be removed from a life so that their source keeps one name. The profits of the life with them
+ * and of the life without are therefore shared twice, cycle by cycle: by the votes of one life, and by those of the
+ * other. Both lives are used, because the trades of each follow its own votes. The result is divided by the share of
+ * the honest authors.
  */
 const byBothVotes = (
   reports: readonly LifeReport[],
@@ -296,10 +300,10 @@ const byBothVotes = (
   )
 }
 
-/** In which everybody was a newcomer, and nobody had a record to compare with. */
+/** Period in which every author was a newcomer without a record. */
 const TWO_WEEKS_BARS = 14 * 24
 
-/** What these would have of some profits by the votes of a life. */
+/** Share of some profits that the members would receive by the votes of a life, relative to the honest authors. */
 const paidBy = (
   { books: { shares } }: LifeReport,
   members: readonly string[],
@@ -311,8 +315,9 @@ const paidBy = (
 }
 
 /**
- * Two lives trade differently, whatever the copycats do: another luck, and other names among whom the vote of newcomers is
- * divided. So each profit of one life is shared once as it was, and once as if the copycats had never spoken.
+ * Two lives trade differently even without an effect of the copycats: their luck differs, and the vote of newcomers is
+ * divided among other names. Each profit of one life is therefore shared twice: as it was, and as if the copycats had
+ * never spoken.
  */
 const sameProfits = (reports: readonly LifeReport[], members: readonly string[], source: string): Interval =>
   ratioInterval(
@@ -323,7 +328,7 @@ const sameProfits = (reports: readonly LifeReport[], members: readonly string[],
     }),
   )
 
-/** The same for votes, cycle by cycle: in another life other names stand beside the original as well. */
+/** Like `sameProfits` for votes, cycle by cycle: another life also has other names beside the original. */
 const sameCycles = (reports: readonly LifeReport[], members: readonly string[], source: string): Interval =>
   ratioInterval(
     livesOf(reports, { market: 'default', learning: true, population: 'all' }).map(
@@ -332,7 +337,7 @@ const sameCycles = (reports: readonly LifeReport[], members: readonly string[], 
     ),
   )
 
-/** How little of what is traded copycats change. */
+/** Share of the decisions that copycats change. */
 const changes = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
   const changed = intervalOf(
     livesOf(reports, { market: 'default', learning: true, population: 'all' }).map(
@@ -342,7 +347,7 @@ const changes = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
   return [row(2, 'decisions of the brain that copycats change', percent(changed), 'for comparison', true)]
 }
 
-/** How well authors are known who speak again while their calls are open. */
+/** How well the skill of authors is known who make calls again while their earlier calls are open. */
 const known = (lives: readonly LifeReport[], who: string): readonly ClaimRow[] => {
   const ranks = skillRank(lives, lastKarma)
   const ceiling = skillRank(lives, ({ right, words }) => right / words)
@@ -387,7 +392,10 @@ const known = (lives: readonly LifeReport[], who: string): readonly ClaimRow[] =
   ]
 }
 
-/** Who speaks again while its call is open is judged by more than its changes of mind. */
+/**
+ * Claims about authors who make calls again while their earlier calls are open: they are judged by more than their
+ * changes of mind.
+ */
 const frequent = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
   const livesWith = (population: LifePlan['population']): readonly LifeReport[] =>
     livesOf(reports, { market: 'default', learning: true, population })
@@ -504,7 +512,7 @@ const returns = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
   ]
 }
 
-/** A vote of few names is seldom near 0: more is traded, at more cost. */
+/** A vote of few names is seldom near 0, so more trades are made, at a higher cost. */
 const tradesIn = (reports: readonly LifeReport[], market: LifePlan['market']): string =>
   [true, false]
     .map((learning) => {
@@ -563,7 +571,7 @@ const calibration = (reports: readonly LifeReport[]): readonly ClaimRow[] =>
     )
   })
 
-/** A coin has 0.25. What authors claim of themselves is theirs. */
+/** A coin has a Brier score of 0.25. The probabilities that authors state are their own. */
 const TARGET_BRIER = { engineBins: '< 0.25', authorBins: 'for comparison' } as const
 
 const livesOf = (

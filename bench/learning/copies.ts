@@ -6,8 +6,8 @@ import type { State } from '../../src/core/state.ts'
 import { COPYCATS, type AuthorPlan } from './population.ts'
 
 /**
- * The same state as if the copycats had never spoken: without their signals, their records and their pairs with others.
- * Null if there are none. What they changed through trades stays.
+ * The state as if the copycats had never spoken: without their signals, their records and their pairs with others. Null
+ * if there are none. Effects of their signals on trades remain.
  */
 export const withoutCopycats = (state: State): State | null => {
   const ids = [...COPYCATS].flatMap((name) => state.signals.contributors.idOfNode.get(nodeId(name)) ?? [])
@@ -40,7 +40,7 @@ export const withoutCopycats = (state: State): State | null => {
   }
 }
 
-/** Follows each trade to its profit, and pays it a second time: as if the copycats had never spoken. */
+/** Follows each trade to its profit, and shares the profit a second time as if the copycats had never spoken. */
 export const createPaymaster = (plans: readonly AuthorPlan[]) => {
   const sharesOf = sharesAmong(plans)
   const wanted = new Map<string, Shares>()
@@ -53,12 +53,12 @@ export const createPaymaster = (plans: readonly AuthorPlan[]) => {
 
   return {
     paid,
-    /** The sums of all shares, as they were and without copycats. */
+    /** Sums of all shares, with and without copycats. */
     votes,
     votesWithout,
-    /** Of all decisions about a symbol, those that would have been others. */
+    /** Share of the decisions about a symbol that would have been different without copycats. */
     changedDecisions: (): number => (decisions === 0 ? 0 : changed / decisions),
-    /** A cycle, and the same cycle without them. */
+    /** Takes a cycle, and the same cycle without copycats. */
     cycle: (events: readonly Stamped[], others: readonly Stamped[], countsVotes: boolean): void => {
       const otherwise = convictionsIn(others)
       for (const [symbol, conviction] of convictionsIn(events)) {
@@ -94,7 +94,7 @@ const addVotes = (votes: Map<string, number>, { inputs }: Conviction): void => {
   for (const { author, share } of inputs) votes.set(author, (votes.get(author) ?? 0) + share)
 }
 
-/** How a profit on one side is shared among those who supported it. */
+/** Computes how a profit on one side is shared among its supporters. */
 const sharesAmong = (plans: readonly AuthorPlan[]) => {
   const contributors = new Set(plans.flatMap(({ name, role }) => (role === 'contributor' ? name : [])))
   return ({ inputs }: Conviction, side: Side): Shares => {
@@ -106,7 +106,10 @@ const sharesAmong = (plans: readonly AuthorPlan[]) => {
   }
 }
 
-/** Profits by cycle, symbol and side, and how any profit there would be shared: for lives of which one pays the other's. */
+/**
+ * Profits by cycle, symbol and side, and the shares of any profit there: for sharing the profits of one life by the
+ * votes of another.
+ */
 export interface Books {
   readonly profits: readonly (readonly [place: string, usd: number])[]
   readonly shares: Readonly<Record<string, Readonly<Record<string, number>>>>
@@ -147,7 +150,7 @@ export const createBookkeeper = (plans: readonly AuthorPlan[]) => {
 
 const placeOf = (cycle: number, symbol: string, side: Side): string => `${cycle} ${symbol} ${side}`
 
-/** Of the cycle. */
+/** Bar of the cycle. */
 export const barOf = (place: string): number => Number.parseInt(place, 10)
 
 type Side = 1 | -1

@@ -4,7 +4,7 @@ import type { Configuration } from '../../src/core/config/schema.ts'
 import type { FeedBar } from '../../src/core/market/bar.ts'
 import { sha256Hex } from '../../src/engine/sha256.ts'
 
-/** A market that has happened already: what is ahead of a moment is known to whoever may know it. */
+/** A market whose whole course is known in advance. Only the skilled authors use later bars. */
 export interface Course {
   readonly symbols: readonly string[]
   /** All symbols of one close time. */

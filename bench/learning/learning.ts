@@ -13,7 +13,7 @@ import { claimsText, markdownOf } from './report.ts'
  */
 const TRAINING = { first: 1, count: 8 }
 const JUDGED = { first: 1451, count: 30 }
-/** Enough for two hundred calls of everybody. */
+/** Enough days for two hundred calls of every author. */
 const DAYS = 43
 /** Weights of domains do not move in the first thirty. */
 const LONG_DAYS = 60

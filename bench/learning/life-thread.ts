@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import { live, type LifePlan } from './life.ts'
 
-/** One life after the other, each as it is asked for. */
+/** Runs one life after the other, each on request. */
 const port = parentPort
 if (port === null) throw new Error('this runs as a thread')
 

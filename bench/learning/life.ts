@@ -29,7 +29,7 @@ import {
   type AuthorPlan,
 } from './population.ts'
 
-/** One life of an engine, from nothing to the end of its days. */
+/** One life of an engine, from an empty state to its last day. */
 export interface LifePlan {
   readonly seed: number
   readonly market: 'default' | 'walk'
@@ -41,14 +41,21 @@ export interface LifePlan {
 export interface LifeReport extends Observed {
   readonly plan: LifePlan
   readonly netReturn: number
-  /** What learning added to the weights of domains in which somebody knows something, less what it added elsewhere. */
+  /**
+   * Change of the weights by learning: the change for domains with skilled authors minus the change for other domains.
+   */
   readonly weightMoved: number
-  /** What each author would have been paid of the same profits if nobody copied; null without copycats. */
+  /**
+   * Amount that each author would have received of the same profits without copycats. Null for a life without copycats.
+   */
   readonly paidWithoutCopycats: Readonly<Record<string, number>> | null
-  /** What each author had of all votes in the last third of the cycles, and what it would have had in the same cycles. */
+  /**
+   * Share of each author in all votes of the last third of the cycles, with copycats and without them in the same
+   * cycles.
+   */
   readonly votesWithCopycats: Readonly<Record<string, number>>
   readonly votesWithoutCopycats: Readonly<Record<string, number>>
-  /** The part of the decisions that copycats changed. */
+  /** Share of the decisions that copycats changed. */
   readonly changedByCopycats: number
   readonly books: Books
 }
@@ -138,7 +145,7 @@ const weightMovedIn = ({ brain }: State, configuration: Configuration): number =
   return moved('onchain') + moved('tradfi') - moved('social') - moved('events')
 }
 
-/** Everybody speaks within ten minutes after the close, one behind the other. */
+/** All authors submit within ten minutes after the close, one after the other. */
 const QUIET_MS = 600_000
 
 const speak = (
@@ -210,7 +217,7 @@ const startedWith = (configuration: Configuration): Extract<Command, { kind: 'st
   folding: foldingOf(configuration),
 })
 
-/** The engine as it is by default, but for a coarser clock, and without an operator who would have to restart it. */
+/** Default configuration with a coarser clock, and with limits that never need a restart by an operator. */
 const configurationOf = ({ seed, market, learning }: LifePlan): Configuration => ({
   ...DEFAULT_CONFIGURATION,
   market: {
@@ -244,11 +251,11 @@ interface Driver {
   nowMs(): number
   at(ms: number): void
   do(command: Command): readonly Stamped[]
-  /** What a command would do in another state, which it leaves as it is. */
+  /** Events of a command in another state, which stays unchanged. */
   imagine(other: State, command: Command): readonly Stamped[]
 }
 
-/** The core itself, on recorded time. */
+/** Drives the core itself, on recorded time. */
 const createDriver = (configuration: Configuration): Driver => {
   let state = INITIAL_STATE
   let nowMs = 0

@@ -13,33 +13,33 @@ import { STEADY, TURNING, type AuthorPlan } from './population.ts'
 
 export interface AuthorSeen {
   readonly name: string
-  /** Words, and how many of them were right about the next day, whatever the engine made of them. */
+  /** Number of signals, and how many of them were right about the next day, however the engine judged them. */
   readonly words: number
   readonly right: number
   readonly resolved: number
-  /** When so many calls were resolved; null if it never came to that. */
+  /** Karma after a fixed number of resolved calls; null if that was not reached. */
   readonly karmaAfterCalls: number | null
   readonly karma: number
   readonly score: number | null
   /** Mean share of its domain in the last third of the cycles. */
   readonly share: number
-  /** The same while it had 41 to 60 resolved calls. */
+  /** Mean share while it had 41 to 60 resolved calls. */
   readonly shareAfter60: number
-  /** What it was paid. */
+  /** Amount that it was paid. */
   readonly money: number
 }
 
 /** An author from the middle of its life on. */
 export interface SecondHalf {
-  /** Mean share in the ten days before. */
+  /** Mean share in the ten days before the middle. */
   readonly shareBefore: number
-  /** Resolved calls of this half until the share of a day was half of that; null if it never was. */
+  /** Resolved calls of this half until the share of a day was half of `shareBefore`; null if that never happened. */
   readonly callsToHalf: number | null
   /** Mean share of a day, by resolved calls of this half. */
   readonly shares: readonly number[]
 }
 
-/** Tenths of probability from a half to one. */
+/** A tenth of the range of probabilities from a half to one. */
 export interface ReliabilityBin {
   readonly count: number
   readonly probabilities: number
@@ -51,7 +51,7 @@ export interface Observed {
   readonly authors: readonly AuthorSeen[]
   readonly trades: number
   readonly wins: number
-  /** Of the author that turns bad, and of one that was as good and stays so. */
+  /** Authors `TURNING`, which turns bad, and `STEADY`, which was as good and stays so. */
   readonly turned: SecondHalf
   readonly steady: SecondHalf
   readonly engineBins: readonly ReliabilityBin[]
@@ -64,7 +64,7 @@ const DAY_CYCLES = 6
 
 export type Observer = ReturnType<typeof createObserver>
 
-/** Looks at what happens, and changes nothing. */
+/** Observes a life without changing it. */
 export const createObserver = (plans: readonly AuthorPlan[], configuration: Configuration) => {
   const words = new Map(plans.map(({ name }) => [name, { words: 0, right: 0, resolved: 0 }]))
   const karmas = new Map<string, number>()
@@ -147,7 +147,7 @@ export const createObserver = (plans: readonly AuthorPlan[], configuration: Conf
         if (resolvedSoFar > 40 && resolvedSoFar <= 60) sharesAfter60.get(name)?.push(share)
       }
     },
-    /** From now on the second half counts. */
+    /** Starts counting the second half. */
     turn: (): void => {
       for (const name of [TURNING, STEADY]) {
         const shareBefore = dayShare(name, 10 * DAY_CYCLES)
@@ -206,7 +206,7 @@ const keyOf = (state: State, { name, role }: AuthorPlan): string =>
 interface Half extends SecondHalf {
   callsToHalf: number | null
   readonly shares: number[]
-  /** Begun in this half: those before it may resolve in it. */
+  /** Calls that were opened in this half. Earlier calls may resolve in it. */
   readonly calls: Set<string>
 }
 

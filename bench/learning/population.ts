@@ -3,29 +3,29 @@ import type { JsonObject } from '../../src/core/shared/json.ts'
 import { sha256Hex } from '../../src/engine/sha256.ts'
 import type { Course } from './course.ts'
 
-/** How an author comes to what it says. `hit`: how often it is right about the next day. */
+/** How an author decides. `hit`: how often it is right about the next day. */
 export type Behaviour =
-  /** `lasts`: for so many bars on end right or wrong, as a measurement that changes slowly. */
+  /** `lasts`: number of consecutive bars for which it stays right or wrong, like a measurement that changes slowly. */
   | { readonly kind: 'own'; readonly hit: number; readonly lasts?: number }
-  /** Becomes another halfway. */
+  /** Changes its hit rate halfway. */
   | { readonly kind: 'turning'; readonly hit: number; readonly later: number }
-  /** Says of each symbol what it did on the day before. */
+  /** Predicts for each symbol the direction of the day before. */
   | { readonly kind: 'trend' }
   | { readonly kind: 'bull' }
-  /** Says both sides at once. */
+  /** Predicts both directions at once. */
   | { readonly kind: 'hedge' }
-  /** Says that one symbol will rise, and drives its price up for the hour in which that is judged. */
+  /** Predicts that one symbol will rise, and drives its price up for the hour in which the call is judged. */
   | { readonly kind: 'pump' }
   | Copy
 
 interface Copy {
   readonly kind: 'copy'
   readonly of: string
-  /** Bars later, drawn between these. */
+  /** Delay in bars, drawn from this range. */
   readonly delay: readonly [number, number]
-  /** How often it says the opposite, so that it does not look like a copy. */
+  /** How often it reverses the direction, so that it does not look like a copy. */
   readonly flips?: number
-  /** Only every so many-th word on a symbol, or symbol, beginning with this one. */
+  /** Repeats only every n-th signal on a symbol, or every n-th symbol, starting with this one. */
   readonly turn?: Part
   readonly split?: Part
 }
@@ -39,22 +39,22 @@ export interface AuthorPlan {
   readonly name: string
   readonly role: 'contributor' | Source
   readonly behaviour: Behaviour
-  /** Bars between two words on the same symbol. */
+  /** Bars between two signals on the same symbol. */
   readonly everyBars: number
-  /** What its words are about; by default the next day. */
+  /** Horizon of its signals. Default: the next day. */
   readonly horizon?: Horizon
-  /** By default it speaks about all. */
+  /** Symbol of its signals. Default: all symbols. */
   readonly onlySymbol?: number
-  /** It only feeds those who copy it. */
+  /** True for an author that only feeds its copies. */
   readonly silent?: true
-  /** Part of all bars that has passed when it appears. */
+  /** Share of all bars after which it joins. */
   readonly joinsAt?: number
 }
 
-/** Where producers speak, and how they put it. */
+/** Domains of producers. Each has its own form of payload. */
 export type Source = 'onchain' | 'social' | 'events' | 'etf'
 
-/** A little more than a day: the call before has been judged. */
+/** A little more than a day, so that the previous call has been judged. */
 const DAILY = 25
 const TWICE_A_DAY = 12
 const ALL_THE_TIME = 3
@@ -64,12 +64,12 @@ const OFTEN = 6
 
 interface Horizon {
   readonly name: '4h'
-  /** The same in bars, and one for the time after the close at which everybody speaks. */
+  /** The horizon in bars, plus one for the time after the close at which all authors submit. */
   readonly aheadBars: number
 }
 
 const SHORT: Horizon = { name: '4h', aheadBars: 5 }
-/** The call before has been judged. */
+/** Interval after which the previous call has been judged. */
 const AFTER_SHORT = 6
 
 const own = (hit: number): Behaviour => ({ kind: 'own', hit })
@@ -89,14 +89,14 @@ const producer = (name: string, role: Source, hit: number): AuthorPlan => ({
   everyBars: TWICE_A_DAY,
 })
 
-/** Right in 45 to 60 of 100 cases: as close together as authors are in reality. */
+/** Right in 45 to 60 of 100 cases: as similar in skill as real authors. */
 const HONEST = Array.from({ length: 14 }, (_, index) =>
   person(`own-${String(index + 1).padStart(2, '0')}`, own(0.45 + (0.15 * index) / 13)),
 )
 
-/** Of those who are copied. */
+/** Hit rate of the authors that are copied. */
 const SOURCE_HIT = 0.58
-/** So good that few calls show it: what is asked is whether turns pay, not luck. */
+/** A hit rate that few calls show, to test whether taking turns pays, and not luck. */
 const SURE_HIT = 0.65
 const NAMES = 5
 
@@ -119,16 +119,16 @@ const copied = (attack: string, delay: number): readonly AuthorPlan[] => [
   person(`${attack}-copy`, { kind: 'copy', of: attack, delay: [delay, delay] }),
 ]
 
-/** One opinion under five names, in all the ways to hide it; and originals with somebody who repeats them. */
+/** One opinion under five names, in all the ways to hide it, and originals with one author that copies them. */
 const ATTACKS: Readonly<Record<string, readonly AuthorPlan[]>> = {
   same: names('same', () => ({ delay: [0, 0] })),
   delayed: names('delayed', () => ({ delay: [0, 6] })),
   noisy: names('noisy', () => ({ delay: [0, 2], flips: 0.15 })),
-  // Their source changes its mind while its calls are open, and any of them may be the first to follow.
+  // The source changes its mind while its calls are open, and any of the names may be the first to follow.
   often: names('often', () => ({ delay: [0, 3], flips: 0.1 }), { everyBars: OFTEN, onlySymbol: 2 }, SURE_HIT),
   split: names('split', (place) => ({ delay: [0, 0], split: { place, of: NAMES } })),
   turns: names('turns', takesTurns),
-  // A signal stays fresh for longer than these calls last. As many of them in a day as of others.
+  // A signal stays fresh for longer than these calls last. The number of calls in a day is that of other authors.
   'short turns': names(
     'short',
     takesTurns,
@@ -142,27 +142,27 @@ const ATTACKS: Readonly<Record<string, readonly AuthorPlan[]>> = {
   'copied 20 h later': copied('after-20h', 20),
 }
 
-/** By attack: the source, and all that speak for it. */
+/** Source and all its names, by attack. */
 export const GROUPS = Object.entries(ATTACKS).map(([attack, plans]) => {
   const [source] = plans as [AuthorPlan, ...AuthorPlan[]]
   const members = plans.filter(({ silent }) => silent !== true).map(({ name }) => name)
   return { attack, source: source.name, members, isCopied: source.silent !== true }
 })
 
-/** Those who repeat somebody who speaks as well. */
+/** Authors that copy an author who also submits signals. */
 export const COPYCATS: ReadonlySet<string> = new Set(
   GROUPS.flatMap(({ isCopied, source, members }) =>
     isCopied ? members.filter((name) => name !== source) : [],
   ),
 )
 
-/** Which symbol is driven up, and how far; when its price has come back they speak again. */
+/** Symbol whose price is driven up, and the factor. The pumping authors submit again when its price is back. */
 export const PUMP = { symbol: 0, wordPhase: 2, pricePhase: 0, everyBars: DAILY + 2, factor: 1.02 }
 
-/** Only there do producers know anything. */
+/** Only producers of these domains have skill. */
 const SKILLED_DOMAINS = ['onchain', 'etf'] as const
 
-/** One is as good as the best honest author until halfway, and then worse than the worst; one stays so. */
+/** TURNING is as good as the best honest author until halfway, and then worse than the worst. STEADY stays good. */
 export const TURNING = 'turncoat'
 export const STEADY = 'own-14'
 
@@ -175,7 +175,7 @@ const OTHERS: readonly AuthorPlan[] = [
   ...[1, 2, 3].map((index) => person(`pump-${index}`, { kind: 'pump' }, { everyBars: PUMP.everyBars })),
   person(TURNING, { kind: 'turning', hit: 0.6, later: 0.45 }),
   person('newcomer', own(0.6), { joinsAt: 0.3 }),
-  // Three each: of two, both would be at the cap of a share.
+  // Three producers each: with two, both would be at the cap of a share.
   ...SKILLED_DOMAINS.flatMap((role) => [
     producer(`${role}-good-1`, role, 0.6),
     producer(`${role}-good-2`, role, 0.55),
@@ -186,27 +186,30 @@ const OTHERS: readonly AuthorPlan[] = [
   ),
 ]
 
-/** In the order in which they speak: who is copied comes before who copies. */
+/** Authors in the order in which they submit: originals come before their copies. */
 export const POPULATION: readonly AuthorPlan[] = [...HONEST, ...Object.values(ATTACKS).flat(), ...OTHERS]
 
-/** The same with each source under one name of its own, and nobody who copies. */
+/** The same authors with each source under a name of its own, and without copies. */
 const originalsOf = (plans: readonly AuthorPlan[]): readonly AuthorPlan[] =>
   plans.filter(({ behaviour }) => behaviour.kind !== 'copy').map(({ silent: _silent, ...plan }) => plan)
 
 export const ORIGINALS: readonly AuthorPlan[] = originalsOf(POPULATION)
 
-/** Without sources and attacks. */
+/** Population without sources and attacks. */
 export const FEW: readonly AuthorPlan[] = [...HONEST, ...OTHERS]
 
 const COIN = person('coin', own(0.5))
 
-/** Who speaks again long before its call is over, of one symbol each: about two hundred words of everybody. */
+/**
+ * Authors that make a call on one symbol each, long before the previous call has ended: about two hundred calls per
+ * author.
+ */
 const frequently = (plans: readonly AuthorPlan[]): readonly AuthorPlan[] =>
   plans.map((plan, index) => ({ ...plan, everyBars: OFTEN, onlySymbol: index % SYMBOLS }))
 
 const SYMBOLS = 5
 
-/** Each name of an opinion in turn, and in each of them the calls of the others are open. */
+/** The names of an opinion take turns. At each turn the calls of the other names are open. */
 const FREQUENT_TURNS = names('frequent turns', takesTurns, { everyBars: OFTEN, onlySymbol: 3 }, SURE_HIT)
 
 export const FREQUENT_GROUP = {
@@ -214,21 +217,21 @@ export const FREQUENT_GROUP = {
   members: FREQUENT_TURNS.filter(({ silent }) => silent !== true).map(({ name }) => name),
 } as const
 
-/** Who says every three hours what it measures, and is right or wrong for half a day on end. */
+/** Authors that submit every three hours what they measure, and stay right or wrong for half a day. */
 export const REPEATING: readonly AuthorPlan[] = [...HONEST, COIN].map((plan) => ({
   ...plan,
   everyBars: ALL_THE_TIME,
   behaviour: { ...plan.behaviour, lasts: HALF_A_DAY },
 }))
 
-/** Contributors who speak four times a day about the next day; without producers nothing would be traded. */
+/** Contributors that make a call about the next day four times a day. Without producers nothing would be traded. */
 export const FREQUENT: readonly AuthorPlan[] = [
   ...frequently([...HONEST, COIN]),
   ...FREQUENT_TURNS,
   ...OTHERS.filter(({ role }) => role !== 'contributor'),
 ]
 
-/** The same without the five names. */
+/** The same population without the five names. */
 export const FREQUENT_ORIGINALS: readonly AuthorPlan[] = originalsOf(FREQUENT)
 
 export const HONEST_NAMES: readonly string[] = HONEST.map(({ name }) => name)
@@ -238,13 +241,13 @@ export interface Word {
   readonly payload: JsonObject
 }
 
-/** What one author says, in turn. */
+/** An author that returns its signals for a bar and symbol. */
 export interface Author {
   readonly plan: AuthorPlan
   words(bar: number, symbol: number, turned: boolean): readonly Word[]
 }
 
-/** `blind`: nobody knows anything, as in a market that only wanders. */
+/** `blind`: no author has skill, as in a market that is a random walk. */
 export const authorsOf = (
   plans: readonly AuthorPlan[],
   course: Course,
@@ -254,7 +257,7 @@ export const authorsOf = (
   return plans.map((plan): Author => {
     const { behaviour } = plan
     const draws = createDraws(seed, 1, `author:${plan.name}`, sha256Hex)
-    // Of its own, so that a source has the same luck whether it speaks itself or through others.
+    // A generator of its own, so that a source has the same luck whether it submits itself or through copies.
     const tone = createDraws(seed, 1, `tone:${plan.name}`, sha256Hex)
     const wordOf = (direction: 1 | -1, symbol: number): Word => ({
       direction,
@@ -310,11 +313,11 @@ interface SaidWord {
 
 interface NumberedWord extends SaidWord {
   readonly number: number
-  /** Among those on the same symbol. */
+  /** Number among the signals on the same symbol. */
   readonly numberOnSymbol: number
 }
 
-/** What the sources said in the last day, with the number of each word. */
+/** Recent signals of the sources, with their numbers. */
 class Said {
   readonly #words = new Map<string, NumberedWord[]>()
 
@@ -366,7 +369,7 @@ const repeated = (
   }
 }
 
-/** The day that a word is about. */
+/** Number of bars that a signal looks ahead: a day, plus one bar. */
 export const AHEAD_BARS = 25
 
 interface DecisionContext {
@@ -375,7 +378,7 @@ interface DecisionContext {
   readonly aheadBars: number
   readonly turned: boolean
   readonly blind: boolean
-  /** 0 to 1. */
+  /** From 0 to 1. */
   readonly luck: number
 }
 

@@ -5,7 +5,10 @@ import { sha256Hex } from '../../src/engine/sha256.ts'
 export const spearman = (ones: readonly number[], others: readonly number[]): number =>
   pearson(ranksOf(ones), ranksOf(others))
 
-/** Two-sided: how likely a coin would part so many cases so unevenly. Ties tell nothing. */
+/**
+ * Two-sided p-value of a sign test: the probability that coin flips split as many cases at least as unevenly. Ties are
+ * left out.
+ */
 export const signTest = (differences: readonly number[]): number => {
   const ups = differences.filter((difference) => difference > 0).length
   const downs = differences.filter((difference) => difference < 0).length

@@ -7,13 +7,19 @@ import { sha256Hex } from '../../src/engine/sha256.ts'
 import type { BenchRow } from '../harness.ts'
 import { intervalOf, meanOf } from '../learning/statistics.ts'
 
-/** Settings are compared on the first seeds. What they are worth is shown on the others, which decided nothing. */
+/**
+ * Seeds on which the settings are compared. Their results are reported on other seeds, which took no part in the
+ * choice.
+ */
 const TRAINING = { first: 1, count: 60 }
-/** Thirty were tried first, from 1001 on: growth differs by more than that from one life to the next. */
+/**
+ * Reported seeds. Thirty seeds from 1001 on were used first, but growth differs by more than that from one life to the
+ * next.
+ */
 const REPORT = { first: 2001, count: 200 }
 
 const DEFAULTS = DEFAULT_CONFIGURATION.risk.kelly
-/** As before there was fading and a floor, but for the payoff. */
+/** Rules as before fading and the floor were introduced, except for the payoff. */
 const UNFADING: KellyRules = { ...DEFAULTS, half_life_trades: 1e9, half_life_days: 1e9, floor: 0 }
 
 const CANDIDATES: readonly KellyRules[] = [10, 20, 40].flatMap((prior) =>
@@ -25,9 +31,9 @@ const CANDIDATES: readonly KellyRules[] = [10, 20, 40].flatMap((prior) =>
 )
 
 /**
- * Sizes in Kelly's own game: a loss costs about the stake, a win pays a multiple of it, and what counts is the growth of
- * the logarithm of equity. Skill is unknown, mostly small, and changes now and then; wins are rare and large, or
- * frequent and small.
+ * Sizes in Kelly's own game: a loss costs about the stake, a win pays a multiple of it, and the growth of the logarithm
+ * of equity counts. Skill is unknown, mostly small, and changes from time to time. Wins are rare and large, or frequent
+ * and small.
  */
 export const benchSizing = (quick: boolean): readonly BenchRow[] => {
   const training = seedsOf(TRAINING, quick)
@@ -51,7 +57,7 @@ export const benchSizing = (quick: boolean): readonly BenchRow[] => {
       id: 'training',
       what: `growth of the settings (${textOf(DEFAULTS)}) on training seeds, over that of the best candidate`,
       value: chosen / best,
-      // Smaller differences are chance: from one set of seeds to the next the best changes.
+      // Smaller differences are chance: the best setting changes from one set of seeds to the next.
       target: '>= 0.8',
       baseline: `best ${best.toFixed(3)}`,
     },
@@ -91,17 +97,17 @@ const livesOf = (rules: KellyRules, seeds: readonly number[]): readonly Life[] =
 
 const TRADES = 250
 const CLOSES_KEPT = 50
-/** Mean trades until skill changes. */
+/** Mean number of trades until the skill changes. */
 const SKILL_LASTS = 75
-/** Of an intent with conviction 80. */
+/** Factor of an intent with conviction 80. */
 const TRUST = 0.85
-/** A smaller stake is less than the smallest order, on an account of 10,000 USD. */
+/** A smaller stake is below the minimum order size, on an account of 10,000 USD. */
 const SMALLEST_STAKE = 0.001
 const START_MS = Date.UTC(2026, 0, 1)
 
 const lifeOf = (rules: KellyRules, seed: number, perDay: number): Life => {
   const draws = createDraws(seed, 0, `sizing:${perDay}`, sha256Hex)
-  /** A chance, and the payoff that makes a bet worth 5 % of its stake on average, give or take 15 %. */
+  /** A chance of winning, and the payoff that makes a bet worth 5 % of its stake on average, give or take 15 %. */
   const newSkill = () => {
     const chance = 0.35 + 0.3 * draws.uniform()
     return { chance, payoff: Math.max(0.2, (1 - chance + 0.05 + 0.15 * draws.normal()) / chance) }
@@ -110,7 +116,7 @@ const lifeOf = (rules: KellyRules, seed: number, perDay: number): Life => {
   let closes: readonly ClosedTrade[] = []
   let [growth, idle, nowMs] = [0, 0, START_MS]
   for (let trade = 0; trade < TRADES; trade += 1) {
-    // The same draws whatever is staked: settings are compared on the same fate.
+    // The draws do not depend on the stake, so that settings are compared on the same outcomes.
     nowMs += (-Math.log(1 - draws.uniform()) / perDay) * DAY_MS
     if (draws.uniform() < 1 / SKILL_LASTS) skill = newSkill()
     const size = Math.min(3, Math.exp(0.5 * draws.normal() - 0.125))

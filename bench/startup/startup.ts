@@ -15,7 +15,7 @@ const ENVIRONMENT = { ...process.env, SVC_API__AUTH_TOKEN: 'startup-bench-token-
 export const benchStartup = async (rounds: number): Promise<readonly BenchRow[]> => {
   const home = mkdtempSync(join(tmpdir(), 'signal-engine-startup-'))
   try {
-    // A store with a few events, which `svc health` looks at.
+    // A store with a few events, which `svc health` reads.
     await msUntilHealthy(home)
     const { node, version, health, serve } = await interleave(rounds, {
       node: () => msOf(['-e', '0']),

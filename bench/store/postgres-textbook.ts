@@ -2,11 +2,13 @@ import { Client, type QueryConfig } from 'pg'
 import type { LogRecord } from '../../src/core/log/event.ts'
 import { recordsOf, sampleEvents } from './sample-events.ts'
 
-/** What one would write first, on tables with the columns and indexes of `events`. Rates are events per second. */
+/**
+ * The straightforward implementation, on tables with the columns and indexes of `events`. Rates are events per second.
+ */
 export interface Textbook {
-  /** One transaction per event that locks a head row, with several writers. */
+  /** Inserts single events, in one transaction each that locks a head row, with several writers. */
   appendUnderLock(durationMs: number): Promise<number>
-  /** Batches without a chain, a head or anything else. */
+  /** Inserts batches without a chain, a head or anything else. */
   insertBatches(batch: number, durationMs: number): Promise<number>
   close(): Promise<void>
 }
@@ -48,7 +50,7 @@ export const openTextbook = async (url: string): Promise<Textbook> => {
   }
 }
 
-/** Each caller waits for its answer before it asks again. */
+/** Calls per second. Each caller waits for its answer before the next call. */
 export const ratePerSecond = async (
   call: () => Promise<void>,
   {

@@ -9,18 +9,18 @@ import { lastHead, recordsOf, sampleEvents } from './sample-events.ts'
 
 const CALLERS = 64
 const BATCH = 100
-// Two batches are always on their way: while the server stores one, the next is made here.
+// Two batches are always on their way: while the server stores one, the next is prepared here.
 const GROUP_MAX = CALLERS / 2
 const GROUPS_IN_FLIGHT = 3
-/** Until every part runs translated code and the server has its memory: a service runs for weeks. */
+/** Warm-up until all code is compiled and the server has filled its memory, because a service runs for weeks. */
 const WARM_UP_MS = 3_000
 /**
- * Tables that grow from nothing would be vacuumed and analyzed every minute, in the time of whichever case runs then;
- * grown ones are, once in a long while.
+ * Autovacuum is off: small tables that grow would be vacuumed and analyzed every minute, during a random case. Large
+ * tables rarely are.
  */
 const SERVER = { shared_buffers: '256MB', max_wal_size: '4GB', autovacuum: 'off' } as const
 
-/** What the log adds to PostgreSQL and what it saves, each against a baseline on the same server in the same rounds. */
+/** Cost of the log over PostgreSQL and its savings, each against a baseline on the same server in the same rounds. */
 export const benchPostgres = async (rounds = 7, roundMs = 1_500): Promise<readonly BenchRow[]> => {
   const server = await startPostgres(SERVER)
   try {
@@ -82,8 +82,8 @@ const benchDatabase = async (
 const SLOW_SYNC_US = 1_000
 
 /**
- * The same database on a slower disk: every commit waits before it syncs, while nobody else can. What group commit is
- * worth against a commit per event depends on nothing so much as on the time of a sync.
+ * Simulates a slower disk: every commit waits before it syncs, and blocks the others meanwhile. The advantage of group
+ * commit over a commit per event depends mostly on the duration of a sync.
  */
 const withSlowSync = async (url: string): Promise<string> => {
   const client = new Client({ connectionString: url })
@@ -101,7 +101,7 @@ interface Caller {
   readonly reject: (error: unknown) => void
 }
 
-/** Callers append one event each and wait; whatever waits when the writer has a place becomes one batch. */
+/** Callers append one event each and wait. All events that wait when the writer is free become one batch. */
 const groupCommit = async (log: EventLog, durationMs: number): Promise<number> => {
   let head = await log.head()
   const waiting: Caller[] = []
@@ -120,7 +120,7 @@ const groupCommit = async (log: EventLog, durationMs: number): Promise<number> =
       )
       .finally(() => {
         inFlight -= 1
-        // Callers that were answered come back before the next batch is cut.
+        // Answered callers append again before the next batch is formed.
         setImmediate(storeWaiting)
       })
   }

@@ -11,7 +11,7 @@ const SYMBOLS = 50
 const SIGNER = 'svc-0123456789abcdef'
 const SIGNATURE = 'a1'.repeat(64)
 
-/** What a trading engine stores most: readings of indicators, each with its own dedupe key. */
+/** The most frequent events of a trading engine: readings of indicators, each with its own dedupe key. */
 export const sampleEvents = (afterSeq: number, count: number): readonly Stamped[] =>
   Array.from({ length: count }, (_, index) => sampleEvent(afterSeq + 1 + index))
 
@@ -50,10 +50,10 @@ const TYPES = [
   'signal.ta.v1',
 ] as const
 
-/** Chained and signed as the engine would send them; the signature is a constant, since nobody checks it here. */
+/** Chained and signed as the engine would send them. The signature is a constant, since it is not verified here. */
 export const recordsOf = (events: readonly Stamped[], head: Pick<Head, 'hash'>): readonly LogRecord[] =>
   chain(events, head, sha256Hex).map((record) => ({
-    // Member by member: a spread costs more than everything else that is done with a record here.
+    // Copied member by member: a spread costs more than all other work on a record here.
     seq: record.seq,
     id: record.id,
     type: record.type,

@@ -10,7 +10,7 @@ import { appendAll, inBatches } from './sqlite-fill.ts'
 
 export interface SqliteBenchOptions {
   readonly rounds?: number
-  /** Events in the large log. */
+  /** Number of events in the large log. */
   readonly events?: number
 }
 
@@ -19,7 +19,7 @@ const WINDOW = 5000
 const BATCH = 256
 const READS = 100
 
-/** What a long log costs against a short one, each in the same rounds. */
+/** Cost of a long log compared with a short one, each in the same rounds. */
 export const benchSqlite = async ({ rounds = 7, events = 1_000_000 }: SqliteBenchOptions = {}): Promise<
   readonly BenchRow[]
 > => {
@@ -55,7 +55,7 @@ const benchGrowth = async (folder: string, rounds: number, events: number): Prom
   ]
 }
 
-/** Rows as the log would have stored them, without a chain: SQLite makes them faster than the engine could. */
+/** Rows as the log would have stored them, without a chain: SQLite generates them faster than the engine could. */
 const openFilled = async (path: string, events: number): Promise<EventLog> => {
   await (await openSqliteLog({ path })).close()
   const [template] = sampleEvents(0, 1)
@@ -78,7 +78,7 @@ const openFilled = async (path: string, events: number): Promise<EventLog> => {
 }
 
 const appendRate = async (log: EventLog): Promise<number> => {
-  // Made before the clock runs: making samples is no part of appending.
+  // Created before the clock runs, because creating samples is no part of appending.
   const events = sampleEvents((await log.head()).seq, WINDOW)
   return rateOf(WINDOW, () => appendAll(log, inBatches(events, BATCH)))
 }

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** What fails when it is not so: also given / when / then, and waiting for something on a page. */
+/** Calls that fail a test: also given / when / then, and waiting for an element of a page. */
 const ASSERTS = /\bexpect|\.(then|thenNothing|thenRefused|waitFor)\(/
 
 describe('every test', () => {
@@ -53,7 +53,7 @@ interface Node {
 const FORMATTED_TEST = /^( *)it\b[^\n]*(?:\n(?!\1\S)[^\n]*)*/gm
 
 const testsWithoutAssertion = (text: string): readonly string[] => {
-  // Parsing takes long, and in most files every test asserts by itself.
+  // Parsing takes long, and in most files every test has an assertion of its own.
   const tests = [...text.matchAll(FORMATTED_TEST)]
   return tests.every(([test]) => ASSERTS.test(test)) ? [] : parsedTestsWithoutAssertion(text)
 }

@@ -10,8 +10,8 @@ import {
 import { startTestServer, type TestServer } from '../../src/surfaces/http/test-server.fixture.ts'
 
 /**
- * Every member of a response that ends in `_pct` is a share (contract.md): 0.031 is 3.1 %. A new one fails here until
- * somebody has looked at what it is and at how the pages print it (test/browser/numbers.test.ts).
+ * Every member of a response that ends in `_pct` is a share (contract.md): 0.031 is 3.1 %. A new member fails here
+ * until a developer has checked its meaning and its display on the pages (test/browser/numbers.test.ts).
  */
 const SHARES = [
   'band_pct',

@@ -64,7 +64,7 @@ const [FIRST, SECOND] = [authorKey(null, 'first'), authorKey(null, 'second')]
 const event = (type: string, payload: object): KnownEvent =>
   ({ type, ts: AS_OF, payload }) as unknown as KnownEvent
 
-/** So many of five calls are fully right, the others fully wrong. */
+/** A record in which `right` of every five calls are fully right, and the others fully wrong. */
 const edgeOf = (days: number, callsADay: number, right: number): Edge =>
   Array.from({ length: days * callsADay }).reduce<Edge>(
     (edge, _, index) =>
@@ -94,7 +94,7 @@ const said = (author: string, hour: number, isUp: boolean): KnownEvent =>
 const overlapsOf = (calls: readonly KnownEvent[]) =>
   calls.reduce((overlaps, one) => evolveOverlaps(overlaps, one, () => 0), NO_OVERLAPS)
 
-/** 200 calls of the first, up and down in turns, of which the second repeats so many of ten. */
+/** 200 calls of the first author, up and down in turns. The second author repeats `ofTen` of every ten. */
 const overlapsAfter = (hours: number, ofTen = 10) =>
   overlapsOf(
     Array.from({ length: 200 }, (_, index) => [
@@ -254,7 +254,7 @@ describe('docs/karma.md', () => {
       curatorCall('bullish', 5, {
         id,
         isOver,
-        // Next to nothing, but not nothing: nobody has outcomes without end.
+        // A minimal newcomer part, because no author has infinitely many outcomes.
         author: { ...contributor(id), worth: { influence, newcomer: 1e-12, groupId: null } },
       })
     expectRows('Influence of open calls', ([open = '', over = '']) => {

@@ -3,10 +3,10 @@ import { signFlipTest, signTest } from '../../bench/learning/statistics.ts'
 
 describe('the test of the mean gain', () => {
   it.each([
-    // Of the 32 ways to choose signs two are as far.
+    // Two of the 32 sign combinations have a sum as far from zero.
     { gains: [1, 1, 1, 1, 1], exact: 2 / 32 },
     { gains: [-1, -1, -1, -1, -1], exact: 2 / 32 },
-    // 10 and more: all signs equal, or all but that of one of the three smallest.
+    // Sums of at least 10: all signs equal, or all but one of the three smallest.
     { gains: [4, 3, 2, 1, 1, -1], exact: 8 / 64 },
     { gains: [0, 0, 0], exact: 1 },
     { gains: [], exact: 1 },

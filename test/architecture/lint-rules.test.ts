@@ -13,13 +13,13 @@ const GLOBALS = 'eslint(no-restricted-globals)'
 const PROPERTIES = 'eslint(no-restricted-properties)'
 const DATE = 'signal-engine(no-current-date)'
 
-/** Where the text stands, the text, and what the linter must say about it. */
+/** A file path, its text, and the lint rules that must reject it. */
 type Ban = readonly [file: string, text: string, rules: readonly string[]]
 
 const CORE = 'src/core/signals/signals'
 const ENGINE = 'src/engine/engine'
 
-/** Everything that core may not name: Node, waiting, and what differs from machine to machine. */
+/** Globals that core may not use: Node, waiting, and everything that differs between machines. */
 const GLOBALS_OF_NODE = [
   'Buffer',
   'console',
@@ -61,7 +61,7 @@ const LOCAL_TIME = [
   'setDate',
   'setHours',
 ]
-/** Those whose last digit is not the same on every processor. */
+/** Functions whose last digit differs between processors. */
 const ROUNDED_SOMEHOW = [
   'acos',
   'acosh',
@@ -146,7 +146,7 @@ const BANS: readonly Ban[] = [
   [ENGINE, 'export type Name = import("../ports/clock.ts").Clock', ['typescript(consistent-type-imports)']],
   [`${ENGINE}.test`, 'import { it } from "vitest"\nit.only("a", () => {})', ['vitest(no-focused-tests)']],
 
-  // What stays allowed.
+  // Code that stays allowed.
   [CORE, 'export const iso = (ms: number): string => new Date(ms).toISOString()', []],
   [CORE, 'export const root = (square: number): number => Math.sqrt(square)', []],
   [CORE, 'export const ms = (iso: string): number => Date.parse(iso)', []],
@@ -194,7 +194,7 @@ describe('the linter', () => {
 /** One file each: `src/core/signals/signals-3.test.ts`. */
 const fileOf = ([file]: Ban, index: number): string => `${file.replace(/(\.test)?$/, `-${index}$1`)}.ts`
 
-/** The last one is core's. */
+/** The last override is core's. */
 interface Override {
   readonly rules: {
     readonly 'no-restricted-globals'?: readonly [string, readonly string[]]

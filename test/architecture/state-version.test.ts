@@ -9,14 +9,15 @@ import { evolve, INITIAL_STATE, STATE_VERSION, type State } from '../../src/core
 import { sha256Hex } from '../records.fixture.ts'
 
 /**
- * The hash of the fold of sample-log.jsonl, for each STATE_VERSION. A snapshot is only used by code of its version, so
- * code that folds in another way needs another version: otherwise it goes on from a state that it would not have folded.
+ * The hash of the fold of sample-log.jsonl, for each STATE_VERSION. Code only uses snapshots of its own version. Code
+ * that folds differently therefore needs a new version: otherwise it would continue from a state that it would not have
+ * produced.
  */
 const FOLD_HASHES: Readonly<Record<string, string>> = {
   '27': 'f6bb5148a04b3fbe190724001f00be4daae49cfe95220fbc2f5b487b966565ee',
 }
 
-/** Recorded events in which every type of the catalogue occurs; a new type gets a line of its own at the end. */
+/** Recorded events with every type of the catalogue. Add a line at the end for a new type. */
 const SAMPLE: readonly Stamped[] = readFileSync(new URL('sample-log.jsonl', import.meta.url), 'utf8')
   .trimEnd()
   .split('\n')
@@ -24,7 +25,7 @@ const SAMPLE: readonly Stamped[] = readFileSync(new URL('sample-log.jsonl', impo
 
 type Fold = (state: State, event: Stamped) => State
 
-/** Of the state after every event, so that a difference counts that a later event removes. */
+/** Hash of the states after every event, so that a difference counts even if a later event removes it. */
 const hashOfFold = (fold: Fold): string => {
   let state = INITIAL_STATE
   let hash = ''

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** A longer file usually tells more than one story. Related code stays together below the limit. */
+/** A longer file usually has more than one subject. Related code stays together below the limit. */
 const LINES_MAX = 500
 
 /** Every code file by its path from the root, with its text. */

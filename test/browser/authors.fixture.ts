@@ -17,7 +17,7 @@ const failLoudly = (error: unknown): never => {
   throw error instanceof Error ? error : new Error(String(error))
 }
 
-/** A home whose log tells of authors and their calls up to now. Calls take a day to be decided, and tests have no days. */
+/** A home whose log holds authors and their past calls. Calls take a day to resolve, which tests cannot wait for. */
 export const homeWithAuthors = async (
   days: number,
   names?: Parameters<typeof playAuthorCalls>[2],

@@ -56,7 +56,7 @@ describe.skipIf(BROWSER === undefined)('the page about backtests', () => {
       .getByText('done')
       .waitFor()
     expect(await repeatedRegionsOn(page)).toEqual([])
-    // The stream says how far they are: nobody asks again and again.
+    // The stream reports the progress, so the list is not polled.
     const lists = asked.filter((path) => path.endsWith('/api/v1/backtests'))
     expect(lists.length).toBeLessThanOrEqual(2 * REQUESTS_PER_RUN)
   })

@@ -184,7 +184,7 @@ describe.skipIf(BROWSER === undefined)('the brain, contributors and producers', 
     await signIn(phone.page, dashboard.engine.dashboardUrl, TOKEN)
     await visit(phone.page, '/producers?producer=ticker')
     await phone.page.getByRole('dialog', { name: 'ticker' }).waitFor()
-    // Until it is known, another badge stands there.
+    // Another badge is shown until the regime is known.
     await phone.page.locator(REGIME).waitFor()
     const boxOf = async (selector: string) => {
       const box = await phone.page.locator(selector).filter({ visible: true }).boundingBox()

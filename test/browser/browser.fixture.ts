@@ -6,10 +6,13 @@ const { findBrowser } = (await import(new URL('../../tools/setup.mjs', import.me
   readonly findBrowser: () => string | undefined
 }
 
-/** Where the browser is; tests are skipped without one. */
+/** Path of the browser. Tests are skipped without one. */
 export const BROWSER = findBrowser()
 
-/** One for all test files of this process: a start takes longer than many a test. Every page has a session of its own. */
+/**
+ * One browser for all test files of this process, because a start takes longer than many tests. Every page has a
+ * session of its own.
+ */
 export const launch = async (): Promise<Browser> => {
   const browser = await (running ??= start())
   if (browser.isConnected()) return browser
@@ -21,16 +24,16 @@ let running: Promise<Browser> | undefined
 const start = async (): Promise<Browser> => {
   const browser = await chromium.launch({
     executablePath: BROWSER ?? '',
-    // Without a graphics card, drawing in software directly takes less than imitating a card in software.
+    // Without a graphics card, direct drawing in software costs less than emulating a card.
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
     handleSIGTERM: false,
   })
-  // Vitest ends this process by a signal, and half a second later by force: browser and profile have to go at once.
+  // Vitest ends this process by a signal, and half a second later by force. Browser and profile must be closed at once.
   process.once('SIGTERM', () => process.exit())
   return browser
 }
 
-/** For `afterAll`: closes what the tests of a file have opened. */
+/** Closes the pages that the tests of a file opened. Call it in `afterAll`. */
 export const closePages = async (browser: Browser): Promise<void> => {
   for (const context of browser.contexts()) await context.close()
 }
@@ -67,7 +70,7 @@ export const openPage = async (
 export const DESKTOP = { width: 1440, height: 900 }
 export const PHONE = { width: 375, height: 667 }
 
-/** Signs in without the form, which costs the load of a page, and opens the address. */
+/** Signs in without the form, which would load a page more, and opens the address. */
 export const signIn = async (page: Page, url: string, token: string): Promise<void> => {
   const { origin } = new URL(url)
   const request = { form: { token, next: '/' }, headers: { origin }, maxRedirects: 0 }
@@ -77,7 +80,7 @@ export const signIn = async (page: Page, url: string, token: string): Promise<vo
   await page.getByText('Live', { exact: true }).waitFor()
 }
 
-/** Signs in as a person does, with the form that the address leads to. */
+/** Signs in as a user does, with the form to which the address leads. */
 export const signInByForm = async (page: Page, url: string, token: string): Promise<void> => {
   await page.goto(url)
   await page.fill('#token', token)
@@ -94,7 +97,7 @@ export interface Rules {
 export const violationsOn = async (page: Page, { only, but }: Rules = {}): Promise<readonly string[]> => {
   const options = {
     resultTypes: ['violations'],
-    // Faults are reported by their HTML.
+    // Findings are reported by their HTML.
     selectors: false,
     ...(only === undefined ? {} : { runOnly: [only] }),
     ...(but === undefined ? {} : { rules: { [but]: { enabled: false } } }),
@@ -110,7 +113,7 @@ export const violationsOn = async (page: Page, { only, but }: Rules = {}): Promi
     )
 }
 
-/** Names that more than one region has. */
+/** Names shared by several regions. */
 export const repeatedRegionsOn = async (page: Page): Promise<readonly string[]> => {
   const regions = (await page.locator('main').ariaSnapshot()).match(/^\s*- region .*$/gm) ?? []
   const names = regions.map((line) => line.trim().replace(/:$/, ''))
@@ -136,15 +139,18 @@ export const PAGES = [
   ['/settings', 'Settings'],
 ] as const
 
-/** By its link, which loads the data of the page, but not the application again. */
+/** Follows the link to the page. It loads the data of the page, but not the application again. */
 export const follow = (page: Page, path: string): Promise<void> =>
   page.evaluate<void>(`document.querySelector('nav[aria-label="Pages"] a[href="${path}"]').click()`)
 
-/** Shows an address of the application, query included, which loads the data of the page, but not the application again. */
+/**
+ * Shows an address of the application, including its query. It loads the data of the page, but not the application
+ * again.
+ */
 export const visit = (page: Page, path: string): Promise<void> =>
   page.evaluate<void>(`history.pushState(null, '', ${JSON.stringify(path)})`)
 
-/** Nothing is loading any more. */
+/** Waits until nothing is loading any more. */
 export const settled = async (page: Page, title: string): Promise<void> => {
   await page.getByRole('heading', { name: title, level: 1 }).waitFor()
   await page.getByText('Live', { exact: true }).waitFor()
@@ -152,7 +158,7 @@ export const settled = async (page: Page, title: string): Promise<void> => {
   await drawn(page)
 }
 
-/** Waits for charts, which draw in the frame after their data, and for transitions, of which one may start another. */
+/** Waits for charts, which draw in the frame after their data, and for transitions, which may start each other. */
 export const drawn = (page: Page): Promise<void> =>
   page.evaluate<void>(`(async () => {
     for (;;) {
@@ -165,7 +171,7 @@ export const drawn = (page: Page): Promise<void> =>
 
 const SCREENSHOTS = fileURLToPath(new URL('screenshots/', import.meta.url))
 
-/** Takes the whole page, for review by people: in full runs only (`npm test -- --full`). */
+/** Takes a screenshot of the whole page for review: in full runs only (`npm test -- --full`). */
 export const takeScreenshot = async (page: Page, name: string): Promise<void> => {
   if (process.env['SVC_TEST_FULL'] !== '1') return
   await page.screenshot({ path: `${SCREENSHOTS}${name.toLowerCase()}.png`, fullPage: true })

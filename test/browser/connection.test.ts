@@ -8,7 +8,7 @@ import type { Browser } from 'playwright-core'
 /** More than the six connections that a browser opens to one host. */
 const TABS = 8
 
-/** The age is shown in whole seconds, and looking at the page takes time from other tests. */
+/** Polled rarely: the age is shown in whole seconds, and reading the page takes time from other tests. */
 const SELDOM = { interval: 500 }
 
 const badge = (page: Page) => page.getByRole('status', { name: 'Connection' })
@@ -31,7 +31,7 @@ describe.skipIf(BROWSER === undefined)('the connection to the service', () => {
     await cleanUp()
   })
 
-  /** Event streams that the service has open. */
+  /** Number of event streams that the service has open. */
   const openStreams = async (): Promise<number> => {
     const { text } = await engine.call('GET', '//metrics')
     return Number(/^svc_stream_clients (\d+)$/m.exec(text)?.[1] ?? Number.NaN)
@@ -72,15 +72,15 @@ describe.skipIf(BROWSER === undefined)('the connection to the service', () => {
       expect(seconds).toBeGreaterThanOrEqual(20)
       expect(seconds).toBeLessThan(30)
       await expect.poll(() => chip(page).getAttribute('data-stale')).toBe('true')
-      // Nothing on the page is called live any more.
+      // Nothing on the page is shown as live any more.
       expect(await page.getByText(/^live$/i).count()).toBe(0)
       await expect.poll(() => page.getByText(/^stale/).count()).toBeGreaterThan(3)
-      // The connection is given up and tried again, and the age goes on.
+      // The connection is dropped and retried, and the age keeps counting.
       await page.getByText('No connection to the service').waitFor({ timeout: 40_000 })
       await expect
         .poll(() => badge(page).textContent(), SELDOM)
         .toMatch(/^Nothing heard for (3[1-9]|[4-9]\d) s$/)
-      // The dialog works from what is known; its request does not wait for ever.
+      // The dialog works with the last known level. Its request has a time limit.
       await chip(page).click()
       const dialog = page.getByRole('dialog', { name: 'Kill switch' })
       await dialog.getByText(/^Last known level/).waitFor()
@@ -93,7 +93,7 @@ describe.skipIf(BROWSER === undefined)('the connection to the service', () => {
     } finally {
       engine.signal('SIGCONT')
     }
-    // What is behind a dialog has no role.
+    // Elements behind a dialog have no role, so it is closed first.
     await page.keyboard.press('Escape')
     await expect.poll(() => badge(page).textContent()).toBe('Live')
     await expect.poll(() => chip(page).getAttribute('data-stale')).toBe('false')
@@ -118,7 +118,7 @@ describe.skipIf(BROWSER === undefined)('the connection to the service', () => {
     await see(true)
     await expect.poll(() => openStreams()).toBe(before)
     await engine.call('POST', '/kill-switch', { body: { level: 1, reason: 'drill' } })
-    // Back again it catches up with what happened meanwhile.
+    // A visible page catches up with the events it missed.
     await see(false)
     await expect.poll(() => chip(page).textContent()).toContain('L1')
     await expect.poll(() => badge(page).textContent()).toBe('Live')

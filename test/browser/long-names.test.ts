@@ -17,10 +17,10 @@ import {
 } from './browser.fixture.ts'
 import { startEngine, type RunningEngine } from './engine.fixture.ts'
 
-/** Without a place to break. */
+/** A text without a place to wrap. */
 const long = (start: string, length = 80): string => start + 'x'.repeat(length - start.length)
 
-/** The longest that a symbol may be. */
+/** Symbols of the maximum length. */
 const SYMBOLS = [long('ETH', 32).toUpperCase(), long('SOL', 32).toUpperCase()]
 const PRODUCER = long('producer-')
 const CONTRIBUTOR = long('contributor-')
@@ -54,7 +54,7 @@ describe.skipIf(BROWSER === undefined)('names of 80 characters', () => {
       async () =>
         ((await engine.call('GET', '/positions')).body as readonly unknown[]).length === SYMBOLS.length,
     )
-    // One is closed at its target, one stays open with a loss.
+    // One position is closed at its target, one stays open with a loss.
     await emit(engine, PRODUCER, 'signal.price_ws.v1', { symbol: SYMBOLS[0], price: 111 })
     await emit(engine, PRODUCER, 'signal.price_ws.v1', { symbol: SYMBOLS[1], price: 98.6 })
     await submit(engine, `${CONTRIBUTOR.slice(0, 79)}0`, {
@@ -90,12 +90,12 @@ describe.skipIf(BROWSER === undefined)('names of 80 characters', () => {
         await page.setViewportSize({ width, height: HEIGHT })
         await settled(page, title)
         if (await overflowsOn(page)) add(`wider than the screen: ${await tooWideOn(page)}`)
-        // Also what is wider than the place it has, such as a table on a phone.
+        // Includes elements wider than their container, such as a table on a phone.
         for (const what of await scrollersOn(page, isMobile)) add(`scrolls sideways: ${what}`)
         if (!(await isInReach(page, '[data-stale]'))) add('hides the kill switch')
         if (title === 'Positions') {
           const table = '[aria-label="List of open positions"]'
-          // The loss comes with the price, which may be on its way.
+          // The loss is shown when the price has arrived, which may take a moment.
           await page.locator(`${table} tbody .text-bad`).first().waitFor({ state: 'attached' })
           if (!(await isInReach(page, `${table} tbody button[aria-label^="Close"]`))) add('hides Close')
           if (!(await isInReach(page, `${table} tbody .text-bad`))) add('hides the loss')
@@ -110,7 +110,7 @@ describe.skipIf(BROWSER === undefined)('names of 80 characters', () => {
   })
 })
 
-/** Whether one that is shown lies within the screen from left to right, with nothing of another on top of it. */
+/** True if a visible element is within the screen from left to right, and not covered by another. */
 const isInReach = (page: Page, selector: string): Promise<boolean> =>
   page.evaluate<boolean>(`[...document.querySelectorAll(${JSON.stringify(selector)})].some((element) => {
     element.scrollIntoView({ block: 'center', inline: 'nearest' })
@@ -121,7 +121,7 @@ const isInReach = (page: Page, selector: string): Promise<boolean> =>
     return hit !== null && (element.contains(hit) || hit.contains(element))
   })`)
 
-/** Regions that one has to scroll sideways to read. */
+/** Regions that must be scrolled sideways. */
 const scrollersOn = (page: Page, isPhone: boolean): Promise<readonly string[]> =>
   isPhone
     ? page.evaluate<readonly string[]>(`[...document.querySelectorAll('main *')]
@@ -129,7 +129,7 @@ const scrollersOn = (page: Page, isPhone: boolean): Promise<readonly string[]> =
         .map((element) => element.getAttribute('aria-label') ?? element.className)`)
     : Promise.resolve([])
 
-/** What reaches beyond the right edge. */
+/** Elements that reach beyond the right edge. */
 const tooWideOn = (page: Page): Promise<string> =>
   page.evaluate<string>(`[...document.querySelectorAll('body *')]
     .filter((element) => element.getBoundingClientRect().right > document.documentElement.clientWidth + 1)

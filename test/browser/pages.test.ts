@@ -79,7 +79,7 @@ describe.skipIf(BROWSER === undefined)('every page', () => {
         if (options.isMobile) add(await smallTargetsOn(page))
       }
       await page.emulateMedia({ colorScheme: 'light' })
-      // That each can be opened by its address is the same at every width and in every theme.
+      // Opening a page by its address is tested on the desktop only: it is the same at every width and in every theme.
       if (options.isMobile) await follow(page, path)
       else await page.goto(engine.dashboardUrl + path)
       await settled(page, title)

@@ -17,7 +17,7 @@ interface Position {
 const positionsOf = async (engine: RunningEngine): Promise<readonly Position[]> =>
   (await engine.call('GET', '/positions')).body
 
-/** One position of many millions, at a price of almost nothing. */
+/** Opens a position of many millions, at a price of almost zero. */
 const openTiny = async (engine: RunningEngine): Promise<void> => {
   await registerProducer(engine, 'ticker', 'technical')
   await bullMarket(engine)
@@ -30,7 +30,7 @@ const openTiny = async (engine: RunningEngine): Promise<void> => {
 
 type Item = Readonly<Record<string, unknown>>
 
-/** What the service answers, with other items. */
+/** The service's answer, with changed items. */
 const withItems =
   (change: (item: Item, index: number) => Item) =>
   async (route: Route): Promise<void> => {
@@ -53,7 +53,7 @@ const wideTimes = (page: Page): Promise<readonly string[]> =>
   page.evaluate<readonly string[]>(`[...document.querySelectorAll('main time')].flatMap((time) =>
     time.getBoundingClientRect().right > time.parentElement.getBoundingClientRect().right + 1 ? [time.textContent] : [])`)
 
-/** Values of a sheet that are wider than their place. */
+/** Values of a sheet that overflow. */
 const overflowing = (page: Page): Promise<readonly string[]> =>
   page.evaluate<readonly string[]>(`[...document.querySelectorAll('[role=dialog] dd')].flatMap((value) =>
     value.scrollWidth > value.clientWidth ? [value.textContent] : [])`)
@@ -117,7 +117,7 @@ describe.skipIf(BROWSER === undefined)('what a page says', () => {
     await page.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     const [position] = await positionsOf(engine)
     await page.goto(`${engine.dashboardUrl}/positions?position=${position?.id}`)
-    // The message goes by itself: it is waited for before the press.
+    // The message disappears by itself, so the wait starts before the press.
     await Promise.all([
       page.getByText('The browser did not allow copying').waitFor(),
       page.getByRole('button', { name: `Copy ${position?.id}` }).click(),

@@ -54,7 +54,7 @@ describe.skipIf(BROWSER === undefined)('a page recovers', () => {
     await page.getByRole('button', { name: 'Raise to 1' }).click()
     await dialog.getByRole('alert').getByText('The service does not answer').waitFor()
     await page.context().setOffline(false)
-    // What is sent after it is answered after it.
+    // A delayed request of the first press would be answered before this one.
     await dialog.getByRole('button', { name: 'Raise' }).nth(1).click()
     await page.getByRole('button', { name: 'Raise to 2' }).click()
     await page.getByText('Kill switch is at 2').waitFor()

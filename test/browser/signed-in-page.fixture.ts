@@ -4,24 +4,24 @@ import { cleanUp, TOKEN, type Variables } from '../interface/service.ts'
 import { launch, openPage, signIn, closePages } from './browser.fixture.ts'
 import { startEngine, type RunningEngine } from './engine.fixture.ts'
 
-/** What the tests of a file share: a running engine, a browser, and a signed-in page. */
+/** Shared by the tests of a file: a running engine, a browser, and a signed-in page. */
 export interface SignedInPage {
   browser: Browser
   engine: RunningEngine
   page: Page
   problems: readonly string[]
-  /** Stopped and started again with the same data, on the same ports. */
+  /** Stops the engine and starts it again with the same data, on the same ports. */
   readonly restart: (between?: () => Promise<void>) => Promise<void>
 }
 
 export interface SignedInPageOptions {
   readonly variables?: Variables
-  /** Before the page is opened. */
+  /** Called before the page is opened. */
   readonly prepare?: (engine: RunningEngine) => Promise<void>
   readonly path?: string
 }
 
-/** Started before the first test of a file, closed after the last. */
+/** Starts everything before the first test of a file, and closes it after the last. */
 export const useSignedInPage = ({
   variables = {},
   prepare,
@@ -34,7 +34,7 @@ export const useSignedInPage = ({
     await between?.()
     dashboard.engine = await startEngine({ ...variables, ...ports }, home)
   }
-  // Filled before any test reads it.
+  // Assigned before any test reads it.
   const dashboard = { restart } as SignedInPage
   beforeAll(async () => {
     ;[dashboard.browser, dashboard.engine] = await Promise.all([launch(), startEngine(variables)])

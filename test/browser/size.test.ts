@@ -8,7 +8,7 @@ const FIRST_LOAD_BYTES_MAX = 250_000
 const html = (name: string): string => readFileSync(DIST + name, 'utf8')
 const scripts = readdirSync(`${DIST}assets`).filter((name) => name.endsWith('.js'))
 
-/** What the page refers to and its static imports: everything that loads before the app renders. */
+/** Files that the page references and their static imports: everything that loads before the app renders. */
 const firstLoad = (): readonly string[] => {
   const found = new Set(
     [...html('index.html').matchAll(/\/assets\/([\w.-]+\.(?:js|css))/g)].map((match) => match[1] ?? ''),
@@ -26,7 +26,7 @@ const firstLoad = (): readonly string[] => {
 describe('the built pages', () => {
   it(`load less than ${FIRST_LOAD_BYTES_MAX / 1000} kB (gzip) before the first chart`, () => {
     const parts = [...firstLoad()]
-    // Plus the first page; the largest one counts.
+    // Adds the first page. The largest one counts.
     const rest = scripts.filter((name) => !parts.includes(name) && !isChart(name))
     const largest = Math.max(...rest.map((name) => statSync(`${DIST}assets/${name}.gz`).size))
     const bytes = parts.reduce((sum, name) => sum + statSync(`${DIST}assets/${name}.gz`).size, 0)

@@ -38,12 +38,12 @@ describe.skipIf(BROWSER === undefined)('the live updates', () => {
     await expect.poll(() => counted(page)).toBe((await headSeq(engine)) - before)
     const watched = await page.evaluate<ObservedPage>('watched')
 
-    // Neither requests nor nodes grow with the number of events.
+    // The numbers of requests and nodes are independent of the number of events.
     expect(requests).toBeLessThan(5 * seconds + 30)
     expect(watched.nodesMax).toBeLessThan(1500)
     expect(watched.rowsMax).toBeGreaterThan(10)
     expect(watched.rowsMax).toBeLessThan(60)
-    // A signal is drawn once and moved by later ones; nothing around the list is redrawn.
+    // A signal is drawn once and moved by later ones. Nothing around the list is redrawn.
     expect(watched.outsideAdded).toBeLessThan(50)
     // Measured: 5 to 9 % of the time.
     expect(busySeconds).toBeLessThan(seconds * BUSY_SHARE_MAX)
@@ -86,7 +86,7 @@ describe.skipIf(BROWSER === undefined)('the live updates', () => {
   it('keeps up on the overview, where every panel updates', async () => {
     const { page } = dashboard
     await page.getByRole('navigation').getByRole('link', { name: 'Overview' }).click()
-    // Panel and list share the name; the list is there once there are signals.
+    // Panel and list share the name. The list exists once there are signals.
     await page.getByRole('region', { name: 'Newest signals', exact: true }).waitFor()
     const before = (await headSeq(dashboard.engine)) - (await counted(page))
     const { seconds, requests, busySeconds } = await flood(10)
@@ -101,13 +101,13 @@ describe.skipIf(BROWSER === undefined)('the live updates', () => {
 interface Flood {
   readonly seconds: number
   readonly requests: number
-  /** Processor time of the page's main thread, which a busy machine does not lengthen. */
+  /** Processor time of the page's main thread. A busy machine does not affect it. */
   readonly busySeconds: number
 }
 
 const BUSY_SHARE_MAX = 0.3
 
-/** Starts a measurement of the processor time of the page's main thread; the result reads it. */
+/** Starts measuring the processor time of the page's main thread. The returned function reads it. */
 const busyTimeOf = async (page: Page): Promise<() => Promise<number>> => {
   const cdp = await page.context().newCDPSession(page)
   await cdp.send('Performance.enable', { timeDomain: 'threadTicks' })
@@ -128,7 +128,7 @@ const ROUNDS = 25
 /** 24 events of 8 submissions at 100 events a second. */
 const ROUND_MS = 240
 
-/** What the page counted since it was loaded. */
+/** Number of events that the page counted since it was loaded. */
 const counted = async (page: Page): Promise<number> => {
   const title = await page.getByTitle(/events since the page was loaded$/).getAttribute('title')
   return Number.parseInt(title ?? '', 10)
@@ -137,7 +137,7 @@ const counted = async (page: Page): Promise<number> => {
 interface ObservedPage {
   readonly nodesMax: number
   readonly rowsMax: number
-  /** Elements that were added anywhere but in the list. */
+  /** Elements that were added outside of the list. */
   readonly outsideAdded: number
 }
 
@@ -155,7 +155,7 @@ const WATCH = `
   mutations.observe(document.body, { childList: true, subtree: true })
   globalThis.observers = [mutations]`
 
-/** The text of every row, in order: scrolls from top to bottom, since only visible rows are drawn. */
+/** The text of every row, in order. Scrolls from top to bottom, because only visible rows are drawn. */
 const listedTexts = (page: Page): Promise<readonly string[]> =>
   page.evaluate<readonly string[]>(`(async () => {
     const list = document.querySelector('[role=region][aria-label=Signals]')

@@ -8,7 +8,7 @@ import { recordsAfter } from '../records.fixture.ts'
 const [path = '', writer = '', batches = '0', writers = '1'] = process.argv.slice(2)
 
 const log = await openSqliteLog({ path })
-// Nobody begins before everybody is there: otherwise the first would be done before the last one starts.
+// Every writer waits until all are ready. Otherwise the first would have finished before the last one starts.
 writeFileSync(`${path}.ready-${writer}`, '')
 const isReady = (name: string): boolean => name.startsWith(`${basename(path)}.ready-`)
 while (readdirSync(dirname(path)).filter(isReady).length < Number(writers)) await setTimeout(10)

@@ -1,4 +1,4 @@
-/** Appends until the disk takes no more, and tells what was acknowledged: `fill-disk-process.ts <path>`. */
+/** Appends until the disk is full, and prints what was acknowledged: `fill-disk-process.ts <path>`. */
 import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
 import { headAfter, recordsAfter } from '../records.fixture.ts'
 

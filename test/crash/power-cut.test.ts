@@ -8,9 +8,9 @@ import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
 import { runSeed, seedAt, volume } from '../generated.fixture.ts'
 import { killedWriter, lostOf, soundRecords, type Acknowledged } from './killed-writer.fixture.ts'
 
-/** SVC_TEST_POWER_CUTS=1000 for a long night. */
+/** Set SVC_TEST_POWER_CUTS=1000 for a long run. */
 const CUTS = Number(process.env['SVC_TEST_POWER_CUTS'] ?? volume({ normal: 4, full: 8 }))
-/** Nothing else has this number, and with it the disk loses something. */
+/** A number that no other cut has. With it the simulated disk loses data. */
 const LYING_CUT = 8888
 const CUTS_PER_DISK = 40
 const SHIM_SOURCE = fileURLToPath(new URL('power-cut.c', import.meta.url))
@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** What the disk holds after a writer was cut off; `before` is what it held when the machine started. */
+/** Content of the disk after a writer was cut off. `before` is its content when the machine started. */
 const cutOff = async (
   before: string | null,
   cut: number,
@@ -37,7 +37,7 @@ const cutOff = async (
   }
   const said = await killedWriter({
     path: join(files, 'events.db'),
-    // Spread over the life of a batch, elsewhere in the runs of another seed.
+    // Spread over the time of a batch. Another seed cuts at other times.
     writeMs: (runSeed() + cut * 37) % 120,
     environment: {
       LD_PRELOAD: join(folder, 'power-cut.so'),
@@ -58,7 +58,7 @@ describe.skipIf(!hasCompiler)('a power cut (needs a C compiler on Linux to play 
       let acknowledged = new Map<number, string>()
       let [disk, reported]: [string | null, number] = [null, 0]
       for (let cut = 0; cut < CUTS; cut += 1) {
-        // A new machine now and then: everything on the disk is looked at after every cut.
+        // A new machine from time to time: everything on the disk is checked after every cut.
         const before = cut % CUTS_PER_DISK === 0 ? null : disk
         if (before === null) acknowledged = new Map()
         const { left, said } = await cutOff(before, cut, { lies: false })
@@ -84,7 +84,7 @@ describe.skipIf(!hasCompiler)('a power cut (needs a C compiler on Linux to play 
         await log.close()
         return seq
       },
-      // Half a file is none.
+      // An incomplete file counts as missing.
       () => 0,
     )
     expect(found).toBeLessThan(Math.max(...said.keys()))

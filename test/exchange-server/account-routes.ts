@@ -10,7 +10,7 @@ export const ACCOUNT_ROUTES: readonly SignedRoute[] = [
   {
     method: 'GET',
     path: `${FUTURES}/v3/positionRisk`,
-    // The newer version does not tell the leverage.
+    // The newer version does not report the leverage.
     answer: (world) => positionsOf(world).map((position) => ({ ...position, leverage: undefined })),
   },
   {
@@ -113,7 +113,7 @@ export const ACCOUNT_ROUTES: readonly SignedRoute[] = [
   },
 ]
 
-/** Everybody who holds the perpetual pays the share, or gets it. */
+/** Charges the share to every holder of the perpetual. Holders of the other side receive it. */
 export const chargeFunding = (world: ExchangeState, base: string, share: number): void => {
   const { account } = world
   const { quantity } = account.holdings.get(base) ?? { quantity: 0n }
@@ -124,7 +124,7 @@ export const chargeFunding = (world: ExchangeState, base: string, share: number)
   account.fundings.push({ id: 9000 + account.fundings.length, base, income, atMs: exchangeNow(world) })
 }
 
-/** What the account is worth: money, and what open positions would bring. */
+/** Equity of the account: money plus the unrealized profit of open positions. */
 export const equityOf = (world: ExchangeState): bigint =>
   [...world.account.holdings].reduce(
     (sum, [base, holding]) => sum + unrealizedOf(world, base, holding),

@@ -1,23 +1,23 @@
-/** What the venue keeps of its one customer. Amounts are whole hundred-millionths. */
+/** The venue's data about its only customer. Amounts are whole hundred-millionths. */
 export interface Account {
   readonly apiKey: string
   readonly secret: string
-  /** Every order that was accepted, in order: nothing is ever taken out. */
+  /** Every accepted order, in order. Orders are never removed. */
   readonly orders: VenueOrder[]
   readonly trades: VenueTrade[]
-  /** Orders of the venue itself, which closed positions by force. */
+  /** Orders by which the venue itself liquidated positions. */
   readonly forced: VenueOrder[]
-  /** Every order that arrived, also those that were refused or lost. */
+  /** Every order that arrived, including those that were refused or lost. */
   readonly attempts: OrderAttempt[]
   readonly holdings: Map<string, Holding>
   readonly leverages: Map<string, number>
-  /** Of each perpetual; without one it is that of the account. */
+  /** Margin mode of each perpetual. Default: the mode of the account. */
   readonly marginModes: Map<string, 'isolated' | 'cross'>
-  /** Reduce-only stop orders that rest, and those that ended. */
+  /** Reduce-only stop orders, resting and ended. */
   readonly stops: VenueStop[]
-  /** Of venues that set it for the whole account. */
+  /** Margin mode at venues that set it for the whole account. */
   marginMode: 'isolated' | 'cross'
-  /** Some venues have a third word in their keys. */
+  /** Passphrase, which some venues require in addition to key and secret. */
   readonly passphrase: string
   readonly fundings: VenueFunding[]
   wallet: bigint
@@ -46,7 +46,7 @@ export interface VenueOrder {
   /** Sum of price times quantity, in 1e-16. */
   cost: bigint
   updatedMs: number
-  /** So many more lookups do not find it. */
+  /** Number of further lookups that do not find the order. */
   hiddenLookups: number
   readonly trades: VenueTrade[]
 }
@@ -60,7 +60,7 @@ export interface VenueStop {
   readonly triggerPrice: bigint
   readonly atMs: number
   status: 'resting' | 'triggered' | 'canceled' | 'rejected'
-  /** The order that it sent. */
+  /** The order that the stop sent. */
   order: VenueOrder | null
   updatedMs: number
 }
@@ -77,11 +77,11 @@ export interface VenueTrade {
   readonly commissionAsset: string
   readonly realized: bigint
   readonly atMs: number
-  /** So many more queries do not tell it. */
+  /** Number of further queries that do not list the trade. */
   hiddenQueries: number
 }
 
-/** What came in for holding a position; below zero: what was paid. */
+/** Funding received for holding a position. Below zero: funding paid. */
 export interface VenueFunding {
   readonly id: number
   readonly base: string
@@ -94,7 +94,7 @@ export interface OrderAttempt {
   readonly outcome: 'accepted' | 'refused' | 'lost'
 }
 
-/** A position: signed quantity, and what it cost in 1e-16. */
+/** A position: signed quantity, and its cost in 1e-16. */
 export interface Holding {
   readonly quantity: bigint
   readonly cost: bigint
@@ -104,7 +104,7 @@ export type Side = 'BUY' | 'SELL'
 
 export const createAccount = (): Account => ({
   apiKey: 'venue-key-0123456789',
-  // Also base64, as Kraken has its secrets.
+  // Valid base64, because Kraken's secrets are.
   secret: 'dmVudWUtc2VjcmV0LTk4NzY1NDMyMTA=',
   orders: [],
   trades: [],
@@ -128,7 +128,7 @@ export const createAccount = (): Account => ({
 
 export const isOpen = ({ status }: VenueOrder): boolean => status === 'NEW' || status === 'PARTIALLY_FILLED'
 
-/** A trade moves the position: what closes is realised in proportion, what is left over opens the other way. */
+/** Applies a trade to the position. A closed part is realised in proportion, and a remainder opens the other side. */
 export const traded = (
   holding: Holding | undefined,
   side: Side,

@@ -21,7 +21,7 @@ import {
 } from '../simulation/live-engine.fixture.ts'
 import { chargeFunding, equityOf } from './account-routes.ts'
 
-// The engine, the real adapter, and an account at the exchange that somebody else also moves money into, and out of.
+// The engine, the real adapter, and an account at the exchange with external deposits and withdrawals.
 
 const MINUTE_MS = 60_000
 /** Long enough for the next comparison. */

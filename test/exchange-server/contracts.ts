@@ -1,7 +1,7 @@
 import { product, textOf, unitsOf } from './decimals.ts'
 import { ExchangeRefusal } from './signed.ts'
 
-/** What the venue takes of a perpetual. */
+/** Order limits of a perpetual. */
 export interface ContractSpec {
   readonly priceStep: string
   readonly quantityStep: string
@@ -10,10 +10,10 @@ export interface ContractSpec {
   readonly notionalMin: string
 }
 
-/** By base; `*` for all others. */
+/** Specifications by base. `*` applies to all others. */
 export type ContractSpecs = Readonly<Record<string, ContractSpec>>
 
-/** An order as it is checked, in hundred-millionths. */
+/** An order to be checked, in hundred-millionths. */
 export interface CheckedOrder {
   readonly quantity: bigint
   /** Null for market orders. */
@@ -71,7 +71,7 @@ export const contractMarket = (base: string) => {
   }
 }
 
-/** Refuses what no filter lets through, with the code of the real venue. */
+/** Refuses an order that a filter rejects, with the code of the real venue. */
 export const checkFilters = (specs: ContractSpecs, base: string, order: CheckedOrder): void => {
   const contract = specOf(specs, base)
   const { quantity, price, marketPrice, isReduceOnly } = order
@@ -82,7 +82,7 @@ export const checkFilters = (specs: ContractSpecs, base: string, order: CheckedO
   if (quantity > exact(isMarket ? contract.marketQuantityMax : contract.quantityMax))
     throw new ExchangeRefusal(-4005, 'Quantity greater than max quantity.')
   if (!isMarket) checkPrice(contract, price, marketPrice)
-  // The venue does not hold a closing order to the least notional.
+  // Closing orders are exempt from the minimum notional at the venue.
   if (!isReduceOnly && product(quantity, price ?? marketPrice) < exact(contract.notionalMin))
     throw new ExchangeRefusal(
       -4164,
@@ -90,7 +90,7 @@ export const checkFilters = (specs: ContractSpecs, base: string, order: CheckedO
     )
 }
 
-/** Whether quantity and price are on their steps. */
+/** Checks that quantity and price are on their steps. */
 export const checkSteps = (
   specs: ContractSpecs,
   base: string,

@@ -6,12 +6,12 @@ import type { Fault, Faults } from './faults.ts'
 import { fillOpenOrder, liquidate } from './matching.ts'
 import type { ExchangeState } from './exchange-state.ts'
 
-/** What the venue knows to be true: tests compare what others believe with it. */
+/** The true state of the venue. Tests compare the state of the engine with it. */
 export interface Journal {
-  /** Every order that was accepted, in order. */
+  /** Every accepted order, in order. */
   readonly orders: readonly JournalOrder[]
   readonly trades: readonly JournalTrade[]
-  /** Every order that arrived, also those that were refused or lost. */
+  /** Every order that arrived, including those that were refused or lost. */
   readonly attempts: Account['attempts']
   readonly positions: readonly { readonly symbol: string; readonly quantity: string }[]
   readonly wallet: string
@@ -43,7 +43,7 @@ export interface JournalTrade {
   readonly commissionAsset: string
 }
 
-/** Changes of the world that a test in another process may ask for. */
+/** Changes of the venue that a test in another process may request. */
 export interface StateChange {
   readonly prices?: Readonly<Record<string, string>>
   readonly delisted?: readonly string[]
@@ -53,7 +53,7 @@ export interface StateChange {
   readonly mayTrade?: boolean
 }
 
-/** Regular expressions as text: what crosses a process is JSON. */
+/** Regular expressions as text, because messages between processes are JSON. */
 export interface FaultRequest {
   readonly request: string
   readonly fault: Fault
@@ -101,7 +101,7 @@ export const journalOf = (world: ExchangeState): Journal => {
   }
 }
 
-/** Steers a venue from another process. */
+/** Handles control requests from another process. */
 export const controlOf = (
   dependencies: ControlDependencies,
   { method, path, body }: ExchangeRequest,
@@ -163,15 +163,15 @@ const exact = (text: string): bigint => {
   return units
 }
 
-/** Steers a venue in another process. */
+/** Controls a venue in another process. */
 export interface ExchangeControl {
   change(change: StateChange): Promise<void>
   addFault(order: FaultRequest): Promise<void>
   schedule(order: ScheduleRequest): Promise<void>
   clearFaults(): Promise<void>
-  /** Lets an order that rests at the venue fill. False if it was filled or canceled meanwhile. */
+  /** Fills an order that rests at the venue. False if it was filled or canceled meanwhile. */
   fill(clientOrderId: string): Promise<boolean>
-  /** Closes a position by force. */
+  /** Liquidates a position. */
   liquidate(symbol: string): Promise<void>
   journal(): Promise<Journal>
 }

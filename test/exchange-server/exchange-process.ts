@@ -1,4 +1,7 @@
-/** A venue in a process of its own, so that it outlives whoever trades at it: `venue-process.ts <options as JSON>`. */
+/**
+ * A venue in a process of its own, so that it outlives the engines that trade at it: `venue-process.ts <options as
+ * JSON>`.
+ */
 import { fastNow } from './fast-time.ts'
 import type { RemoteExchangeOptions } from './remote-exchange.ts'
 import { startExchangeServer } from './exchange-server.ts'

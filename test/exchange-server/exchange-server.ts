@@ -10,34 +10,34 @@ import { createStreams, type Streams } from './streams.ts'
 import { acceptSocket } from './web-socket.ts'
 import { createExchangeState, type ExchangeState } from './exchange-state.ts'
 
-/** A local exchange with the protocol of a real one, which can be made to fail. */
+/** A local exchange with the protocol of a real one. Faults can be added to it. */
 export interface ExchangeServer {
-  /** Stands before the hosts of the real venue: `<baseUrl>/api.binance.com/api/v3/time`. */
+  /** Prefix of the hosts of the real venue: `<baseUrl>/api.binance.com/api/v3/time`. */
   readonly baseUrl: string
   readonly world: ExchangeState
   readonly faults: Faults
   readonly streams: Streams
-  /** Host and path of every request, in order, with its query and body. */
+  /** Host and path of every request with its query and body, in order. */
   readonly requests: string[]
-  /** The headers of each of them. */
+  /** Headers of every request, in the same order. */
   readonly headers: Readonly<Record<string, string>>[]
-  /** Requests without a response yet. */
+  /** Number of requests without a response yet. */
   inFlight(): number
-  /** Those of them that no fault holds back. */
+  /** Number of these requests that no fault delays. */
   answering(): number
-  /** Processes all requests that a fault holds back. */
+  /** Processes all requests that a fault delays. */
   release(): void
   close(): Promise<void>
 }
 
 export interface ExchangeServerOptions {
   readonly now: () => number
-  /** Zero for any that is free. */
+  /** Zero for any free port. */
   readonly port?: number
   readonly perpetuals?: readonly string[]
-  /** What delays run on: by default the timers of the machine. */
+  /** Timer of delays. Default: the timers of the machine. */
   readonly timer?: Pick<Timer, 'wait'>
-  /** What it speaks; by default as Binance does. */
+  /** Protocol of the server. Default: Binance. */
   readonly wire?: Wire
 }
 
@@ -64,7 +64,7 @@ export const startExchangeServer = async ({
     const end = (): void => {
       if (waiting.delete(ended)) act()
     }
-    // A wait never rejects.
+    // The wait never rejects.
     void timer.wait(waitMs, ended.signal).then(end, end)
   }
 

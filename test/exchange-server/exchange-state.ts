@@ -1,34 +1,34 @@
 import { createAccount, type Account } from './account.ts'
 import { BINANCE_SPECS, priceStepOf, type ContractSpecs } from './contracts.ts'
 
-/** What is true at the venue. Tests change it while it runs. */
+/** The true state of the venue. Tests change it while it runs. */
 export interface ExchangeState {
-  /** The time of the test; the venue's own clock differs from it by `skewMs`. */
+  /** The time of the test. The venue's own clock differs from it by `skewMs`. */
   readonly now: () => number
   skewMs: number
-  /** Candles that open at this time or later are not reported: the venue hangs. */
+  /** Candles that open at this time or later are not reported, as if the venue hung. */
   candlesEndMs: number
   /** Candles that the venue does not have. */
   readonly missingOpenMs: Set<number>
   /** Answers repeat candles and are out of order. */
   areCandlesShuffled: boolean
-  /** Sockets stay open and say nothing. */
+  /** Sockets stay open and send nothing. */
   areSocketsMute: boolean
-  /** As the venue names them: `btcusdt@miniTicker`. */
+  /** Silent streams, by the venue's names: `btcusdt@miniTicker`. */
   readonly muteStreams: Set<string>
   fundingIntervalHours: number
-  /** How far perpetuals are marked above spot, as a part of it. */
+  /** Premium of the mark price of perpetuals over spot, as a part of spot. */
   premium: number
   readonly spot: readonly string[]
   readonly perpetuals: readonly string[]
   readonly specs: ContractSpecs
   /** The order that a stop sends has the ids of the stop. */
   ordersKeepStopIds: boolean
-  /** It accepts changes of margin mode and leverage, and makes none. */
+  /** True if changes of margin mode and leverage are accepted without effect. */
   areMarginsStuck: boolean
-  /** Perpetuals that are gone. */
+  /** Perpetuals that are no longer listed. */
   readonly delisted: Set<string>
-  /** What perpetuals trade at, in hundred-millionths; without one it moves by itself. */
+  /** Prices of perpetuals, in hundred-millionths. Without an entry the price moves by itself. */
   readonly prices: Map<string, bigint>
   readonly account: Account
 }
@@ -59,11 +59,11 @@ export const createExchangeState = (
 
 export const exchangeNow = ({ now, skewMs }: ExchangeState): number => now() + skewMs
 
-/** The same price at the same time, always. */
+/** A price that depends only on the time. */
 export const priceAt = (base: string, ms: number): number =>
   (PRICES[base] ?? 100) * (1 + 0.01 * Math.sin(ms / 7_200_000) + 0.001 * Math.sin(ms / 90_000))
 
-/** What orders in the perpetual are filled at, on a step of its price. */
+/** Price at which orders in the perpetual are filled, on a price step. */
 export const marketPriceOf = (world: ExchangeState, base: string): bigint => {
   const price = world.prices.get(base) ?? BigInt(Math.round(priceAt(base, exchangeNow(world)) * 1e8))
   return price - (price % priceStepOf(world.specs, base))

@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http'
 import type { ExchangeResponse, Wire } from './requests.ts'
 
-/** What goes wrong with a request before the venue looks at it. A slow one is looked at when the wait is over. */
+/** Faults before the venue processes a request. A slow request is processed after the wait. */
 export type ArrivalFault =
   | { readonly kind: 'drop' }
   | { readonly kind: 'status'; readonly status: number; readonly retryAfterSeconds?: number }
   | { readonly kind: 'slow'; readonly waitMs: number }
-  /** The connection breaks at once, and the venue looks at the request when the wait is over. */
+  /** The connection breaks at once. The venue processes the request after the wait. */
   | { readonly kind: 'drop_then_done'; readonly waitMs: number }
-  /** Headers and the first bytes come, the rest does not. */
+  /** Headers and the first bytes arrive, the rest does not. */
   | { readonly kind: 'trickle' }
   | { readonly kind: 'garbage' }
   | {
@@ -19,7 +19,7 @@ export type ArrivalFault =
       readonly retryAfterSeconds?: number
     }
 
-/** What goes wrong after the venue has done what it was request for. */
+/** Faults after the venue has processed the request. */
 export type AnswerFault =
   | { readonly kind: 'done_then_drop' }
   | { readonly kind: 'done_then_slow'; readonly waitMs: number }
@@ -28,25 +28,25 @@ export type AnswerFault =
   /** Numbers have more digits than the venue keeps. */
   | { readonly kind: 'done_then_wrong_precision' }
 
-/** What the venue does otherwise with a new order. */
+/** Deviations in the handling of a new order. */
 export type OrderTwist =
-  /** Answered as accepted, and never there. */
+  /** Acknowledged, but not stored. */
   | { readonly kind: 'lost' }
-  /** So many lookups do not find it. */
+  /** Not found by this many lookups. */
   | { readonly kind: 'hidden'; readonly lookups: number }
   | { readonly kind: 'partial'; readonly share: number; readonly rest: 'canceled' | 'open' }
-  /** So many queries do not tell its trades. */
+  /** Not listed by this many queries for trades. */
   | { readonly kind: 'late_trades'; readonly queries: number }
 
-/** What the venue does otherwise with a list of trades. */
+/** Deviations of a list of trades. */
 export type ListTwist = { readonly kind: 'repeated' } | { readonly kind: 'shuffled' }
 
 export type Fault = ArrivalFault | AnswerFault | OrderTwist | ListTwist
 
-/** Faults that come by themselves: the same seed, the same ones for the same requests. */
+/** Random faults. The same seed gives the same faults for the same requests. */
 export interface FaultSchedule {
   readonly seed: number
-  /** How many of the requests that a choice fits have a fault. */
+  /** Share of the matching requests that get a fault. */
   readonly share: number
   readonly choices: readonly FaultChoice[]
 }
@@ -56,14 +56,14 @@ export interface FaultChoice {
   readonly fault: Fault
 }
 
-/** The switchboard: what goes wrong, from now on. Requests are named as in `POST fapi.binance.com/fapi/v1/order`. */
+/** The faults to apply from now on. Requests are named like `POST fapi.binance.com/fapi/v1/order`. */
 export interface Faults {
-  /** For requests whose name matches, so often; the first that matches counts. */
+  /** Adds a fault for the next `times` requests with a matching name. The first matching fault applies. */
   add(request: RegExp, fault: Fault, times?: number): void
-  /** In place of what was scheduled before; null for nothing. */
+  /** Replaces the schedule; null removes it. */
   schedule(schedule: FaultSchedule | null): void
   clear(): void
-  /** The fault of this request, used up by it. */
+  /** The fault of this request. Each fault is used up by its request. */
   take(request: string): Fault | null
 }
 
@@ -105,7 +105,7 @@ const drawFrom = ({ seed, share, choices }: FaultSchedule): ((request: string) =
   }
 }
 
-/** Numbers from 0 to 1 that look like chance (mulberry32). */
+/** Pseudo-random numbers from 0 to 1 (mulberry32). */
 const drawsOf = (seed: number): (() => number) => {
   let state = seed >>> 0
   return () => {
@@ -120,7 +120,7 @@ export const send = (response: ServerResponse, { status, body }: ExchangeRespons
   response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
 }
 
-/** Instead of an answer. False where the fault lets the venue look at the request. */
+/** Fails the request instead of answering. False if the venue must process the request all the same. */
 export const failInstead = (
   response: ServerResponse,
   fault: Fault | null,
@@ -149,7 +149,7 @@ export const failInstead = (
   }
 }
 
-/** The answer, or what becomes of it on the way. */
+/** Sends the answer, or the result of a fault on its way. */
 export const sendWithFault = (
   response: ServerResponse,
   answer: ExchangeResponse,
@@ -199,7 +199,7 @@ const overprecise = (body: unknown): unknown =>
     return value
   })
 
-/** Members that are quantities, at the venues that do not write them with eight decimals. */
+/** Members that are quantities, at venues that do not write them with eight decimals. */
 const SIZES: ReadonlySet<string> = new Set([
   'qty',
   'cumExecQty',

@@ -4,7 +4,7 @@ import { klinesOf } from './klines.ts'
 import { ExchangeRefusal } from './signed.ts'
 import { priceAt, exchangeNow, type ExchangeState } from './exchange-state.ts'
 
-/** One thing that anybody can ask the venue for. */
+/** A public endpoint of the venue. */
 export interface Route {
   /** Host, as the venue names it, and path. */
   readonly path: string

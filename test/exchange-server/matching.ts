@@ -14,11 +14,11 @@ export interface OrderRequest {
   readonly quantity: bigint
   readonly price: bigint | null
   readonly isReduceOnly: boolean
-  /** Of the stop that sends it, where the venue keeps it. */
+  /** Id of the stop that sends this order, at venues that keep it. */
   readonly orderId?: number
 }
 
-/** Checks, accepts and matches an order. Throws what the venue refuses. */
+/** Checks, accepts and matches an order. Throws if the venue refuses it. */
 export const placeOrder = (
   world: ExchangeState,
   request: OrderRequest,
@@ -50,7 +50,7 @@ export const cancelOrder = (world: ExchangeState, order: VenueOrder): void => {
   order.updatedMs = exchangeNow(world)
 }
 
-/** Lets an order that rests fill: all that is left of it. False if it rests no longer. */
+/** Fills the rest of a resting order. False if it no longer rests. */
 export const fillOpenOrder = (world: ExchangeState, clientOrderId: string): boolean => {
   const order = world.account.byClientOrderId.get(clientOrderId)
   if (order === undefined) throw new Error(`no order ${clientOrderId}`)
@@ -60,7 +60,7 @@ export const fillOpenOrder = (world: ExchangeState, clientOrderId: string): bool
   return true
 }
 
-/** The venue closes a position by force, at the price of now. */
+/** Liquidates a position at the current price. */
 export const liquidate = (world: ExchangeState, base: string): void => {
   const { account } = world
   const held = account.holdings.get(base)?.quantity ?? 0n
@@ -91,7 +91,7 @@ const check = (world: ExchangeState, request: OrderRequest): void => {
     throw new ExchangeRefusal(-4061, "Order's position side does not match user's setting.")
   const marketPrice = marketPriceOf(world, base)
   checkFilters(world.specs, base, { quantity, price, marketPrice, isReduceOnly })
-  // As at the real venue: an id is taken only as long as its order is open.
+  // The id is in use only while its order is open, as at the real venue.
   const known = account.byClientOrderId.get(clientOrderId)
   if (known !== undefined && isOpen(known)) throw new ExchangeRefusal(-4116, 'ClientOrderId is duplicated.')
   if (isReduceOnly && closableOf(account, request) === 0n)
@@ -114,7 +114,7 @@ const checkMargin = (
 export const marginModeOf = ({ marginModes, marginMode }: Account, base: string): 'isolated' | 'cross' =>
   marginModes.get(base) ?? marginMode
 
-/** As at the real venues: not while there is a position or an open order. */
+/** Sets the margin mode. As at the real venues, it cannot change while there is a position or an open order. */
 export const setMarginMode = (
   { account, areMarginsStuck }: ExchangeState,
   base: string,
@@ -175,7 +175,7 @@ const match = (world: ExchangeState, order: VenueOrder, twist: OrderTwist | null
   else order.status = 'EXPIRED'
 }
 
-/** In one to three trades, each a step worse, as far as the limit allows. */
+/** Fills in one to three trades, each a step worse, as far as the limit allows. */
 const fill = (world: ExchangeState, order: VenueOrder, quantity: bigint, hiddenQueries: number): void => {
   const step = quantityStepOf(world.specs, order.base)
   const pieces = BigInt(1 + (order.orderId % 3))
@@ -232,7 +232,7 @@ const trade = (
   order.trades.push(reported)
 }
 
-/** Takers pay five hundredths of a percent. */
+/** Taker fee: five hundredths of a percent. */
 const FEE_BASIS_POINTS = 5n
 const FIRST_ORDER_ID = 8_389_765_000_000
 const FIRST_FORCED_ID = 9_000_000_000_000

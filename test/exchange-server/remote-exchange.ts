@@ -12,7 +12,7 @@ export interface RemoteExchange extends ExchangeControl, ExchangeAccess {
 
 export interface RemoteExchangeOptions {
   readonly perpetuals?: readonly string[]
-  /** As fast as the machine's clock, unless reported. */
+  /** Pace of the venue's clock. Default: real time. */
   readonly pace?: Pace
 }
 

@@ -51,7 +51,7 @@ export interface Wire {
   readonly respond: (world: ExchangeState, request: ExchangeRequest, fault: Fault | null) => ExchangeResponse
   /** A refusal in the venue's own form. */
   readonly errorBody: (code: string, message: string) => unknown
-  /** The code of an error that nobody can explain. */
+  /** The venue's code for an unexplained error. */
   readonly unknownCode: string
 }
 

@@ -3,11 +3,11 @@ import { exchangeNow, type ExchangeState } from './exchange-state.ts'
 
 export interface SignedRequest {
   readonly apiKey: string
-  /** Query and body as they came, one after the other. */
+  /** Query and body as received, one after the other. */
   readonly text: string
 }
 
-/** What was request for, if it is the customer who asks, and asks now. */
+/** Parameters of a request with a valid key, signature and time. */
 export const readSigned = (world: ExchangeState, { apiKey, text }: SignedRequest): URLSearchParams => {
   if (apiKey !== world.account.apiKey)
     throw new ExchangeRefusal(-2015, 'Invalid API-key, IP, or permissions for action.', 401)
@@ -36,7 +36,7 @@ const checkTime = (nowMs: number, query: URLSearchParams): void => {
     throw new ExchangeRefusal(-1021, 'Timestamp for this request is outside of the recvWindow.')
 }
 
-/** A "no" of the venue, with its own code. */
+/** A refusal of the venue, with its own code. */
 export class ExchangeRefusal extends Error {
   override readonly name = 'ExchangeRefusal'
   readonly code: number

@@ -14,8 +14,8 @@ import {
   type LiveEngine,
 } from '../simulation/live-engine.fixture.ts'
 
-// The engine with default settings, the real adapter, and an exchange that takes a second order under the same client
-// order id as soon as the first has ended, as Binance does. Requests are real, time moves by hand.
+// The engine with default settings, the real adapter, and an exchange that accepts a second order under the same client
+// order id as soon as the first has ended, as Binance does. Requests are real. The test moves the time.
 
 const ORDER = /POST .*\/v1\/order$/
 const LEVERAGE = /\/leverage$/
@@ -42,7 +42,7 @@ afterEach(async () => {
   if (live.errors.length > 0) throw new Error(live.errors.join('\n'))
 })
 
-/** Moves time on, and waits in each step for what the exchange is answering. */
+/** Advances the time, and waits in each step for the running requests. */
 const pass = async (ms: number): Promise<void> => {
   for (let step = 0; step < ms; step += STEP_MS) {
     await fixture.timer.advance(STEP_MS)
@@ -64,7 +64,7 @@ const until = async (isSo: () => boolean): Promise<void> => {
   expect(isSo()).toBe(true)
 }
 
-/** What the exchange placed under one name, in all. */
+/** Client order ids that the exchange placed more than once. */
 const placedTwice = (): readonly string[] => {
   const ids = fixture.orders().map(({ clientOrderId }) => clientOrderId)
   return ids.filter((id, index) => ids.indexOf(id) !== index)
@@ -73,7 +73,7 @@ const netOf = (base: string): bigint => fixture.venue.world.account.holdings.get
 const held = () => openPositionsOf(live.engine.state.trading)
 const eventsOf = async (type: string) => (await allRecords(log)).filter((record) => record.type === type)
 
-/** All but the stop that rests at the venue. */
+/** Open orders without the stop that rests at the venue. */
 const underWay = () => [...live.engine.state.trading.orders.open.values()].filter((order) => !isAtRest(order))
 
 const expectOneOrder = (): void => {
@@ -86,7 +86,7 @@ const expectOneOrder = (): void => {
 describe('an order at a venue that takes a client order id twice', () => {
   it('is sent once although every request before it is slow, and its timestamps are refused', async () => {
     const { faults } = fixture.venue
-    // Nine and a half seconds each, as far as the next one: the order itself would leave after 47 s.
+    // Nine and a half seconds for each request up to the next one: the order itself would leave after 47 s.
     faults.add(LEVERAGE, { kind: 'slow', waitMs: 9500 }, 1)
     faults.add(TIME, { kind: 'done_then_slow', waitMs: 9500 }, 1)
     faults.add(LEVERAGE, { kind: 'done_then_slow', waitMs: 9500 }, 1)
@@ -94,7 +94,7 @@ describe('an order at a venue that takes a client order id twice', () => {
     faults.add(TIME, { kind: 'done_then_slow', waitMs: 9500 }, 1)
     await live.submitIntent()
     await pass(11_000)
-    // Nothing of it left, and that is known.
+    // The order was never sent, and the engine knows that.
     expect(underWay()).toEqual([])
     await pass(80_000)
     expect(fixture.orders()).toEqual([])
@@ -168,7 +168,7 @@ describe('a stop during a ban of 150 s', () => {
     await pass(10_000)
     expect(held()).toEqual([])
     expect(netOf('BTC')).toBe(0n)
-    // The attempt that was turned away, and the one that was filled.
+    // The refused attempt and the filled one.
     expect(await eventsOf('execution.order_submitted.v1')).toHaveLength(3)
   })
 })

@@ -1,13 +1,13 @@
 import type { ServerSocket } from './web-socket.ts'
 import { priceAt, exchangeNow, type ExchangeState } from './exchange-state.ts'
 
-/** Who listens to what. */
+/** Subscriptions of the sockets. */
 export interface Streams {
   receive(socket: ServerSocket, text: string): void
   leave(socket: ServerSocket): void
-  /** Tells every listener the prices of now. */
+  /** Sends the current prices to every subscriber. */
   tick(): void
-  /** Names of streams that somebody listens to. */
+  /** Names of the streams with subscribers. */
   names(): readonly string[]
   count(): number
   destroyAll(): void

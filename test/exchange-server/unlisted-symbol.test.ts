@@ -91,7 +91,7 @@ describe('an order in a symbol that the venue does not list any more', () => {
     await pass(5000)
     expect(stops()).toMatchObject([{ status: 'unknown', needsOperator: true }])
     expect(await alerts()).toEqual(['order_unknown'])
-    // Said once, however often it is asked for.
+    // Reported once, however often the order is looked up.
     await pass(30_000)
     expect(await alerts()).toEqual(['order_unknown'])
 

@@ -23,7 +23,7 @@ import { cleanUp, newHome, startService, svc, type RunningService } from '../int
 /** `npm run fuzz -- --count 100000 --seed 7`; a smaller run is part of the tests. */
 const COUNT = Number(process.env['SVC_FUZZ_COUNT'] ?? volume({ normal: 300, full: 1500 }))
 const SEED = Number(process.env['SVC_FUZZ_SEED'] ?? runSeed())
-/** On an idle machine; tests share theirs. */
+/** Time limit on an idle machine. Tests share theirs, so their limit is longer. */
 const ANSWER_MS_MAX = process.env['SVC_FUZZ_COUNT'] === undefined ? 20_000 : 2000
 
 const AT_ONCE = 8
@@ -65,7 +65,7 @@ const sourcesOf = async (): Promise<readonly Source[]> => {
   const document = (await call('GET', '/openapi.json')) as unknown as OpenApiDocument
   const lucky = await namesThatExist()
   const endpoints = endpointsOf(document)
-  // These decide who may come in, what is connected to, and where orders go: they stay as they are.
+  // Settings that decide about access, connections and the target of orders stay as they are.
   const fixed = new Set(['api', 'stream', 'store', 'dashboard', 'market', 'execution', 'producers'])
   const sections = Object.entries(document.components.schemas['Configuration']?.properties ?? {})
   const changes = {
@@ -88,7 +88,7 @@ const sourcesOf = async (): Promise<readonly Source[]> => {
   ]
 }
 
-/** What is removed early can be reached by nobody. */
+/** Deleting endpoints come last, because a removed item cannot be reached by later requests. */
 const destroyersLast = (one: Endpoint, other: Endpoint): number =>
   Number(one.method === 'DELETE') - Number(other.method === 'DELETE')
 
@@ -114,7 +114,7 @@ interface ListedTool {
   readonly inputSchema: Schema
 }
 
-/** Every tool, with arguments made of its own schema. */
+/** Every tool, with arguments generated from its own schema. */
 const toolSources = async (lucky: readonly string[]): Promise<readonly Source[]> => {
   const message = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
   const { result } = (await call('POST', '/api/v1/mcp', message)) as {
@@ -143,7 +143,7 @@ const manyValues = (): readonly WireRequest[] =>
     post('/api/v1/config', `{"weights":${values}}`),
   ])
 
-/** Nothing out there is called: these addresses exist nowhere. */
+/** Replaces addresses by ones that do not exist, so that no outside host is called. */
 const harmless = (body: string | undefined): string | undefined =>
   body?.replaceAll(/(https?|wss?):\/\/[^"/?#\\]+/g, 'https://fuzz.invalid')
 
@@ -167,7 +167,7 @@ const send = async (source: string, request: WireRequest): Promise<Answered> => 
   return { source, request, status: response.status, ms, text }
 }
 
-/** Bytes that are no request. */
+/** Sends bytes that are no valid request. */
 const sendBytes = async (bytes: string): Promise<string> => {
   const socket = connect(Number(new URL(root).port), '127.0.0.1')
   socket.on('error', () => undefined)
@@ -187,11 +187,11 @@ const BYTES = fc
   )
   .map(([start, bytes]) => start + Buffer.from(bytes).toString('latin1'))
 
-/** Documented refusals of a service that is busy; anything else from 500 on is a bug. */
+/** False for documented refusals of a busy service. Any other status from 500 on is a bug. */
 const isBug = ({ status, text }: Answered): boolean =>
   status >= 500 && !(status === 503 && /"code":"(store\.busy|stream\.too_many_clients)"/.test(text))
 
-/** A caller that waits for the end of a backtest says for how long. */
+/** Time for which a caller asks to wait for the end of a backtest. */
 const askedToWaitMs = ({ body }: WireRequest): number =>
   1000 * Number(/"wait_seconds":(\d{1,2})\b/.exec(body ?? '')?.[1] ?? 0)
 
@@ -241,7 +241,7 @@ describe('a service under generated requests', () => {
           `load ${loadavg()[0]?.toFixed(1)}; ${counts.join(', ')}\n`,
       )
       expect(slow.slice(0, 3)).toEqual([])
-      // Most of them came in: a run that is turned away at the token proves nothing of what lies behind it.
+      // Most requests were authorized: a run that is refused at the token tests nothing behind it.
       expect((statuses.get(401) ?? 0) / sent).toBeLessThan(0.1)
       expect(sent).toBeGreaterThanOrEqual(COUNT)
     },

@@ -1,6 +1,6 @@
 import type { Answer, RunningService, Variables } from './service.ts'
 
-/** What clients do again and again. Each act fails here if it is not accepted. */
+/** Frequent actions of clients. Each one fails the test if it is not accepted. */
 
 export interface EventItem {
   readonly seq: number
@@ -12,7 +12,7 @@ export interface EventItem {
   readonly payload: Readonly<Record<string, unknown>>
 }
 
-/** Registers a contributor and gives its id. */
+/** Registers a contributor and returns its id. */
 export const register = async (
   service: RunningService,
   nodeId: string,
@@ -32,7 +32,7 @@ export const registerProducer = async (
   accepted(await service.call('POST', '/producers/register', { body }))
 }
 
-/** An opinion of a registered contributor. Gives the signal's id. */
+/** Submits an opinion of a registered contributor. Returns the signal's id. */
 export const submit = async (
   service: RunningService,
   nodeId: string,
@@ -46,7 +46,7 @@ export const submit = async (
   return stored.event_id
 }
 
-/** A signal of a producer, as agents send them. Gives the signal's id. */
+/** Emits a signal of a producer, as agents do. Returns the signal's id. */
 export const emit = async (
   service: RunningService,
   producerId: string,
@@ -71,7 +71,7 @@ export const tool = async (service: RunningService, name: string, args: object):
     body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } },
   })
 
-/** The error of a tool, or the code of the error that JSON-RPC has for it; undefined for a result. */
+/** The error of a tool, or the JSON-RPC error code. Undefined for a result. */
 export const errorOf = ({ body }: Answer): unknown => {
   const { result, error } = body as {
     result?: { structuredContent: { error?: string } }
@@ -80,7 +80,7 @@ export const errorOf = ({ body }: Answer): unknown => {
   return result?.structuredContent.error ?? error?.code
 }
 
-/** The newest events whose type begins so, newest first. */
+/** The newest events whose type has this prefix, newest first. */
 export const eventsOf = async (service: RunningService, type: string): Promise<readonly EventItem[]> => {
   const page: { items: readonly EventItem[] } = accepted(
     await service.call('GET', `/events?type=${type}&limit=500`),

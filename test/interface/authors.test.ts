@@ -179,7 +179,7 @@ onDefaultStore('a contributor with a public key', (store) => {
     const own = { ...person, public_key: KEY.publicKey }
     const again = await service.call('POST', '/contributors/register', { body: own })
     expect(again.status).toBe(200)
-    // What was signed for the first registration is worth nothing for the second.
+    // A signature for the first registration is not valid for the second.
     expect((await submit(signed(fields({ dedupe_key: 'k9' })))).body).toMatchObject({
       code: 'contributor.signature_invalid',
     })
@@ -234,7 +234,7 @@ describe('svc signal', () => {
         node_id: string
         public_key: string
       }
-      // Every node that writes is registered without a key at first.
+      // Every node that writes is first registered without a key.
       await svc(home, ['contributors', 'register', '--node-id', 'x', '--name', 'x', '--role', 'x'])
       expect((await run('contributors', 'remove', '--node-id', node_id)).exitCode).toBe(0)
       const words = ['--node-id', node_id, '--name', 'me', '--role', 'operator']

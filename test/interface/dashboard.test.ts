@@ -29,7 +29,7 @@ describe('the dashboard', () => {
     const right = await login(TOKEN)
     expect(right.headers.get('set-cookie')).toMatch(/^svc_session=[^;]+;.*HttpOnly;.*SameSite=Strict/)
 
-    // What events say comes as JSON, never as a page: test/browser shows that it stays text there, too.
+    // Event payloads are served as JSON, never as a page. test/browser shows that they stay text there, too.
     const cookie = right.headers.get('set-cookie')?.split(';')[0] ?? ''
     const told = await fetch(`${url}/api/v1/events?limit=1`, { headers: { cookie } })
     expect([told.status, told.headers.get('content-type')]).toEqual([200, 'application/json'])

@@ -3,7 +3,7 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { Client } from 'pg'
 import type { Variables } from './service.ts'
 
-/** Does to a store by hand what the service never would. */
+/** Changes a store by hand in ways the service never would. */
 export const editStore = async (home: string, variables: Variables, sql: string): Promise<void> => {
   const url = variables['SVC_STORE__URL']
   if (url === undefined) {
@@ -18,7 +18,7 @@ export const editStore = async (home: string, variables: Variables, sql: string)
   await client.end()
 }
 
-/** What somebody with a database tool sees. */
+/** Reads a store as a database tool does. */
 export const readStore = async (
   home: string,
   variables: Variables,

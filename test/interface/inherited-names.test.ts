@@ -6,7 +6,7 @@ import { errorOf, eventsOf, register, registerProducer, tool } from './acts.ts'
 import { cleanUp, newHome, startService, untilNextMinute, type RunningService } from './service.ts'
 import { onDefaultStore } from './stores.ts'
 
-/** Look-ups in plain objects find these without anybody having put them there. */
+/** Names that look-ups in plain objects find although they were never added. */
 const INHERITED = ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf', 'isPrototypeOf']
 
 onDefaultStore('names that every object inherits', (store) => {

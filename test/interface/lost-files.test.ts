@@ -27,10 +27,10 @@ import {
 
 afterAll(cleanUp)
 
-/** No checkpoint comes by itself: the newest events are known to nobody else. */
+/** No automatic checkpoint: no other file records the newest events. */
 const QUIET = { SVC_STORE__CHECKPOINT_EVERY_SECONDS: '3600', SVC_MARKET__FEED: 'none' }
 
-/** What several tests begin with is made by the first of them. */
+/** Runs `make` for the first test that needs the result, and shares it with the others. */
 const once = <Made>(make: () => Promise<Made>): (() => Promise<Made>) => {
   let made: Promise<Made> | undefined
   return () => (made ??= make())
@@ -80,7 +80,7 @@ describe.each<[string, (file: string) => void]>([
   })
 })
 
-/** A home with more than one page of events, and beside it the database as it was before. */
+/** A home with more than one page of events, and a copy of its database from before. */
 const filledHome = once(async () => {
   const home = await newHome()
   await (await startService(home, QUIET)).stop()
@@ -111,7 +111,7 @@ describe.each<[string, (file: string, old: string) => void]>([
   })
 })
 
-/** As `cp` writes: into the same file. */
+/** Writes into the existing file, as `cp` does. */
 const overwrite = (file: string, bytes: Uint8Array): void => writeFileSync(file, bytes, { flag: 'r+' })
 
 const anotherDatabase = (bytes: number): Uint8Array => {
@@ -179,7 +179,7 @@ describe('a journal that is lost after kill -9', () => {
     const service = await startService(home, QUIET)
     expect(await killSwitchOf(service)).toMatchObject({ level: 3, reason: 'integrity_failed' })
     expect(service.output()).toMatch(/\d+ events are lost/)
-    // What is written on top does not cover the loss.
+    // New events after the loss do not hide it.
     for (let count = 0; count < 20; count += 1) await raise(service, 2 + (count % 2))
     expect((await service.call('GET', '/integrity?mode=fast')).body).toMatchObject({ reason: 'truncated' })
     await service.stop()

@@ -16,13 +16,13 @@ import {
 import { postgresMissing, sharedPostgres } from '../postgres/server.fixture.ts'
 import { onDefaultStore } from './stores.ts'
 
-/** A market that is quick enough to watch. */
+/** A market that is fast enough to watch. */
 const LIVELY = {
   SVC_MARKET__FEED: 'simulated',
   SVC_MARKET__SEED: '4',
   SVC_MARKET__TICK_SECONDS: '1',
   SVC_MARKET__BAR_SECONDS: '1',
-  // Of which a backtest only looks at the first 50.
+  // A backtest reads only the first 50 of these hours.
   SVC_MARKET__WARMUP_HOURS: '51',
   SVC_BRAIN__CYCLE_INTERVAL_SECONDS: '1',
 }
@@ -36,7 +36,7 @@ onDefaultStore('a market', (store) => {
     home = await newHome()
     service = await startService(home, variables)
   })
-  /** As many as one page holds. */
+  /** Number of events of a type, up to one page. */
   const countOf = async (type: string): Promise<number> => (await eventsOf(service, type)).length
   const newestSeqOf = async (type: string): Promise<number> => (await eventsOf(service, type))[0]?.seq ?? 0
 
@@ -63,7 +63,7 @@ onDefaultStore('a market', (store) => {
     for (const type of ['signal.ta', 'signal.tradfi', 'signal.onchain', 'signal.social']) {
       await expect.poll(() => countOf(type)).toBeGreaterThan(0)
     }
-    // From here on no cycle can lack what was said before.
+    // From this time on, no cycle can lack earlier signals.
     const from = new Date().toISOString()
     const newestOpen = async () => String((await eventsOf(service, 'market.bar'))[0]?.payload['open_ts'])
     await expect.poll(async () => Date.parse(await newestOpen()) - Date.parse(from)).toBeGreaterThan(2000)
@@ -73,7 +73,7 @@ onDefaultStore('a market', (store) => {
     const document = JSON.parse(stdout) as { readonly bars: number; readonly held_back: object }
     expect(document).toMatchObject({ market: 'log', bar_seconds: 1, strategy: 'brain' })
     expect(document.bars).toBeGreaterThan(0)
-    // Cycles were run, and heard what the producers had said.
+    // Cycles were run, and used the signals of the producers.
     expect(Object.keys(document.held_back).length).toBeGreaterThan(0)
     expect(document.held_back).not.toHaveProperty('coverage')
   })
@@ -105,7 +105,7 @@ onDefaultStore('a market', (store) => {
   })
 })
 
-// All stores at once: a schedule has no shorter step than a minute.
+// Tested on all stores at the same time, because the shortest step of a schedule is a minute.
 describe('polling', () => {
   afterAll(cleanUp)
 

@@ -24,7 +24,7 @@ const say = async (
   }
 }
 
-/** In a bull market, so many say the same of it that an intent follows. */
+/** Submits so many agreeing signals, in a bull market, that an intent follows. */
 export const agreementOn = async (service: RunningService, symbol: string, nodeId = 'ann'): Promise<void> => {
   await register(service, nodeId)
   await submit(service, nodeId, { symbol, direction: 'bullish', conviction: 10, rationale: 'all of it' })

@@ -10,7 +10,7 @@ const DAY_BARS = 96
 const BARS = 5 * DAY_BARS
 const END_TS = new Date(BEGIN_MS + BARS * BAR_MS).toISOString()
 
-/** Five days that rise, fall and rise again. Each bar opens at the close of the one before. */
+/** Five days that rise, fall and rise again. Each bar opens at the close of the previous one. */
 const csv = (): string => {
   let close = 40_000
   const rows = Array.from({ length: BARS }, (_, index) => {
@@ -40,7 +40,7 @@ const REPLAY: Variables = {
   SVC_BRAIN__MIN_DOMAINS: '1',
   SVC_BRAIN__REGIME_SYMBOL: 'BTC',
   SVC_UNIVERSE__SYMBOLS: '["BTC"]',
-  // Losses do not end it early.
+  // Losses do not stop the trading early.
   SVC_KILL_SWITCH__L1_DAILY_LOSS_PCT: '1',
   SVC_KILL_SWITCH__L2_LOSS_STREAK: '0',
   SVC_RISK__DAILY_LOSS_LIMIT_PCT: '0',
@@ -61,7 +61,7 @@ const homeWithBars = async (): Promise<string> => {
   return home
 }
 
-/** Of the recorded events, as the report of a backtest shows them. */
+/** Trades of the recorded events, in the form of a backtest report. */
 const tradesOf = async (service: RunningService): Promise<readonly Trade[]> => {
   const opened = new Map(
     (await eventsOf(service, 'execution.position_opened')).map(({ ts, payload }) => [
@@ -84,7 +84,7 @@ const tradesOf = async (service: RunningService): Promise<readonly Trade[]> => {
     .toReversed()
 }
 
-/** The service decides on the last bar, too; a backtest has no next open there. */
+/** Trades before the last bar. The service also decides on the last bar; a backtest has no next open there. */
 const beforeTheEnd = (trades: readonly Trade[]): readonly Trade[] =>
   trades.filter(({ closed_at }) => closed_at < END_TS)
 

@@ -31,7 +31,7 @@ export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** Null where the body is no JSON. */
+  /** Null if the body is no JSON. */
   readonly body: never
 }
 
@@ -40,13 +40,16 @@ export interface RunningService {
   readonly home: string
   /** Everything the service wrote to standard output and standard error. */
   output(): string
-  /** Sends the token unless headers replace it. `path` is below the prefix, or below the root if it begins with `//`. */
+  /**
+   * Sends a request with the token, unless headers replace it. `path` is below the prefix, or below the root if it
+   * begins with `//`.
+   */
   call(
     method: string,
     path: string,
     request?: { readonly body?: unknown; readonly headers?: Variables },
   ): Promise<Answer>
-  /** Stops like SIGTERM by default; resolves with the exit code. */
+  /** Stops the service like SIGTERM by default. Resolves with the exit code. */
   stop(signal?: 'SIGTERM' | 'SIGINT'): Promise<number | null>
 }
 
@@ -54,7 +57,7 @@ export interface RunningService {
 export interface ServiceProcess extends Omit<RunningService, 'stop'> {
   /** Sends the signal and returns at once. */
   signal(signal: NodeJS.Signals): void
-  /** Sends the signal, SIGTERM by default; resolves with the exit code. */
+  /** Sends the signal, SIGTERM by default. Resolves with the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
@@ -65,14 +68,14 @@ export const newHome = async (): Promise<string> => {
   return home
 }
 
-/** A new folder with everything that is in this one, whose service does not run. Quicker than a service that does it all again. */
+/** A new folder with a copy of this one, whose service must not run. Faster than repeating the steps that filled it. */
 export const copyOf = async (home: string): Promise<string> => {
   const copy = await newHome()
   await cp(home, copy, { recursive: true, preserveTimestamps: true })
   return copy
 }
 
-/** The environment of a newcomer: the variables of the test and none of the product's from outside. */
+/** The environment of a new user: the variables of the test, and none of the product's from outside. */
 const cleanEnvironment = (variables: Variables): Variables => {
   const inherited = Object.entries(process.env).filter(([name]) => !name.toUpperCase().startsWith('SVC_'))
   return { ...(Object.fromEntries(inherited) as Variables), NO_COLOR: '1', ...variables }
@@ -80,11 +83,11 @@ const cleanEnvironment = (variables: Variables): Variables => {
 
 export interface StartOptions {
   readonly words?: readonly string[]
-  /** Difference of the clock of the service to the clock of the machine. */
+  /** Difference between the clock of the service and the clock of the machine. */
   readonly clockOffsetMs?: number
 }
 
-/** Offset of a clock that reaches the next full minute after these seconds, for what runs every minute. */
+/** Clock offset with which the next full minute is this many seconds away, for jobs that run every minute. */
 export const untilNextMinute = (seconds: number): number =>
   MINUTE_MS - seconds * 1000 - (Date.now() % MINUTE_MS)
 
@@ -98,7 +101,7 @@ export interface ProcessOptions {
 
 /** The environment of a service that listens on a free port. */
 const serviceEnvironment = (words: readonly string[], variables: Variables): Variables => {
-  // `up` makes a token itself.
+  // `up` creates a token itself.
   const token: Variables = words[0] === 'up' ? {} : { SVC_API__AUTH_TOKEN: TOKEN }
   return cleanEnvironment({ SVC_API__PORT: '0', SVC_DASHBOARD__PORT: '0', ...token, ...variables })
 }
@@ -189,9 +192,9 @@ const callerOf =
   async (method, path, request = {}) =>
     finished(baseUrl, path, await callService(baseUrl, method, path, request))
 
-/** Where its dashboard is; null if there is none. */
+/** URL of the dashboard; null if there is none. */
 export const dashboardUrlOf = async (service: Pick<RunningService, 'output'>): Promise<string | null> => {
-  // All of the start is printed before this word, but perhaps in pieces.
+  // All lines of the start are printed before this word, but perhaps in pieces.
   while (!service.output().includes('Stop ')) await sleep(20)
   return /^Dashboard\s+(http\S+)$/m.exec(service.output())?.[1] ?? null
 }
@@ -249,7 +252,7 @@ export const svcProcess = (
   return { exitCode: ended.status, stdout: ended.stdout, stderr: ended.stderr }
 }
 
-/** For `afterAll`: stops what still runs and removes every home of this file. */
+/** Stops running services and removes every home of this file. Call it in `afterAll`. */
 export const cleanUp = async (): Promise<void> => {
   for (const child of running) child.kill('SIGKILL')
   running.clear()
@@ -337,7 +340,7 @@ const textCollector = (): TextCollector => {
   }
 }
 
-/** A verification that takes longer than a second is a job: its report is waited for, as any client would. */
+/** Waits for the report of a verification that takes longer than a second and therefore is a job, as a client would. */
 const finished = async (baseUrl: string, path: string, answer: Answer): Promise<Answer> => {
   const { job } = (answer.body ?? {}) as { readonly job?: { readonly id: string } }
   if (answer.status !== 202 || !path.startsWith('/integrity') || job === undefined) return answer
@@ -384,7 +387,7 @@ const jsonOf = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
-    // Plain text and HTML are answers, too.
+    // Plain text and HTML are valid answers, too.
     return null
   }
 }

@@ -125,7 +125,7 @@ onDefaultStore('the event stream', (store) => {
     const rationale = 'x'.repeat(20_000)
     const own = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`m${index}`, 'y'.repeat(1000)]))
     const written: string[] = []
-    // What waits on the way fits into buffers of the system first, so it takes some megabytes.
+    // Buffers of the system hold the first unread data, so it takes several megabytes.
     while ((await clients()) === '2') {
       written.push(await submit(service, 'n1', { rationale, ...own }))
       await heard(reading, written.length)

@@ -42,7 +42,7 @@ describe.skipIf(postgresMissing !== null)('while the database is away', () => {
     await server.restart()
     expect(await until(async () => (await raise()).status === 200)).toBeLessThan(BACK_WITHIN)
     expect((await service.call('GET', '/events')).status).toBe(200)
-    // Its lease is confirmed again: nobody else took it.
+    // Its lease is confirmed again, because no other process took it.
     await until(() => leads(service))
     await service.stop()
   })

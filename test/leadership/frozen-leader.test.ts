@@ -8,13 +8,13 @@ import { newHome, startProcess, svc, type RunningService, type Variables } from 
 import { onEveryStore } from '../interface/stores.ts'
 import { asksWithin, eventsAfter, leads, repeatedIn, until } from './leading.fixture.ts'
 
-/** Five seconds, and what it takes to notice on top. */
+/** Five seconds, plus the time to notice it. */
 const REPLACED_WITHIN = asksWithin(6500)
 
-/** Where no venue is concerned the lease may be short. */
+/** A short lease, for tests without a venue. */
 const SHORT_LEASE_SECONDS = volume({ normal: 2, full: 5 })
 const SOON_REPLACED_WITHIN = asksWithin(SHORT_LEASE_SECONDS * 1000 + 1500)
-/** For how long a leader is frozen at least, and how long it is watched after that. */
+/** Minimum time for which a leader is frozen, and time for which it is watched afterwards. */
 const FROZEN_MS = volume({ normal: 3000, full: 30_000 })
 const WATCHED_MS = volume({ normal: 1500, full: 5000 })
 
@@ -59,10 +59,10 @@ onEveryStore('a leader that is frozen', (store) => {
     const first = await startProcess(home, variables, { words: ['serve', '--no-dashboard'] })
     const second = await startProcess(home, variables, { words: ['serve', '--no-dashboard'] })
     try {
-      // The start of the second may have kept the first from confirming its lease in time.
+      // The start of the second process may have kept the first from confirming its lease in time.
       await until(() => leads(first))
       expect(await leads(second)).toBe(false)
-      /** Held back by nothing but prices, which come with the order. */
+      /** True if only missing prices hold orders back. Prices come with the order. */
       const awaitsPrices = async (service: RunningService): Promise<boolean> => {
         const live: { held_back_by: readonly string[] } = (await service.call('GET', '/live')).body
         return live.held_back_by.join() === 'price_old'
@@ -84,7 +84,7 @@ onEveryStore('a leader that is frozen', (store) => {
       const frozenMs = performance.now()
 
       expect(await until(() => leads(second))).toBeLessThan(REPLACED_WITHIN)
-      // The new one does not find the order at the venue, and sends it.
+      // The new leader does not find the order at the venue, and sends it.
       await until(async () => (await positionsOf(second)).length === 1)
       expect(account.attempts).toHaveLength(1)
       const held = account.holdings.get('ETH')?.quantity
@@ -102,7 +102,7 @@ onEveryStore('a leader that is frozen', (store) => {
         venue.requests.slice(requestsBefore).filter((request) => request.includes('newClientOrderId=')),
       ).toEqual([])
 
-      // It still serves clients, and what they report leads to an order of the new leader.
+      // The former leader still serves clients. Their signals lead to an order of the new leader.
       venue.world.prices.set('ETH', 9_300_000_000n)
       for (const price of [93, 92.9])
         await emit(first, 'ticker', 'signal.price_ws.v1', { symbol: 'ETH', price })
@@ -157,7 +157,7 @@ onEveryStore('a leader that is frozen', (store) => {
     const all = await eventsAfter(second, 0)
     expect(all.filter(({ type }) => type === 'system.leader.v1')).toHaveLength(2)
     expect(repeatedIn(all)).toEqual([])
-    // A clean end hands over at once: to the one that was frozen.
+    // A clean stop hands leadership over at once, here to the process that was frozen.
     const stopped = second.stop('SIGINT')
     expect(await until(() => leads(first))).toBeLessThan(asksWithin(5000))
     await stopped

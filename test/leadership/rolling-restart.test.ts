@@ -9,10 +9,10 @@ import { readinessOf, until } from './leading.fixture.ts'
 
 const WORDS = { words: ['serve', '--no-dashboard'] }
 const CLIENTS = 8
-/** What takes longer has failed. */
+/** Time limit of a request. A longer request counts as failed. */
 const ANSWER_MS = 60_000
 
-// Processes that take over from each other are what PostgreSQL is chosen for.
+// PostgreSQL is the store for processes that take over from each other.
 const onStores = isFull ? onEveryStore : onPostgres
 
 onStores('a rolling restart of three processes behind a proxy', (store) => {
@@ -54,11 +54,11 @@ const openStream = async ({ baseUrl }: ServiceProcess): Promise<{ readonly text:
   return { text: response.text() }
 }
 
-/** Sends requests to the processes that are ready, over connections that it keeps, as load balancers do. */
+/** Sends requests to the processes that are ready over persistent connections, as load balancers do. */
 const startProxy = async () => {
   const backends = new Map<ServiceProcess, { isReady: boolean; readonly agent: Agent }>()
   let turn = 0
-  /** One that is slow to answer is not one that is away: only an answer, or none to come, says so. */
+  /** Only an answer or a failed connection changes the state of a process. A slow process is not a missing one. */
   const check = async (service: ServiceProcess, backend: { isReady: boolean }): Promise<void> => {
     while (backends.has(service)) {
       backend.isReady = await fetch(new URL('/ready', service.baseUrl)).then(
@@ -80,12 +80,12 @@ const startProxy = async () => {
       { method: method ?? 'GET', headers, agent: backend.agent },
       (response) => {
         outgoing.writeHead(response.statusCode ?? 502, response.headers)
-        // A response that breaks off is a failed request, not one that never ends.
+        // A response that breaks off is a failed request, not an endless one.
         response.on('error', () => outgoing.destroy())
         response.pipe(outgoing)
       },
     )
-    // Not tried again elsewhere: a request may not be lost in the first place.
+    // Not retried at another process, because no request may be lost in the first place.
     forwarded.on('error', (error) => outgoing.headersSent || outgoing.writeHead(502).end(error.message))
     incoming.pipe(forwarded)
   })
@@ -107,7 +107,7 @@ const startProxy = async () => {
   }
 }
 
-/** Clients that read and write without rest. */
+/** Clients that read and write continuously. */
 const startLoad = (url: string) => {
   let isOver = false
   let answered = 0

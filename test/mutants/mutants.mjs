@@ -1,5 +1,5 @@
 /**
- * The easy mistakes of this field, one line each, and the test that has to fail when one is made. `npm run mutants` makes
+ * Typical mistakes of this field, one line each, with the test that must fail when one is made. `npm run mutants` makes
  * each of them in a copy of the project.
  *
  * `from` occurs exactly once in the file. `test` is the file and a part of the name of the test.
@@ -740,7 +740,7 @@ export const MUTANTS = [
     ],
   },
   {
-    // Then mostly the changes of mind of who speaks often would be judged, and of those half are right by chance.
+    // Otherwise mostly changes of mind of a frequent author would be judged, of which half are right by chance.
     name: 'what is said again later is not judged again',
     file: 'src/core/reputation/open-call.ts',
     from: '>= HORIZON_MS[call.horizon] / PARTS_OF_HORIZON',
@@ -761,7 +761,7 @@ export const MUTANTS = [
     ],
   },
   {
-    // It would be forgotten eight times as fast as who says it once a day.
+    // Its record would be forgotten eight times as fast as that of an author with one call a day.
     name: 'who says the same all day forgets its record in a month',
     file: 'src/core/reputation/edge.ts',
     from: 'powerOfTwo(-distance / halfLife)',

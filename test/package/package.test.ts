@@ -37,7 +37,7 @@ const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) a
   readonly packages: Readonly<Record<string, LockedPackage>>
 }
 
-/** What `npm ci --omit=dev` installs on this machine, as paths from the root. */
+/** Packages that `npm ci --omit=dev` installs on this machine, as paths from the root. */
 const PRODUCTION = Object.entries(lock.packages)
   .filter(([path, { dev, devOptional, peer }]) => path !== '' && !dev && !devOptional && !peer)
   .map(([path]) => path)
@@ -47,11 +47,11 @@ let folder: string
 let files: readonly string[]
 let svc: string
 
-/** Packs as `npm pack` does and installs it like a user, with the packages that are here instead of downloads. */
+/** Packs as `npm pack` does and installs the result as a user does, with the local packages instead of downloads. */
 beforeAll(() => {
   if (!existsSync(join(ROOT, 'dist/cli.js'))) throw new Error('the service is not built: run npm run build')
   folder = mkdtempSync(join(tmpdir(), 'signal-engine-package-'))
-  // The build is there; it is not made again below the tests that use it. The bundled packages take npm half a minute.
+  // Uses the existing build, which other tests need meanwhile. With the bundled packages npm would take half a minute.
   const unpacked = join(folder, 'unpacked')
   for (const name of [...manifest.files, 'README.md', 'LICENSE'])
     cpSync(join(ROOT, name), join(unpacked, name), { recursive: true })
@@ -68,7 +68,7 @@ beforeAll(() => {
   files = archive.files.map(({ path }) => path)
   execFileSync('tar', ['-xzf', archive.filename], { cwd: folder })
   svc = join(folder, 'package', 'bin', 'svc.js')
-  // Packages inside of packages come along with the outer ones.
+  // Nested packages are copied with the outer ones.
   for (const path of PRODUCTION.filter((name) => name.lastIndexOf('node_modules/') === 0)) {
     const target = join(folder, 'package', path)
     mkdirSync(dirname(target), { recursive: true })
@@ -103,7 +103,7 @@ describe('the archive', () => {
   })
 
   it('holds no source and no test', () => {
-    // Declarations are for the strategies of users and for programs that use the client.
+    // Declarations are for users' strategies and for programs that use the client.
     expect(
       files.filter((path) =>
         /(?<!^dist\/(types|client)\/.*\.d)\.tsx?$|^(src|test|bench|tools)\/|\.(test|fixture|contract)\./.test(
@@ -200,7 +200,7 @@ describe('an installation without development packages', () => {
     expect(await closed).toEqual([0, null])
   })
 
-  /** Whoever writes to standard output sees where the call came from. */
+  /** Stack of the call that writes to standard output. */
   const stackOfOutput = (): string => {
     const preload = `data:text/javascript,process.stdout.write = () => { console.error(new Error('here').stack); process.exit() }`
     const { stderr } = spawnSync(process.execPath, ['--import', preload, svc, '--version'], {
@@ -238,7 +238,7 @@ describe('npm start', () => {
     const npm = spawn('npm', ['start'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'ignore'] })
     let output = ''
     npm.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
-    // Its output closes when the last process has ended that writes to it.
+    // The output closes when the last process that writes to it has ended.
     const closed = once(npm, 'close')
     let url = ''
     try {
@@ -266,7 +266,7 @@ describe('a checkout that is not built', () => {
   })
 })
 
-/** As `du` counts: whole blocks, and no links, which `recursive` follows from Node 22 on. */
+/** Size in whole blocks without links, as `du` counts it. `recursive` follows links from Node 22 on. */
 const bytesOnDisk = (path: string): number =>
   readdirSync(path, { withFileTypes: true }).reduce((sum, entry) => {
     const inside = join(path, entry.name)

@@ -1,7 +1,7 @@
 import { openPostgresLog } from '../../src/adapters/storage/postgres/postgres-log.ts'
 import { appendAgainstOthers } from './records.fixture.ts'
 
-/** A process of its own that appends batches and tells the ids that it was promised. */
+/** A process of its own that appends batches and prints the ids that were acknowledged. */
 const [url, name, batches] = process.argv.slice(2)
 if (url === undefined || name === undefined) throw new Error('needs the address of the log and a name')
 

@@ -16,7 +16,7 @@ describe.skipIf(postgresMissing !== null)(
     let queue: JobQueue
     const opened: JobQueue[] = []
 
-    /** As another process has it. */
+    /** Opens the queue as another process would. */
     const open = async (leaseSeconds: number): Promise<JobQueue> => {
       const other = await openPostgresJobQueue({
         url,
@@ -73,7 +73,7 @@ describe.skipIf(postgresMissing !== null)(
     it('is not changed by somebody who lost it', async () => {
       const id = await send()
       const slow = await taken(queue)
-      // As if its worker had stood still for an hour. The other process looks after such jobs every second.
+      // Ages the job as if its worker had stood still for an hour. The other process checks for such jobs every second.
       await asked("UPDATE svc_jobs.job SET started_on = now() - interval '1 hour' WHERE id = $1", id)
       const next = await taken(await open(3))
       expect(next.id).toBe(id)

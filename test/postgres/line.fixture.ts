@@ -6,15 +6,15 @@ import { join } from 'node:path'
 /** A wire between a log and its server that can fail at an exact moment. */
 export interface Line {
   readonly url: string
-  /** The next thing the client says is not heard by the server, and the connection is gone. */
+  /** Loses the client's next request: the server does not receive it, and the connection breaks. */
   loseNextRequest(): void
-  /** The same with the next thing that holds these words. */
+  /** Loses the next request with this text in the same way. */
   loseRequestWith(words: string): void
-  /** The server does what it is asked next, but its answer never arrives, and the connection is gone. */
+  /** Loses the next answer: the server carries out the request, its answer never arrives, and the connection breaks. */
   loseNextAnswer(): void
-  /** All connections are gone for the client, while the server believes that they still stand. */
+  /** Breaks all connections for the client, while the server considers them open. */
   abandon(): void
-  /** Nothing passes, and no new connection comes about, until `mend`. */
+  /** Blocks all traffic and new connections until `mend`. */
   cut(): void
   mend(): void
   close(): Promise<void>

@@ -11,7 +11,7 @@ import { everything } from './records.fixture.ts'
 import { postgresMissing, startPostgres, type PostgresServer } from './server.fixture.ts'
 
 const BATCH = 3
-/** How long an append whose answer was lost asks what became of it. */
+/** Time for which an append whose answer was lost queries its outcome. */
 const CLEAR_UP_TIMEOUT_MS = 10_000
 
 describe.skipIf(postgresMissing !== null)(`a lost connection (${postgresMissing ?? 'PostgreSQL'})`, () => {

@@ -2,7 +2,7 @@ import type { LogRecord } from '../../src/core/log/event.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import { recordsAfter, type Said } from '../records.fixture.ts'
 
-/** Appends behind whatever head the log has, again and again until nobody else was faster. */
+/** Appends after the current head, and retries until no other writer was faster. */
 export const appendAgainstOthers = async (
   log: EventLog,
   count: number,

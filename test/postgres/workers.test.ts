@@ -67,7 +67,7 @@ describe.skipIf(postgresMissing !== null)(
       return submitted.run.id
     }
     const statusOf = async (id: string): Promise<string | undefined> => (await runs.get(id))?.status
-    /** A strategy of the user, in the home of the service alone. */
+    /** Writes a strategy of the user into the home of the service only. */
     const writeOwn = async (onBar: string): Promise<void> => {
       await mkdir(join(home, 'strategies'), { recursive: true })
       const rest = `timeframes: ['1h'], parameters: z.object({}), warmUpBars: 1, create: () => ({ onBar: ${onBar} })`
@@ -80,7 +80,7 @@ describe.skipIf(postgresMissing !== null)(
       const id = await submit('sweep', SWEEP)
       const { child } = await startWorker(await newHome())
       await expect.poll(() => statusOf(id), LONG).toBe('running')
-      // In the middle: some of its runs are done, and one is under way.
+      // Stopped in the middle: some of the sweep's runs are done, and one is running.
       await expect
         .poll(async () => (await queue.list('trials', 100)).some(({ state }) => state === 'done'), LONG)
         .toBe(true)
@@ -88,7 +88,7 @@ describe.skipIf(postgresMissing !== null)(
         .poll(async () => (await queue.list('trials', 100)).some(({ state }) => state === 'running'), LONG)
         .toBe(true)
       const ended = (await queue.list('trials', 100)).find(({ state }) => state === 'done')
-      // Without what a sweep does not read: there may be thousands of them.
+      // Results omit members that a sweep does not read, because there may be thousands of runs.
       expect((await queue.get('trials', ended?.id ?? ''))?.output).toMatchObject({
         result: { days: expect.any(Number), closed_trades: [], chart: { equity: [] } },
       })
@@ -105,7 +105,7 @@ describe.skipIf(postgresMissing !== null)(
       const options = { workers: 1, startsAnew: true, heat: null, onProgress: () => undefined }
       expect(run?.result).toEqual(await alone.run(options))
       expect(run).toMatchObject({ verdict: expect.stringMatching(/parameter sets/) })
-      // What the sweep has come to is all that is kept of its runs.
+      // Only the result of the sweep is kept; its runs are removed.
       await expect.poll(() => queue.list('trials', 100), LONG).toEqual([])
     })
 
@@ -118,7 +118,7 @@ describe.skipIf(postgresMissing !== null)(
       await once(stopped.child, 'exit')
       expect((await trials()).filter(({ state }) => state === 'cancelled')).toEqual([])
       const open = (await trials()).find(({ state }) => state === 'queued')
-      // As it is where another run of the sweep fails.
+      // Cancels a run, as the failure of another run of the sweep would.
       if (open === undefined) throw new Error('nothing is left')
       await queue.cancel('trials', open.id)
       await startWorker(await newHome())
@@ -156,7 +156,7 @@ describe.skipIf(postgresMissing !== null)(
       const bare = await startWorker(await emptyHome())
       await expect.poll(() => bare.said.join('\n'), LONG).toContain('there are no bars of BTC')
       const other = await startWorker(await newHome())
-      // The second one is later than the first, and its turn comes all the same.
+      // The second job is later than the first, and is started all the same.
       await expect.poll(() => other.said.join('\n'), LONG).toContain('own code of this worker')
       await expect.poll(() => runs.get(withoutBars), LONG).toMatchObject({ status: 'done', attempts: 1 })
       expect(await runs.get(withoutCode)).toMatchObject({ status: 'queued', attempts: 0 })
@@ -228,7 +228,7 @@ describe.skipIf(postgresMissing !== null)(
         if (second.status !== 'accepted') throw new Error('it was not taken')
         await expect.poll(async () => (await service.get(second.run.id))?.status, LONG).toBe('running')
         expect(await service.cancel(second.run.id)).toBe('cancelled')
-        // The worker gives up what is not its own any more, and takes the next.
+        // The worker drops the job that it no longer holds, and takes the next one.
         const third = await service.submit('backtest', BACKTEST, BY)
         if (third.status !== 'accepted') throw new Error('it was not taken')
         await expect.poll(async () => (await service.get(third.run.id))?.status, LONG).toBe('done')

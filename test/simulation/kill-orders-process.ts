@@ -2,8 +2,8 @@ import { canonicalSymbol } from '../../src/core/shared/symbol.ts'
 import { timestampAt } from '../../src/core/shared/time.ts'
 import { priceFrom } from '../../src/core/shared/money.ts'
 /**
- * An engine that trades at a venue of another process, until it is killed: `kill-orders-process.ts <TradingTask>`. It
- * loads allRecords and then waits for a line that says go. What it does it says, one line in a line.
+ * An engine that trades at a venue in another process, until it is killed: `kill-orders-process.ts <TradingTask>`. It
+ * loads allRecords and then waits for a line that says go. It reports each action as one line.
  */
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
@@ -23,7 +23,7 @@ import { openLiveEngine, type LiveEngine } from './live-engine.fixture.ts'
 export interface TradingTask {
   readonly kind: 'trade' | 'end'
   readonly seed: number
-  /** Of the kill switch, first of all; null leaves it alone. */
+  /** Level of the kill switch to set first; null leaves it unchanged. */
   readonly level: KillSwitchLevel | null
   readonly logPath: string
   readonly venue: ExchangeAccess
@@ -31,7 +31,7 @@ export interface TradingTask {
   readonly symbols: readonly string[]
 }
 
-/** `level ?` before it is changed, `level 2` after that was stored. */
+/** `level ?` before a change, `level 2` after the change was stored. */
 export type Progress =
   | 'loaded'
   | 'open'
@@ -61,7 +61,7 @@ const report = (line: Progress): void => {
   process.stdout.write(`${line}\n`)
 }
 
-/** Reports when an order is sent, and when its result has come. */
+/** Reports when an order is sent, and when its result has arrived. */
 const reporting = (broker: Broker): Broker => ({
   ...broker,
   submit: async (order, deadline) => {
@@ -82,14 +82,14 @@ const openTrading = async (timer: Timer): Promise<LiveEngine> => {
     timer,
     baseUrl: venue.baseUrl,
     rateLimitMs: 0.01,
-    // In fast time: a busy machine needs some real seconds for a response.
+    // Simulated time runs fast: a busy machine needs some real seconds for a response.
     requestTimeoutMs: 60_000,
   })
   const execution = { lookups: { attempts: 3, seconds: 12 } }
   return openLiveEngine({ log, broker: reporting(broker), timer, symbols, execution })
 }
 
-/** Prices are the same in the same minute, for every process. */
+/** Prices of a minute, identical for every process. */
 const pricesAt = (minute: number): Readonly<Record<string, number>> =>
   Object.fromEntries(
     symbols.map((symbol, index) => [symbol, 94 + randomOf(minute * 31 + index * 7).below(1200) / 100]),
@@ -155,7 +155,7 @@ const trade = async (live: LiveEngine, timer: Timer): Promise<never> => {
   }
 }
 
-/** Until nothing is under way, and everything is sold. */
+/** Runs until no order is open and every position is closed. */
 const end = async (live: LiveEngine, timer: Timer): Promise<void> => {
   const { engine } = live
   const endMs = timer.now() + INTENT_MS
@@ -168,7 +168,7 @@ const end = async (live: LiveEngine, timer: Timer): Promise<void> => {
       trading: { book },
     } = engine.state
     if (orders.open.size === 0 && book.count === 0 && timer.now() > endMs) break
-    // Stops rest at the venue for as long as there is something to protect.
+    // Stops rest at the venue as long as there is a position to protect.
     if ([...orders.open.values()].every(isProtectiveStop)) await engine.execute(CLOSE_ALL)
     await sleep(50)
   }

@@ -26,7 +26,7 @@ export interface LiveEngineDependencies {
   readonly execution?: Partial<Configuration['execution']>
   readonly killSwitch?: Partial<Configuration['kill_switch']>
   readonly symbols?: readonly string[]
-  /** After so many steps (a call to the log or the venue, or its result) the process crashes. */
+  /** Number of steps after which the process crashes. A step is a call to the log or the venue, or its result. */
   readonly stepsToLive?: number
 }
 

@@ -26,20 +26,20 @@ import { runService, type RecordedRun, type ServiceRun } from './service-loop.fi
 const FROM_MS = Date.UTC(2026, 0, 5)
 const TO_MS = FROM_MS + DAY_MS / 2
 const BAR_SECONDS = 300
-/** Old results fade by time: seconds there show in the sixth digit of a size. */
+/** Old results fade with time, so seconds of delay change the sixth digit of a size. */
 const LATENCY = 1e-5
 const DEADLINE_MS = DEFAULT_CONFIGURATION.brain.cycle_deadline_seconds * 1000
 
 const settings: Configuration = {
   ...DEFAULT_CONFIGURATION,
-  // A simulated bar opens at the close of the one before, so that fills have the same price.
+  // A simulated bar opens at the close of the previous one, so that fills have the same price.
   market: {
     ...DEFAULT_CONFIGURATION.market,
     feed: 'simulated',
     seed: 2,
     tick_seconds: BAR_SECONDS,
     bar_seconds: BAR_SECONDS,
-    // As a backtest has them for bars of that length.
+    // The value that a backtest uses for bars of that length.
     max_mark_age_seconds: 2 * BAR_SECONDS,
   },
   settlement: { ...DEFAULT_CONFIGURATION.settlement, grace_seconds: BAR_SECONDS },
@@ -50,14 +50,14 @@ const settings: Configuration = {
     min_domains: 2,
     tiers: [53, 60, 75],
   },
-  // Losses do not end it early.
+  // Losses do not stop the trading early.
   kill_switch: { ...DEFAULT_CONFIGURATION.kill_switch, l1_daily_loss_pct: 1, l2_loss_streak: 0 },
   risk: { ...DEFAULT_CONFIGURATION.risk, daily_loss_limit_pct: 0 },
-  // Many short trades.
+  // Close stops and targets give many short trades.
   execution: { ...DEFAULT_CONFIGURATION.execution, stop_loss_pct: 0.012, take_profit_pct: 0.012 },
 }
 
-/** The simulated feed, whose bars arrive that much later. Only bars count, as in a backtest. */
+/** The simulated feed with delayed bars. Only bars are delivered, as in a backtest. */
 const barsAfter =
   (
     delayMsOf: (closeMs: number) => number,
@@ -90,7 +90,7 @@ const live = (
 ): Promise<RecordedRun> =>
   runService({ settings, fromMs: FROM_MS, toMs: TO_MS, openFeed: barsAfter(delayMsOf), ...changes })
 
-/** Signals that come from outside at any time, also while a cycle waits for its bar. */
+/** Submits signals from outside at any time, including while a cycle waits for its bar. */
 const sayBetweenBars = async (engine: Engine, timer: Timer): Promise<void> => {
   const { signal } = new AbortController()
   const talk = async (): Promise<void> => {
@@ -136,7 +136,7 @@ const replayed = async (
 const ofType = (events: readonly Stamped[], type: string): readonly Stamped[] =>
   events.filter((event) => event.type === type)
 
-/** Ids of events differ between two runs that decide alike; everything else must not. */
+/** Ids of events differ between two runs with equal decisions. Everything else must be equal. */
 const withoutIds = (payload: JsonObject): JsonObject =>
   JSON.parse(
     JSON.stringify(payload, (name, value: unknown) => (ID_MEMBERS.has(name) ? undefined : value)),
@@ -159,8 +159,8 @@ const cyclesIn = (events: readonly Stamped[]): readonly PayloadOf<'brain.cycle.v
   ofType(events, 'brain.cycle.v1').map(({ payload }) => payload as unknown as PayloadOf<'brain.cycle.v1'>)
 
 /**
- * A service does not decide at the time at which it starts, and a backtest not at the close of its last bar, which has no
- * next open: the decisions between are compared.
+ * Events between start and end: a service does not decide at the time of its start, and a backtest does not at the
+ * close of its last bar, which has no next open.
  */
 const between = (events: readonly Stamped[]): readonly Stamped[] => {
   const others = new Set(
@@ -193,7 +193,7 @@ const decisionsIn = (events: readonly Stamped[]) => {
   }
 }
 
-/** Whether two values are the same, but for numbers that differ by less than this part. */
+/** True if two values are equal, except for numbers that differ by less than this part. */
 const isNear = (one: unknown, other: unknown, part: number): boolean => {
   if (typeof one === 'number' && typeof other === 'number')
     return Math.abs(one - other) <= part * Math.max(1, Math.abs(one))
@@ -216,7 +216,7 @@ const differences = (
   for (const [index, one] of ones.entries()) {
     const other = others[index] ?? {}
     for (const name of Object.keys({ ...one, ...other })) {
-      // A digest of the numbers.
+      // The member is a digest of the numbers.
       if (isNear(one[name], other[name], part) || (part > 0 && name === 'commitment_hash')) continue
       found.push(`${index} ${name}: ${JSON.stringify(one[name])} and ${JSON.stringify(other[name])}`)
     }
@@ -277,7 +277,7 @@ describe('a service and a backtest on the same bars', { timeout: 600_000 }, () =
 describe('a producer of the user', { timeout: 600_000 }, () => {
   const NAME = 'swings'
   const toMs = FROM_MS + DAY_MS / 4
-  /** It looks at prices and at the time, and keeps what it saw before. */
+  /** A producer that reads prices and the time, and keeps earlier prices. */
   const CODE = `
     let before = new Map()
     export default {
@@ -326,13 +326,13 @@ describe('a producer of the user', { timeout: 600_000 }, () => {
       .filter(({ source, type }) => source === NAME && type === 'signal.social.v1')
       .map(({ ts, payload }) => ({ ts, ...withoutIds(payload) }))
 
-  /** The shared time stands still while its thread runs: nobody waits for time meanwhile. */
+  /** The shared time stands still while the producer's thread runs, because the feed does not wait for the timer then. */
   const liveWithCode = (delayMsOf: (closeMs: number) => number): Promise<RecordedRun> => {
     let engine: Engine | null = null
     const ranAtMs = (): number =>
       Date.parse(engine?.state.signals.producers.runs.get(NAME)?.lastRunAt ?? '1970-01-01')
     const openFeed = barsAfter(delayMsOf, async (closeMs) => {
-      // It also runs on its first bar.
+      // The producer also runs on its first bar.
       const isDue = closeMs % 600_000 === 0 || ranAtMs() === 0
       while (isDue && ranAtMs() < closeMs) await new Promise(setImmediate)
     })
@@ -367,7 +367,7 @@ describe('a producer of the user', { timeout: 600_000 }, () => {
 describe('a run through the log of a service', { timeout: 600_000 }, () => {
   it('makes the same convictions, bit for bit, also of signals that came while a cycle waited', async () => {
     const { events, log } = await live(() => 2300, { onOpened: sayBetweenBars, parties: 3 })
-    // Its first cycle is a bar after its start.
+    // The first cycle of the service is a bar after its start.
     const again = await replayed(new LogFeed(log, DEADLINE_MS), { fromMs: FROM_MS + BAR_SECONDS * 1000 })
     const [recorded, repeated] = [events, again].map((all) =>
       ofType(between(all), 'brain.conviction.v1').map(({ payload }) => payload),

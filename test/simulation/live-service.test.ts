@@ -39,7 +39,7 @@ afterEach(async () => {
 
 type Lookup = (host: string, ...rest: readonly unknown[]) => void
 
-/** A machine without a network: no host name is found, or lookups never return. */
+/** Simulates a machine without a network: host names are not found, or lookups never return. */
 const withoutNetwork = (kind: 'no such name' | 'silence'): void => {
   const original = dns.lookup as Lookup
   const lookup: Lookup = (host, ...rest) => {
@@ -102,7 +102,7 @@ const liveOf = async (running: RunningService): Promise<LiveView> => (await runn
 
 const checkOf = (live: LiveView, name: string) => live.checks?.items.find((item) => item.name === name)
 
-/** The venue was asked, and this came of it. */
+/** Waits for the result of the check at the venue. */
 const checkedLive = async (running: RunningService): Promise<LiveView> => {
   for (;;) {
     const live = await liveOf(running)
@@ -111,7 +111,7 @@ const checkedLive = async (running: RunningService): Promise<LiveView> => {
   }
 }
 
-/** Everything that leads to an order, on paper. */
+/** Emits everything that leads to an order on paper. */
 const wantToTrade = async (running: RunningService): Promise<readonly object[]> => {
   await bullMarket(running)
   await emit(running, 'ticker', 'signal.price_ws.v1', { symbol: 'ETH', price: 100 })
@@ -187,7 +187,7 @@ describe('a service that practises at a venue', () => {
         expect((await checkedLive(running)).held_back_by).toContain('not_confirmed')
         await until(async () => (await liveOf(running)).checks?.ok === true)
         expect(await commandLine(environment, 'live', 'enable', '--confirm', 'binanceusdm-sandbox')).toBe(0)
-        // Prices have to agree with those of the venue, which is asked every 30 s.
+        // Prices must agree with those of the venue, which is polled every 30 s.
         await registerProducer(running, 'ticker', 'technical')
         await until(async () => {
           await emit(running, 'ticker', 'signal.price_ws.v1', { symbol: 'ETH', price: 100 })
@@ -204,7 +204,7 @@ describe('a service that practises at a venue', () => {
         expect(venue.world.account.holdings.get('ETH')?.quantity).toBeGreaterThan(0n)
         expect(venue.requests.filter((request) => request.includes('/order?')).length).toBeGreaterThan(0)
 
-        // What is open is known again after a restart, and so is the level of the switch.
+        // Open positions and the level of the switch are known again after a restart.
         await running.call('POST', '/kill-switch', { body: { level: 1, reason: 'a test' } })
         await running.stop()
         running = await start(environment, false)
@@ -215,7 +215,7 @@ describe('a service that practises at a venue', () => {
         })
         expect((await running.call('GET', '/kill-switch')).body).toMatchObject({ level: 1 })
 
-        // Far below its stop, reported twice: a single outlier triggers nothing.
+        // A price far below the stop, reported twice: a single outlier triggers nothing.
         venue.world.prices.set('ETH', 9_300_000_000n)
         for (const price of [93, 92.9])
           await emit(running, 'ticker', 'signal.price_ws.v1', { symbol: 'ETH', price })
@@ -226,7 +226,7 @@ describe('a service that practises at a venue', () => {
         const ids = venue.world.account.orders.map(({ clientOrderId }) => clientOrderId)
         expect(new Set(ids).size).toBe(ids.length)
 
-        // Nothing is entered from level 2 on.
+        // Entries are blocked from level 2 on.
         await running.call('POST', '/kill-switch', { body: { level: 2, reason: 'a test' } })
         expect((await liveOf(running)).held_back_by).toContain('kill_switch')
       } finally {
@@ -245,7 +245,7 @@ const until = async (isSo: () => Promise<boolean>): Promise<void> => {
   while (!(await isSo())) await sleep(50)
 }
 
-/** `svc` beside the service, on the same log. */
+/** Runs `svc` beside the service, on the same log. */
 const commandLine = (
   changes: Readonly<Record<string, string>>,
   ...words: readonly string[]

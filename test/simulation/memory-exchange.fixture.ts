@@ -29,47 +29,47 @@ import {
 export type Treatment =
   | 'fill'
   | 'fill-in-parts'
-  /** Some of it at once; an immediate order is canceled for the rest, a market order rests. */
+  /** A part is filled at once. The rest of an immediate order is canceled, the rest of a market order rests. */
   | 'fill-some'
   | 'fill-nothing'
   | 'refuse'
-  /** It accepts the order, and the response is lost. */
+  /** The order is accepted, and the response is lost. */
   | 'fill-unclear'
   | 'fill-hang'
   | 'fill-throw'
   /** The order never arrives. */
   | 'lose'
   | 'lose-hang'
-  /** It accepts the order, and lists its trades a little later. */
+  /** The order is accepted, and its trades are listed a little later. */
   | 'trades-later'
 
 export interface MemoryExchange extends Broker {
-  /** Treatments of the next orders, in turn; afterwards all are filled. */
+  /** Treatments of the next orders, in turn. Afterwards all orders are filled. */
   treat(...treatments: readonly Treatment[]): void
-  /** Failures of the next lookups; afterwards all succeed. */
+  /** Failures of the next lookups. Afterwards all lookups succeed. */
   failLookups(...kinds: readonly ('unclear' | 'hang' | 'throw' | 'unsupported')[]): void
   setPrice(symbol: string, price: number): void
   /** Fills the rest of all open orders. */
   fillResting(): void
   /** A trade outside the engine. */
   tradeByHand(symbol: string, quantity: number): void
-  /** Charges funding for positions in the symbol; below zero: pays it. */
+  /** Charges funding for positions in the symbol. A negative amount is paid out. */
   takeFunding(symbol: string, usd: number): void
   readonly orders: ReadonlyMap<string, HeldOrder>
-  /** Client order ids in the order in which they arrived; refused ones too. */
+  /** Client order ids in the order of their arrival, including refused ones. */
   readonly arrivals: readonly string[]
   netOf(symbol: string): Quantity
-  /** Orders that it had already, sent again; it places those whose first one has ended a second time. */
+  /** Number of orders that were sent again. An order whose first one has ended is placed a second time. */
   duplicates(): number
 }
 
 export interface HeldOrder {
   readonly order: BrokerOrder
-  /** Of a stop, which rests until then; null for all others. */
+  /** Trigger price of a stop, which rests until then. Null for all other orders. */
   readonly triggerPrice: Price | null
   status: OrderReport['status']
   readonly fills: BrokerFill[]
-  /** How many more lookups come without its trades. */
+  /** Number of further lookups without its trades. */
   hiddenLookups: number
 }
 
@@ -92,7 +92,7 @@ export const createMemoryExchange = (now: () => number, { restingStops = false }
   let trades = 0
   let duplicates = 0
 
-  /** A reducing order trades no more than there is to reduce, and ends when nothing is left. */
+  /** A reducing order trades no more than the open position, and ends when that is closed. */
   const trade = (held: HeldOrder, wanted: Quantity): void => {
     const { order } = held
     const possible = order.reduceOnly ? reducible(order) : wanted
@@ -133,7 +133,7 @@ export const createMemoryExchange = (now: () => number, { restingStops = false }
     return held
   }
 
-  /** A stop whose price is reached sells what is left to sell. */
+  /** A stop whose price is reached sells the remaining position. */
   const trigger = (held: HeldOrder): void => {
     const { triggerPrice } = held
     const price = prices.get(held.order.symbol)
@@ -159,7 +159,7 @@ export const createMemoryExchange = (now: () => number, { restingStops = false }
       venueOrderId: `venue-${held.order.clientOrderId}`,
       status: held.status,
       filledQuantity: filledOf(held),
-      // Repeated, and newest first: the order is not guaranteed.
+      // Repeated and newest first: the order of fills is not guaranteed.
       fills: isHidden ? [] : [...held.fills, ...held.fills].toReversed(),
     }
   }
@@ -169,7 +169,7 @@ export const createMemoryExchange = (now: () => number, { restingStops = false }
     if (treatment === 'lose') return Promise.resolve({ status: 'unclear', reason: 'connection reset' })
     if (treatment === 'lose-hang') return new Promise(() => undefined)
     arrivals.push(order.clientOrderId)
-    // A venue may take a second order under the same id once the first has ended: it must never come to that.
+    // A venue may accept a second order under the same id once the first has ended. The engine must never send one.
     const known = orders.get(order.clientOrderId)
     if (known !== undefined) duplicates += 1
     if (known?.status === 'open' || known?.status === 'partial')

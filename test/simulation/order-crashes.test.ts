@@ -11,14 +11,17 @@ import { randomOf, type Random } from './random.fixture.ts'
 import { createMemoryExchange, type MemoryExchange, type Treatment } from './memory-exchange.fixture.ts'
 import { allRecords, openLiveEngine, prepareForLive, type LiveEngine } from './live-engine.fixture.ts'
 
-/** Each seed is another simulation; SVC_TEST_LIVES=200 for a long run. */
+/** Each seed is another simulation. Set SVC_TEST_LIVES=200 for a long run. */
 const SEEDS = Number(process.env['SVC_TEST_LIVES'] ?? volume({ normal: 1, full: 8 }))
-/** Another one with each commit. Even, where the first one is odd: the exchange holds protective stops. */
+/**
+ * A seed that changes with each commit. It is even, where the first one is odd, so that the exchange holds protective
+ * stops.
+ */
 const OTHER_SEED = seedAt(0) & ~1
 const ORDERS_PER_SEED = 250
 const SYMBOLS = ['BTC', 'ETH', 'SOL', 'SUI', 'HYPE', 'XRP', 'ADA', 'DOT', 'AVAX', 'LINK']
 const BEGIN_MS = Date.parse('2026-02-20T00:30:00.000Z')
-/** What waits for longer has expired. */
+/** Minutes after which a waiting intent has expired. */
 const INTENT_MINUTES = 5
 const CLOSE_ALL = { kind: 'close-all', by: { operator: 'op', surface: 'cli' } } as const
 
@@ -42,7 +45,7 @@ interface Simulation {
   readonly log: MemoryLog
   readonly prices: Map<string, number>
   orders: number
-  /** As last acknowledged; null while a change is in progress. */
+  /** Level as last acknowledged; null while a change is in progress. */
   level: KillSwitchLevel | null
 }
 
@@ -108,7 +111,7 @@ const setLevel = async (simulation: Simulation, live: LiveEngine, level: KillSwi
   simulation.level = live.engine.state.trading.killSwitch.level
 }
 
-/** A last process that runs until nothing is under way, and everything is sold. */
+/** Runs a last process until no order is open and every position is closed. */
 const ending = async (simulation: Simulation): Promise<LiveEngine> => {
   const { log, exchange, timer } = simulation
   const live = await openLiveEngine({ log, broker: exchange, timer, symbols: SYMBOLS })
@@ -118,7 +121,7 @@ const ending = async (simulation: Simulation): Promise<LiveEngine> => {
     exchange.fillResting()
     await timer.advance(60_000)
     await settle()
-    // As the schedule does.
+    // Ends expired intents, as the schedule does.
     await live.engine.execute({ kind: 'expire-intents' })
     const {
       trading: { orders },

@@ -6,25 +6,25 @@ import type { LiveEngine } from './live-engine.fixture.ts'
 /** An engine whose orders are filled on paper or at a venue. */
 export interface ScenarioFixture {
   readonly live: LiveEngine
-  /** Bars of the symbols, at the prices that the venue has from now on. */
+  /** Delivers bars of the symbols at these prices, which the venue then has. */
   price(prices: Readonly<Record<string, number>>): Promise<void>
-  /** Where entries are filled in parts: a part of what waits. */
+  /** Fills a part of the open orders, where entries are filled in parts. */
   fillSome(): Promise<void>
-  /** All that is left. */
+  /** Fills the rest. */
   fillRest(): Promise<void>
-  /** Waits for all that follows. */
+  /** Waits until all consequences are processed. */
   settle(): Promise<void>
-  /** The next process on the same log. */
+  /** Starts the next process on the same log. */
   restart(): Promise<ScenarioFixture>
   close(): Promise<void>
 }
 
 export interface ScenarioOptions {
-  /** The first entry is filled in parts. */
+  /** True if the first entry is filled in parts. */
   readonly inParts: boolean
 }
 
-/** What the engine does with orders, wherever they are filled. */
+/** Scenarios of orders that the engine must pass, wherever its orders are filled. */
 export const orderScenarios = (
   name: string,
   open: (options: ScenarioOptions) => Promise<ScenarioFixture>,

@@ -12,7 +12,7 @@ import { openLiveEngine, prepareForLive } from './live-engine.fixture.ts'
 
 const BEGIN_MS = Date.parse('2026-02-20T12:34:56.789Z')
 
-/** Of a bar: a tenth of it is a part of an order. */
+/** Volume of a bar. A tenth of it fills only a part of an order. */
 const SMALL_VOLUME = 0.01
 
 const onPaper = async (
@@ -53,11 +53,11 @@ const atVenue = async (log: MemoryLog, fixture: CcxtBrokerFixture): Promise<Scen
     log,
     broker: fixture.broker,
     timer: fixture.timer,
-    // What the engine does by itself; stops at the venue have tests of their own.
+    // Tests the engine's own stops. Stops at the venue have tests of their own.
     execution: { venue_stops: false },
   })
   await fixture.run(live.router.start())
-  /** Requests take real time: until nothing is under way any more. */
+  /** Waits until no order is being processed. Requests take real time. */
   const rest = async (): Promise<void> => {
     const { engine } = live
     for (let turn = 0; turn < 1000; turn += 1) {

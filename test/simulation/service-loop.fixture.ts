@@ -12,7 +12,7 @@ import { Engine } from '../../src/engine/engine.ts'
 import type { Timer } from '../../src/ports/timer.ts'
 import { testSigner } from '../signer.fixture.ts'
 
-/** Time that moves on as soon as everybody who takes part waits for it. */
+/** Time that advances as soon as every participant waits for it. */
 class SharedTimer implements Timer {
   #nowMs: number
   #waits: { readonly dueMs: number; readonly end: () => void }[] = []
@@ -41,7 +41,7 @@ class SharedTimer implements Timer {
     })
   }
 
-  /** Moves on to the next wait that is due. False while fewer than `parties` wait. */
+  /** Advances to the next wait that is due. False while fewer than `parties` wait. */
   step(parties: number): boolean {
     if (this.#waits.length < parties) return false
     const dueMs = Math.min(...this.#waits.map((wait) => wait.dueMs))
@@ -56,11 +56,13 @@ export interface ServiceRun {
   readonly fromMs: number
   readonly toMs: number
   readonly openFeed: OpenFeed
-  /** With code of the user; by default without any. */
+  /** Home folder with the user's code. Default: no code. */
   readonly home?: string
-  /** How many wait for the time to pass: the feed, the schedule, and whoever begins to when everything is open. */
+  /**
+   * Number of participants that wait for the time: the feed, the schedule, and any that start when everything is open.
+   */
   readonly parties?: number
-  /** Once everything is open. */
+  /** Called when everything is open. */
   readonly onOpened?: (engine: Engine, timer: Timer) => Promise<void>
 }
 
@@ -70,7 +72,7 @@ export interface RecordedRun {
   readonly warnings: readonly string[]
 }
 
-/** Drives feeds, producers, schedule and engine as the service does, on time of its own. */
+/** Drives feeds, producers, schedule and engine as the service does, on simulated time. */
 export const runService = async ({
   settings,
   fromMs,
@@ -133,7 +135,7 @@ export const runService = async ({
     onSecrets: () => undefined,
     openFeed,
   })
-  // What producers make of the past is not part of the first minute.
+  // Waits until the producers have run on past bars, which must not count into the first minute.
   while (!isRunning) await new Promise(setImmediate)
   await onOpened?.(engine, timer)
   while (timer.now() < toMs) {
@@ -143,7 +145,7 @@ export const runService = async ({
   const closing = drivers.close().finally(() => {
     isClosed = true
   })
-  // Whoever is closed may wait for something that takes time.
+  // Closing may wait for the time to advance.
   while (!isClosed) {
     timer.step(1)
     await new Promise(setImmediate)

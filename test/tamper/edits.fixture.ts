@@ -2,7 +2,7 @@ import { domainOf } from '../../src/core/log/event.ts'
 import type { LogRecord } from '../../src/core/log/event.ts'
 import type { Raw } from './tampered-log.fixture.ts'
 
-/** What can be done to a log by hand. */
+/** Manual edits of a log. */
 
 export const sql =
   (...statements: readonly string[]) =>
@@ -13,7 +13,7 @@ export const sql =
 export const modify = (column: string, value: string, seq = 15): ((raw: Raw) => void) =>
   sql(`UPDATE events SET ${column} = ${value} WHERE seq = ${seq}`)
 
-/** As somebody would who wants it badly: the rule goes first. */
+/** Removes the NOT NULL rule first, as a determined attacker would. */
 export const setNull =
   (column: string, seq = 15) =>
   (raw: Raw): void => {
@@ -30,7 +30,7 @@ export const swap = (column: string, one = 15, two = 16): ((raw: Raw) => void) =
   const valueOf = (seq: number): string => `(SELECT value FROM aside WHERE seq = ${seq})`
   return sql(
     aside,
-    // An id may not stand twice, not even for a moment.
+    // Two events may not share an id, not even for a moment.
     ...(column === 'id' ? [`UPDATE events SET id = 'aside' WHERE seq = ${one}`] : []),
     `UPDATE events SET ${column} = ${valueOf(one)} WHERE seq = ${two}`,
     `UPDATE events SET ${column} = ${valueOf(two)} WHERE seq = ${one}`,
@@ -39,7 +39,7 @@ export const swap = (column: string, one = 15, two = 16): ((raw: Raw) => void) =
 
 export const remove = (where: string): ((raw: Raw) => void) => sql(`DELETE FROM events WHERE ${where}`)
 
-/** Removes counts and refs as well, which would reveal a missing end. */
+/** Also removes counts and refs, which would reveal a missing end. */
 export const removeAndRecount = (where: string): ((raw: Raw) => void) =>
   sql(
     `DELETE FROM events WHERE ${where}`,
@@ -47,7 +47,7 @@ export const removeAndRecount = (where: string): ((raw: Raw) => void) =>
     'DELETE FROM about WHERE seq NOT IN (SELECT seq FROM events)',
   )
 
-/** Copies an event to another number, with changes as SQL by column. */
+/** Copies an event to another seq, with changes as SQL by column. */
 export const copy = (
   from: number,
   to: number,
@@ -63,7 +63,7 @@ export const copy = (
   )
 }
 
-/** Writes the records over the rows of the same number, or behind them. */
+/** Writes the records over the rows with the same seq, or after them. */
 export const overwrite =
   (records: readonly LogRecord[]) =>
   (raw: Raw): void => {

@@ -21,8 +21,8 @@ import { postgresMissing, sharedPostgres } from '../postgres/server.fixture.ts'
 import { nodeOf, notes, rechained, recordsOf, resigned, started, type Said } from './signed-log.fixture.ts'
 
 /*
- * A thief who may write everything in the data folder or in the database, and nothing in the identity folder. The log is
- * changed by hand and then opened as a service opens it.
+ * Attacks by a thief who can write everything in the data folder or in the database, and nothing in the identity
+ * folder. The log is changed by hand and then opened as a service opens it.
  */
 const thief = nodeOf(9)
 

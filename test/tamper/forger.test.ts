@@ -17,8 +17,8 @@ import { cleanUp, copyOf, newHome, startService, svc, TOKEN } from '../interface
 import { nodeOf, rechained, recordsOf, resigned, started } from './signed-log.fixture.ts'
 
 /*
- * What somebody tries who may write the data folder, and has neither the key nor the identity folder. Every attack is
- * made on the files of a real service.
+ * Attacks by a forger with write access to the data folder, but without the key and the identity folder. Every attack
+ * is made on the files of a real service.
  */
 const SAVED = { SVC_DEV_MODE: '1' }
 const outsider = nodeOf(9)
@@ -33,7 +33,7 @@ const readAll = async (home: string): Promise<readonly LogRecord[]> => {
   return records
 }
 
-/** Appends records as another process would, which the database allows. */
+/** Appends records as another process would. The database allows it. */
 const smuggle = async (home: string, records: readonly LogRecord[], expected: Head): Promise<void> => {
   const log = await openSqliteLog({ path: fileIn(home) })
   expect(await log.append(records, expected)).toEqual({ status: 'appended' })
@@ -52,7 +52,7 @@ const integrity = async (home: string, ...words: readonly string[]) => {
   return { exitCode, report: JSON.parse(stdout) as Record<string, unknown> }
 }
 
-/** A copy of an old signed event under a new id, chained behind the head. */
+/** A copy of an old signed event under a new id, chained to the head. */
 const replayed = (
   records: readonly LogRecord[],
   wanted: (record: LogRecord) => boolean,
@@ -65,7 +65,7 @@ const replayed = (
 const isLowering = ({ type, payload }: LogRecord): boolean =>
   type === 'system.kill_switch.v1' && payload.includes('"level":0')
 
-/** What a client of the event stream receives. */
+/** Messages that a client of the event stream receives. */
 const openStream = async (service: Awaited<ReturnType<typeof startService>>, query = '') => {
   const abort = new AbortController()
   const response = await fetch(`${service.baseUrl}/events/stream${query}`, {
@@ -77,7 +77,7 @@ const openStream = async (service: Awaited<ReturnType<typeof startService>>, que
   const read = async (): Promise<void> => {
     for await (const chunk of response.body ?? []) text += Buffer.from(chunk).toString()
   }
-  // It ends when it is aborted.
+  // The reader ends with an error when it is aborted.
   read().catch(() => undefined)
   return { text: () => text, close: () => abort.abort() }
 }
@@ -224,7 +224,7 @@ describe('a foreign key', () => {
       node_id: string
       public_key: string
     }
-    // The forger even admits the node's own key, so that it would be let in.
+    // The forger also admits the node's own key, so that the node would be accepted.
     const admitted = { node_id: own.node_id, public_key: own.public_key, reason: 'welcome' }
     const said = [
       { ...started(outsider), payload: { ...started(outsider).payload, ephemeral: false } },
@@ -331,7 +331,7 @@ describe('checkpoints', () => {
     await register(service, 'n1')
     await service.stop()
     expect(posted.at(-1)).toMatch(/^signal-engine\/events\//)
-    // Not waited for synchronously, since this process has to answer the command.
+    // Runs asynchronously, because this process must answer the command.
     const words = [SVC, '--home', home, 'integrity', '--json', '--checkpoint', url]
     const { stdout } = await promisify(execFile)(process.execPath, words, {
       env: { ...process.env, ...SAVED },
@@ -353,7 +353,7 @@ describe('the identity', () => {
     })
     expect(refused.exitCode).not.toBe(0)
     expect(refused.stderr).toContain('identity/identity.json is missing')
-    // A command says the same as the service, and neither puts another key in its place.
+    // A command reports the same as the service, and neither replaces the key.
     const command = await svc(home, ['kill-switch', 'set', '1'], SAVED)
     expect([command.exitCode, command.stderr]).toEqual([
       1,

@@ -10,7 +10,7 @@ import type { Signer } from '../../src/ports/signer.ts'
 
 const sha256Hex = (text: string): string => hash('sha256', text, 'hex')
 
-/** What an event says; all else follows from its place. */
+/** Members of an event. The other columns follow from its position. */
 export interface Said {
   readonly type: string
   readonly payload: JsonObject
@@ -19,7 +19,7 @@ export interface Said {
   readonly dedupeKey?: string
 }
 
-/** A node with a key that is the same in every run. */
+/** A node whose key is the same in every run. */
 export const nodeOf = (seedByte: number): Signer => {
   const seed = Buffer.alloc(32, seedByte)
   const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed])
@@ -37,7 +37,7 @@ export const nodeOf = (seedByte: number): Signer => {
   }
 }
 
-/** The event with which a node introduces its key. */
+/** The event by which a node introduces its key. */
 export const started = ({ nodeId: id, publicKey }: Signer): Said => ({
   type: 'system.started.v1',
   source: 'system',
@@ -59,7 +59,7 @@ export const note = (number: number): Said => ({
 export const notes = (count: number, from = 1): readonly Said[] =>
   Array.from({ length: count }, (_, index) => note(from + index))
 
-/** Events behind a head as a writer would store them: chained, each a second later, signed by the node. */
+/** Events after a head as a writer would store them: chained, each a second later, signed by the node. */
 export const recordsOf = async (
   said: readonly Said[],
   node: Signer,
@@ -80,7 +80,7 @@ export const recordsOf = async (
   }))
 }
 
-/** Appends in pages, as the store takes them. */
+/** Appends in pages of the size that the store accepts. */
 export const fill = async (log: EventLog, records: readonly LogRecord[]): Promise<void> => {
   for (let from = 0; from < records.length; from += 500) {
     const { status } = await log.append(records.slice(from, from + 500), await log.head())
@@ -111,13 +111,13 @@ const stampedAt = (seq: number, { type, payload, source, traceId, dedupeKey }: S
   recordedAt: timeAt(seq),
 })
 
-/** A UUIDv7 that grows with its number. */
+/** A UUIDv7 that increases with its number. */
 const idAt = (number: number): string => {
   const digits = number.toString(16).padStart(12, '0')
   return `019b7000-${digits.slice(0, 4)}-7000-8000-${digits}`
 }
 
-/** What somebody does who changes events and knows the rule of the chain: every hash fits again. */
+/** Recomputes all hashes, as an attacker who knows the rule of the chain would. */
 export const rechained = (records: readonly LogRecord[], head: Head = EMPTY_HEAD): readonly LogRecord[] => {
   let { seq, hash: prevHash } = head
   return records.map((record) => {
@@ -128,7 +128,7 @@ export const rechained = (records: readonly LogRecord[], head: Head = EMPTY_HEAD
   })
 }
 
-/** What only the node itself can do: signs what records say and where they stand, each as a batch of its own. */
+/** Signs payloads and positions, each record as a batch of its own. Only the node itself can do this. */
 export const resigned = async (
   records: readonly LogRecord[],
   node: Signer,

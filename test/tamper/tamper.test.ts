@@ -68,7 +68,7 @@ describe('every column', () => {
     expect(await fullOf(swap(column))).toMatchObject(found(expected))
   })
 
-  // By which events are found is only looked at by full verification.
+  // The column `dom` is checked by full verification only.
   it.each(COLUMN_CASES.filter(([column]) => column !== 'dom'))(
     '%s: another value among the newest is found by fast verification',
     async (column, { other: value, modify: expected }) => {
@@ -148,7 +148,7 @@ describe('every row', () => {
       modify('hash', `'${'00'.repeat(32)}'`, 38),
       { reason: 'hash', seq: 38 },
     ],
-    // Far from the end only the full verification looks at events; the root that a checkpoint signed covers them all.
+    // Events far from the end are read by full verification only. The root in a signed checkpoint covers them all.
     ['deleted from the middle', remove('seq = 15'), { reason: 'tree', seq: null }],
     ['two exchanged far from the end', swap('seq', 15, 16), { reason: 'tree', seq: null }],
   ])('fast: %s', async (_, edit, expected) => {
@@ -165,7 +165,7 @@ describe('every row', () => {
 })
 
 describe('somebody who makes every hash fit again', () => {
-  /** Every hash fits, but no accepted key has signed those events where they stand now. */
+  /** Every hash fits, but no accepted key has signed those events at their positions. */
   const caughtBy = async (records: readonly LogRecord[], seq: number): Promise<void> => {
     const { verify } = await logs.broken((raw) => {
       raw.exec('DELETE FROM events WHERE seq > 5')

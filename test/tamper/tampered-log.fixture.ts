@@ -18,18 +18,18 @@ export const node = nodeOf(1)
 export const other = nodeOf(2)
 export const outsider = nodeOf(3)
 
-/** The newest events that `fast` looks at. */
+/** Number of the newest events that `fast` checks. */
 const FAST_N = 10
 export const LAST_SEQ = 40
-/** Sizes of the checkpoints; behind the newest one stand two events that none covers. */
+/** Sizes of the checkpoints. Two events after the newest checkpoint are not covered. */
 const CHECKPOINT_SIZES = [3, 10, 20, 30, 38]
 
 export type Raw = DatabaseSyncInstance
 
-/** A sound log in a file, its records, and copies of it to break. */
+/** A valid log in a file, its records, and copies of it to tamper with. */
 export interface TamperedLogs {
   readonly records: readonly LogRecord[]
-  /** The log as a file with checkpoints, changed by hand behind the back of the service. */
+  /** A log file with checkpoints, edited by hand without the service. */
   broken(edit: (raw: Raw) => void, options?: { readonly copyOf?: 'newest' | 'older' }): Promise<BrokenLog>
   end(): Promise<void>
 }
@@ -85,7 +85,7 @@ export const buildTamperedLogs = async (): Promise<TamperedLogs> => {
   }
 }
 
-/** What anyone with the file and a tool can do; the rules that forbid it are the first to go. */
+/** Edits a file as anyone with access and a database tool could. The rules that forbid it are removed first. */
 const editRaw = (path: string, edit: (raw: Raw) => void): void => {
   const raw = new DatabaseSync(path)
   try {
@@ -116,7 +116,7 @@ const writeLog = async (path: string, records: readonly LogRecord[]): Promise<vo
   await log.close()
 }
 
-/** Two nodes in turn, every field in use. Events 4 and 5 say the same. */
+/** Records of two alternating nodes, with every field in use. Events 4 and 5 have the same content. */
 const sampleRecords = async (): Promise<readonly LogRecord[]> => {
   const records = [...(await recordsOf([started(node)], node))]
   const say = async (said: Said, signer: Signer): Promise<void> =>

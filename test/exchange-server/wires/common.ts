@@ -4,9 +4,10 @@ import type { Fault } from '../faults.ts'
 import { isPublished } from '../order-routes.ts'
 import { ExchangeRefusal } from '../signed.ts'
 
-// What the wires of all venues share. The state refuses with the codes of Binance; each wire has its own for them.
+// Helpers that the wires of all venues share. The state refuses with the codes of Binance. Each wire maps them to its
+// own.
 
-/** What a venue says instead of a code of Binance, with its words. */
+/** A venue's own code and message for each code of Binance. */
 export type Refusals = Readonly<Record<number, readonly [string, string]>>
 
 export const refusalIn = (refusals: Refusals, error: unknown): readonly [string, string] => {
@@ -29,7 +30,7 @@ export const digits = (units: bigint): string => {
   return `${units < 0n ? '-' : ''}${size / 100_000_000n}${decimals === '' ? '' : `.${decimals}`}`
 }
 
-/** So many lookups do not find a hidden order, wherever they look. */
+/** Hides an order from a number of lookups, whatever endpoint they use. */
 export const createHiding = () => {
   const hidden = new WeakSet<VenueOrder>()
   return {
@@ -43,12 +44,12 @@ export const createHiding = () => {
       hidden.add(order)
       return true
     },
-    /** Whether the lookup that was counted last did not find it. */
+    /** True if the last counted lookup did not find the order. */
     wasHidden: (order: VenueOrder): boolean => hidden.has(order),
   }
 }
 
-/** Trades that the venue lists now, as a fault has them. */
+/** Trades that the venue lists now, including the effects of faults. */
 export const listed = <T>(
   trades: readonly VenueTrade[],
   publish: (trade: VenueTrade) => T,
@@ -59,11 +60,11 @@ export const listed = <T>(
   return fault?.kind === 'shuffled' ? published.reverse() : published
 }
 
-/** Trades by which the venue closed positions by force, with their orders. */
+/** Trades by which the venue liquidated positions, with their orders. */
 export const forcedTrades = ({ account }: ExchangeState): readonly (readonly [VenueOrder, VenueTrade])[] =>
   account.forced.flatMap((order) => order.trades.map((trade) => [order, trade] as const))
 
-/** The perpetual that is traded now, or why not. */
+/** The perpetual if it is traded now. Throws otherwise. */
 export const traded = (world: ExchangeState, base: string): string => {
   if (!world.perpetuals.includes(base) || world.delisted.has(base))
     throw new ExchangeRefusal(-1121, 'Invalid symbol.')

@@ -12,7 +12,7 @@ import { ExchangeRefusal } from '../signed.ts'
 import { cancelStop, placeStop, stopOf } from '../stops.ts'
 import { createHiding, digits, hostAndPath, listed, refusalIn, traded, type Refusals } from './common.ts'
 
-// OKX V5. Every response is `{ code, msg, data }`; what is wrong with an order is in `sCode` and `sMsg` of its entry.
+// OKX V5. Every response is `{ code, msg, data }`. The error of an order is in `sCode` and `sMsg` of its entry.
 
 /** Coins in one contract, in hundred-millionths. */
 const CONTRACTS: Readonly<Record<string, bigint>> = { BTC: 1_000_000n, ETH: 10_000_000n }
@@ -364,7 +364,7 @@ const publishTrade = (trade: VenueTrade) => ({
   posSide: 'net',
   execType: 'T',
   feeCcy: trade.commissionAsset,
-  // What is paid is below zero.
+  // A fee that was paid is negative.
   fee: digits(-trade.commission),
   ts: String(trade.atMs),
   fillTime: String(trade.atMs),
@@ -438,7 +438,7 @@ const position = (world: ExchangeState, base: string) => {
   }
 }
 
-/** The secret signs time, method, path with query, and body; the key has a passphrase too. */
+/** The secret signs time, method, path with query, and body. The key also has a passphrase. */
 const authenticate = (
   world: ExchangeState,
   request: ExchangeRequest,
@@ -489,7 +489,7 @@ const respond = (world: ExchangeState, request: ExchangeRequest, fault: Fault | 
   }
 }
 
-/** Errors of the whole request have five digits that begin with 50; those of an order are one level below. */
+/** Errors of the whole request have five digits and start with 50. Errors of an order are one level deeper. */
 const errorBody = (code: string, message: string) =>
   code.startsWith('50')
     ? { code, msg: message, data: [] }

@@ -7,14 +7,14 @@ import { sha256Hex } from '../../../src/engine/sha256.ts'
 import { chainFaultOf } from '../../../src/ports/event-log.ts'
 import type { World } from './world.fixture.ts'
 
-/** What an order was stored with. */
+/** Stored members of an order. */
 export interface SubmittedOrder {
   readonly isExit: boolean
   readonly reason: string | null
   readonly venue: string
 }
 
-/** Whose payloads stand in a trace. */
+/** Event types whose payloads are printed in a trace. */
 const EXPLAINED = [
   'execution.order',
   'execution.position',
@@ -23,19 +23,19 @@ const EXPLAINED = [
   'alert.',
 ]
 
-/** The members that are looked at are plain values. */
+/** The members that the auditor reads are plain values. */
 type Payload = Readonly<Record<string, string | number | boolean | null | undefined>>
 
 /**
- * Reads what was stored after every step, and holds it against the invariants of the engine. The numbers are those of
- * the engine's own list.
+ * Reads the stored records after every step, and checks them against the invariants of the engine. The numbers are
+ * those of the engine's own list.
  */
 export class Auditor {
   state: State = INITIAL_STATE
   head: Head = EMPTY_HEAD
-  /** When a fill was recorded last: what the venue charged for the position is read after that. */
+  /** Time of the last recorded fill. The venue's charges for the position are read after that. */
   filledMs = 0
-  /** By client order id. */
+  /** Orders by client order id. */
   readonly submitted = new Map<string, SubmittedOrder>()
   readonly #world: World
   readonly #forbidden: string
@@ -57,7 +57,7 @@ export class Auditor {
     return this.#ids.has(id)
   }
 
-  /** Reads the records that are new, and judges the state after each batch. */
+  /** Reads the new records, and checks the state after each batch. */
   read(records: readonly LogRecord[]): void {
     for (let index = this.head.seq; index < records.length; index += 1) {
       const record = records[index] as LogRecord
@@ -70,9 +70,9 @@ export class Auditor {
     }
   }
 
-  /** 1: what a process holds in memory is what its log says. */
+  /** 1: the state of a process equals the fold of its log. */
   compareState(state: State, whose: string): void {
-    // Writing both out costs more than a hundred steps: a part of the starts has to do.
+    // Encoding both states costs more than a hundred steps, so only some of the starts are compared.
     if (state.seq !== this.state.seq || !this.#world.random('auditor').happens(0.25)) return
     this.#expect(encodeState(state) === encodeState(this.state), `1: the state of ${whose} is not the fold`)
     this.#world.count('states compared')
@@ -82,7 +82,7 @@ export class Auditor {
     this.#world.expect(holds, promise)
   }
 
-  /** 3, 21: the chain has no fault, and neither an id nor a key is used twice. */
+  /** 3, 21: the chain is valid, and no id or key is used twice. */
   #check(record: LogRecord): void {
     const fault = chainFaultOf(this.head, record, sha256Hex)
     this.#expect(fault === null, `3: ${fault?.detail}`)
@@ -173,7 +173,7 @@ export class Auditor {
     this.#expect(ends === 1, `18: intent ${id} ended ${ends} times`)
   }
 
-  /** 5: remembered until the batch ends, by which the positions that this bar stops out are on their way. */
+  /** 5: kept until the batch ends. By then the positions that this bar stops out are being closed. */
   #judgeStops(before: State, level: number, bar: Payload): void {
     if (level >= 3) return
     for (const position of openPositionsOf(before.trading)) {
@@ -203,7 +203,7 @@ export class Auditor {
     this.#judgeMoney()
   }
 
-  /** 10, 11: the account adds up, exactly, and levels stand on their sides. */
+  /** 10, 11: the account adds up exactly, and stop and target are on their sides of the entry price. */
   #judgeMoney(): void {
     const { trading } = this.state
     const { ledger, book } = trading

@@ -8,21 +8,21 @@ export interface Booked {
 }
 
 interface Page {
-  /** Longs above zero. */
+  /** Positive for longs. */
   net: bigint
-  /** What the trades since it was last flat brought, without fees and funding. */
+  /** Cash flow of the trades since the position was last flat, without fees and funding. */
   flow: bigint
   costs: bigint
 }
 
 /**
- * The account as the venue sees it: cash in and out, from its trades and payments alone. It knows nothing of orders,
- * positions or events, and shares no code with the ledger that it is compared with.
+ * The account from the venue's view: cash in and out, from its trades and payments alone. It is independent of orders,
+ * positions and events, and shares no code with the ledger that it is compared with.
  */
 export class BookKeeper {
   fees = 0n
   funding = 0n
-  /** Of what was bought and sold again, after all costs. */
+  /** Profit of closed positions, after all costs. */
   realized = 0n
   readonly #start: bigint
   readonly #pages = new Map<string, Page>()
@@ -41,7 +41,7 @@ export class BookKeeper {
     if (page.net === 0n) this.#rule(page)
   }
 
-  /** Positive: paid. */
+  /** Adds funding; positive if paid. */
   fund(symbol: string, paid: bigint): void {
     const page = this.#page(symbol)
     page.costs += paid
@@ -53,7 +53,7 @@ export class BookKeeper {
     return this.#pages.get(symbol)?.net ?? 0n
   }
 
-  /** All that was paid and got, and what is held at these prices. */
+  /** Equity: all payments and receipts, plus the value of the positions at these prices. */
   equity(priceOf: (symbol: string) => bigint): bigint {
     let equity = this.#start + this.realized
     for (const [symbol, { net, flow, costs }] of this.#pages) {
@@ -78,7 +78,7 @@ export class BookKeeper {
   }
 }
 
-/** Of a positive amount. */
+/** Divides a positive amount, and rounds half to even. */
 const halfEven = (amount: bigint, unit: bigint): bigint => {
   const down = amount / unit
   const rest = 2n * (amount - down * unit)

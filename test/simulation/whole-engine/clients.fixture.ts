@@ -9,14 +9,14 @@ import type { World } from './world.fixture.ts'
 
 const OPERATOR = { operator: 'op', surface: 'cli' } as const
 
-/** People and programs that use the service: whichever process answers. */
+/** Users and programs that send commands to any running process. */
 export class Clients {
   readonly #world: World
   readonly #auditor: Auditor
   readonly #processes: () => readonly SimulatedProcess[]
   readonly #symbols: readonly string[]
   #submissions = 0
-  /** Submissions of which it is not known whether they were taken: they are sent again, under the same key. */
+  /** Submissions with an unknown outcome. They are sent again, under the same key. */
   readonly #unanswered: Command[] = []
 
   constructor(
@@ -31,7 +31,7 @@ export class Clients {
     this.#processes = processes
   }
 
-  /** Something now and then, for ever. */
+  /** Sends commands from time to time, without end. */
   begin(): void {
     const delayMs = 500 + this.#world.random('clients').below(6000)
     this.#world.schedule(delayMs, 'a client', null, () => {
@@ -40,7 +40,7 @@ export class Clients {
     })
   }
 
-  /** Executes it in a process, if there is one, and holds the answer against the log. */
+  /** Executes the command in a process, if there is one, and compares the answer with the log. */
   send(command: Command, onAnswer: (isDone: boolean) => void = () => undefined): boolean {
     const world = this.#world
     const open = this.#processes().filter(({ isOver, engine }) => !isOver && engine !== null)
@@ -79,7 +79,7 @@ export class Clients {
       this.send({ kind: 'resume-live', reason: 'simulated', ...OPERATOR })
   }
 
-  /** Nobody waits for an approval any more. */
+  /** Denies all intents that wait for an approval. */
   denyAll(): void {
     for (const { id, status } of this.#auditor.state.trading.intents.values())
       if (status === 'awaiting_approval')
@@ -114,7 +114,7 @@ export class Clients {
     this.send({ kind: 'propose-trade', proposal })
   }
 
-  /** Repeats what was not answered before it says something new. */
+  /** Repeats unanswered submissions before it sends a new one. */
   #submit(): void {
     const random = this.#world.random('clients')
     const repeated = this.#unanswered.shift()

@@ -17,29 +17,29 @@ interface Pending {
   readonly leaderToken: number | null
 }
 
-/** A lease as the database has it. */
+/** A lease as stored in the database. */
 interface HeldLease {
   readonly owner: Owner
   readonly token: number
-  /** When a heartbeat last arrived. */
+  /** Time at which a heartbeat last arrived. */
   confirmedMs: number
-  /** Until then heartbeats get lost. */
+  /** Time until which heartbeats are lost. */
   lostUntilMs: number
 }
 
-/** Without a heartbeat for so long, another may lead. */
+/** Time without a heartbeat after which another process may lead. */
 const LEASE_MS = 5000
-/** The leader itself counts on it a little shorter. */
+/** Time for which the leader itself relies on a heartbeat, which is a little shorter. */
 const VALID_MS = 4000
 const HEARTBEAT_MS = 1300
 
-/** A database that several processes use, and that outlives them. What is committed stays; nothing else does. */
+/** A database that several processes use, and that outlives them. Only committed data stays. */
 export class LogServer {
   readonly store = new MemoryStore()
   readonly #world: World
   readonly #log = new MemoryLog(this.store)
   readonly #watchers = new Set<() => void>()
-  /** Arrived and not committed yet, in order: a power cut or a fail-over decides about them. */
+  /** Batches that arrived and are not committed yet, in order. A power cut or a failover decides about them. */
   readonly #pending: Pending[] = []
   #downUntilMs = 0
   #fullUntilMs = 0
@@ -63,7 +63,7 @@ export class LogServer {
       head: () => read('head', () => this.#log.head()),
       append: (records, expected, leaderToken = null) => {
         const random = world.random('log')
-        // In order, however long each takes.
+        // Appends stay in order, however long each takes.
         lastAppendMs = Math.max(lastAppendMs, world.nowMs + random.below(4))
         return this.#append(owner, { records, expected, leaderToken }, lastAppendMs - world.nowMs)
       },
@@ -95,7 +95,7 @@ export class LogServer {
     }
   }
 
-  /** One process at a time, as long as its heartbeats arrive. */
+  /** Leadership of one process at a time, as long as its heartbeats arrive. */
   leadershipOf(owner: Owner): Leadership {
     return {
       tryToLead: (above) =>
@@ -149,13 +149,13 @@ export class LogServer {
       ended,
       release: async () => {
         end()
-        // Where the database is away, the lease runs out.
+        // If the database is unreachable, the lease expires by itself.
         if (this.#lease === held && this.#unavailable(owner) === null) this.#lease = null
       },
     }
   }
 
-  /** Which of the batches under way are stored is chance; those that are answered are stored for good. */
+  /** Stores a random part of the pending batches. Acknowledged batches are stored for good. */
   cutPower(): void {
     const random = this.#world.random('log')
     for (const pending of this.#pending.splice(0)) {
@@ -177,7 +177,7 @@ export class LogServer {
     this.#cutOff.set(owner.name, this.#world.nowMs + this.#world.random('log').below(15_000))
   }
 
-  /** The heartbeats of the leader get lost: another leads, and this one hears of it later. */
+  /** Loses the heartbeats of the leader: another process leads, and this one notices later. */
   loseHeartbeats(forMs: number): void {
     if (this.#lease !== null) this.#lease.lostUntilMs = this.#world.nowMs + forMs
   }
@@ -204,13 +204,13 @@ export class LogServer {
       if (problem !== null) throw problem
       return effect()
     }
-    // Most reads are answered at once, so that a run has more of what matters.
+    // Most reads are answered at once, so that a run has more time for important steps.
     if (!random.happens(0.15)) return owner.isOver ? new Promise(() => undefined) : checked()
     const [outMs, backMs] = [random.below(3), random.below(3)]
     return world.call({ owner, label, outMs, backMs, survives: false, effect: checked })
   }
 
-  /** It arrives, is committed and synced, and is answered: three steps. */
+  /** An append arrives, is committed and synced, and is answered: three steps. */
   #append(owner: Owner, pending: Pending, outMs: number): Promise<AppendResult> {
     const world = this.#world
     const random = world.random('log')
@@ -231,7 +231,7 @@ export class LogServer {
           this.#pending.push(pending)
           world.schedule(random.below(3), `commit ${count}`, null, () => {
             const index = this.#pending.indexOf(pending)
-            // Power or the old server are gone: whether it was stored is decided already.
+            // Power was cut, or the old server is gone: the outcome was already decided.
             if (index === -1) {
               reject(new StoreUnavailableError('the connection broke'))
               return
@@ -255,7 +255,7 @@ export class LogServer {
     return this.#fullUntilMs > this.#world.nowMs ? new StoreUnavailableError('the disk is full') : null
   }
 
-  /** By the rules of the port, which the log in memory keeps. */
+  /** Commits by the rules of the port, which the log in memory follows. */
   #commit({ records, expected, leaderToken }: Pending): AppendResult {
     if (leaderToken !== null && leaderToken !== this.#token) {
       this.#world.count('old leaders refused')
@@ -268,7 +268,7 @@ export class LogServer {
       this.#world.count('head moved')
       return { status: 'head-moved' }
     }
-    // Synchronous up to its result: the records are in the store when it returns.
+    // Synchronous up to its result: the records are in the store when `append` returns.
     this.#log.append(records, expected).catch((error: unknown) => this.#world.fail(error))
     for (const notify of this.#watchers) notify()
     return { status: 'appended' }

@@ -17,7 +17,7 @@ import { connectToVenue, type Ban } from './venue-connection.fixture.ts'
 import type { Venue } from './venue.fixture.ts'
 import { NEVER, type Owner, type World } from './world.fixture.ts'
 
-/** What all processes share, and what outlives them. */
+/** Objects that all processes share and that outlive them. */
 export interface SharedWorld {
   readonly world: World
   readonly server: LogServer
@@ -29,7 +29,7 @@ export interface SharedWorld {
   readonly onOpened: (engine: Engine) => void
 }
 
-/** The service as one process has it: the engine on its log, and what leads where it leads. */
+/** The service within one process: the engine on its log, and the leading parts while it leads. */
 export class SimulatedProcess implements Owner {
   readonly name: string
   isOver = false
@@ -58,12 +58,12 @@ export class SimulatedProcess implements Owner {
     })
   }
 
-  /** Nothing is waited for, and nobody is told. */
+  /** Ends at once: nothing is closed, and no other process is notified. */
   end(): void {
     this.isOver = true
   }
 
-  /** Stopped by an operator: everything is closed in its order. */
+  /** Stops as an operator would: everything is closed in order. */
   stop(): void {
     const { world } = this.#around
     const close = async (): Promise<void> => {
@@ -129,7 +129,7 @@ export class SimulatedProcess implements Owner {
       leadership: server.leadershipOf(this),
       onSecrets: () => undefined,
       openFeed: (_configuration, timer) => openSimulatedFeed(world, market, timer),
-      // Reading a folder takes as long as it takes: it would not be the same twice.
+      // Reading a real folder takes a varying time, which would make runs differ.
       findProducers: () => Promise.resolve([]),
       openBroker: (_environment, _configuration, _timer, maySend) =>
         Promise.resolve({
@@ -150,7 +150,7 @@ export class SimulatedProcess implements Owner {
     })
   }
 
-  /** The clock of the machine at its start, and the time that has passed since. */
+  /** The clock of the machine at its start, plus the time that has passed since. */
   #nowMs(): number {
     return Math.floor(this.#around.world.nowMs + this.#clockOffsetMs)
   }
@@ -183,14 +183,14 @@ export class SimulatedProcess implements Owner {
     return { debug: () => undefined, info: say, warn: say, error: say }
   }
 
-  /** A store that is away is expected here; everything else is a fault of the engine. */
+  /** An unreachable store is expected here. Every other error is a fault of the engine. */
   #report(what: string, error: unknown): void {
     const { world } = this.#around
     if (isExpected(error)) world.count('errors reported')
     else world.fail(new Error(`${this.name}: ${what}`, { cause: error }))
   }
 
-  /** UUIDv7 in form and order, and the same in each run. */
+  /** Ids with the form and order of UUIDv7, identical in each run. */
   #newId(): string {
     this.#ids += 1
     const time = Math.floor(this.#around.world.nowMs).toString(16).padStart(12, '0')
@@ -206,8 +206,8 @@ export const isExpected = (error: unknown): boolean =>
   error instanceof QueueFullError
 
 /**
- * Signatures that cost a hash instead of a curve: they still belong to one text and one key, so that a text or a key
- * that is mixed up is found. Nobody forges here.
+ * Signatures that cost a hash instead of a curve. Each still belongs to one text and one key, so mixing up texts or
+ * keys is found. Forgery is out of scope here.
  */
 const cheapSignature = (publicKey: string, text: string): string =>
   hash('sha512', `${publicKey}|${text}`, 'hex')

@@ -1,6 +1,6 @@
 /**
- * Runs seeds for as long as wanted: `npm run simulate -- --minutes 60`, `--seeds 1..1000`, or `--seed 7` with a trace.
- * The first seed that breaks a promise is printed, and replays.
+ * Runs seeds for any time: `npm run simulate -- --minutes 60`, `--seeds 1..1000`, or `--seed 7` with a trace.
+ * Prints the first seed that breaks an invariant, and replays it.
  */
 import { inspect, parseArgs } from 'node:util'
 import { faultsOf } from './faults.fixture.ts'
@@ -48,7 +48,7 @@ const minutes =
 const endMs = Date.now() + minutes * 60_000
 
 let seedNow = first
-// Nobody waited for it: in the service it would have ended the process.
+// An unhandled rejection would have ended the process in the service.
 process.on('unhandledRejection', (error) => {
   say(`seed ${seedNow}: an error that nobody handles: ${inspect(error)}`)
   process.exit(1)

@@ -21,15 +21,18 @@ import { World, type Owner, type TraceLine } from './world.fixture.ts'
 export interface SimulationOptions {
   readonly seed: number
   readonly faults?: readonly Fault[]
-  /** Stretches of trouble, each followed by a calm one in which the books are compared. */
+  /** Number of periods with faults. Each is followed by a calm period in which the books are compared. */
   readonly rounds?: number
   readonly trace?: TraceLine
-  /** Real time passes at each step: an answer of a real disk, which nothing may wait for, would change the run. */
+  /**
+   * Adds real time to each step. A result that depends on real time, such as the answer of a real disk, would then
+   * change the run.
+   */
   readonly isSlow?: boolean
 }
 
 export interface SimulationResult {
-  /** Of every step and every stored event: the same for the same seed. */
+  /** Digest of every step and every stored event. It is the same for the same seed. */
   readonly digest: string
   readonly counts: ReadonlyMap<string, number>
   readonly steps: number
@@ -37,22 +40,22 @@ export interface SimulationResult {
   readonly simulatedMs: number
 }
 
-/** The name decides where funding comes from: this one reports it. */
+/** The name determines the source of funding: this venue reports it. */
 const VENUE = 'binanceusdm-sandbox'
 const FORBIDDEN = 'DOGE'
 const SYMBOLS = ['BTC', 'ETH', 'SOL', FORBIDDEN]
 const BEGIN_MS = Date.parse('2026-02-20T07:50:00.000Z')
 const QUIET_MS = 75_000
-/** Operators look at an alert now and then. */
+/** Interval at which operators check alerts. */
 const RESUME_PAUSE_MS = 10_000
-/** Below it a difference is rounding. 1e-6 USD. */
+/** Largest difference that counts as rounding, in 1e-6 USD. */
 const CENT_USD = 10_000n
-/** An intent that is over is ended by the schedule, once a second. */
+/** Time within which the schedule ends an expired intent. It runs once a second. */
 const EXPIRED_WITHIN_MS = 5000
 const QUIET_MS_MAX = 20 * MINUTE_MS
 const NODES = [1, 2] as const
 
-/** Runs one seed to its end. Rejects with the first promise that is broken. */
+/** Runs one seed to its end. Rejects with the first broken invariant. */
 export const simulate = async (options: SimulationOptions): Promise<SimulationResult> => {
   const releaseStopwatch = stopStopwatch()
   const simulation = new Simulation(options)
@@ -128,7 +131,7 @@ class Simulation {
     for (const process of this.#slots.values()) process.end()
   }
 
-  /** The first process, its authors and the confirmation of an operator; then the second. */
+  /** Starts the first process, its authors and the confirmation of an operator, then the second process. */
   async #setUp(): Promise<void> {
     const world = this.#world
     const first = this.#start(1)
@@ -169,7 +172,7 @@ class Simulation {
     })
   }
 
-  /** Starts again what ended, sooner or later. */
+  /** Restarts ended processes sooner or later. */
   #supervise(): void {
     const world = this.#world
     world.schedule(500, 'supervisor', null, () => {
@@ -181,7 +184,7 @@ class Simulation {
     })
   }
 
-  /** False if the process ends before this step of it. */
+  /** False if the process ends before this step. */
   #survives(owner: Owner, label: string): boolean {
     const share = label === 'wait' ? 0.0005 : 0.006
     if (!this.#world.goesWrong('crash', share)) return true
@@ -194,7 +197,7 @@ class Simulation {
     return [...this.#slots.values()].find((process) => process === owner)
   }
 
-  /** Faults at any time, and not at a call. */
+  /** Adds faults at random times, independent of calls. */
   #addFaults(): void {
     const world = this.#world
     const random = world.random('trouble')
@@ -225,7 +228,7 @@ class Simulation {
     })
   }
 
-  /** Nothing goes wrong any more: everything that is under way has to come to its end. */
+  /** Ends all faults, after which all pending work must finish. */
   async #calmDown(): Promise<void> {
     const world = this.#world
     world.isCalm = true
@@ -244,7 +247,7 @@ class Simulation {
 
   #isQuiet(): boolean {
     this.#resumeIfMissing()
-    // During a ban the venue reports nothing: what it charged meanwhile is read afterwards.
+    // During a ban the venue reports nothing. Its charges are read afterwards.
     const changedMs = Math.max(this.#venue.changedMs, this.#auditor.filledMs, this.#around.ban.untilMs)
     return this.#world.nowMs - changedMs > QUIET_MS && this.#underWay().length === 0
   }
@@ -265,7 +268,7 @@ class Simulation {
     ]
   }
 
-  /** An operator looks at what the venue does not hold any more. */
+  /** An operator resumes after checking a position that the venue no longer holds. */
   #resumeIfMissing(): void {
     const { nowMs } = this.#world
     if (!this.#isMissing() || nowMs - this.#resumedMs < RESUME_PAUSE_MS) return
@@ -273,13 +276,13 @@ class Simulation {
     this.#clients.resume()
   }
 
-  /** Whether the venue closed a position without listing it, and the log still holds it. */
+  /** True if the venue closed a position without listing it, and the log still holds it. */
   #isMissing(): boolean {
     const { books, silentCloses } = this.#venue
     return silentCloses > 0 && SYMBOLS.some((symbol) => this.#netOf(symbol) !== books.netOf(symbol))
   }
 
-  /** Difference of our equity to that of the venue beyond the reported part, from one cent on. */
+  /** Difference between our equity and the venue's beyond the reported part, from one cent on. */
   #unreported(): bigint {
     const { venue } = this.#auditor.state.trading
     if (this.#venue.silentCloses === 0) return 0n
@@ -307,7 +310,7 @@ class Simulation {
     )
   }
 
-  /** Everything is reported: the venue's books and ours say the same, to the last unit. */
+  /** Everything is reported: the venue's books and ours are equal to the last unit. */
   #compareBooks(): void {
     const world = this.#world
     const { trading } = this.#auditor.state
@@ -323,7 +326,7 @@ class Simulation {
       same('equity', this.#equityHere(), this.#equityThere())
       same('what is unexplained', trading.venue.unexplained, 0n)
     } else {
-      // The venue has not said at what price it closed: no more than that stays open, and it is reported.
+      // The venue has not reported the closing price. Only that amount is open, and it is reported.
       world.expect(this.#unreported() === 0n, `${this.#unreported()} of equity are neither here nor reported`)
       world.count('books compared after a silent close')
     }
@@ -337,7 +340,7 @@ class Simulation {
   async #sellEverything(): Promise<void> {
     const world = this.#world
     for (let minute = 0; minute < 20; minute += 1) {
-      // Exits only: small entries need no approval, and would go on.
+      // Exits only: small entries need no approval, and would continue.
       this.#clients.setLevel(2)
       this.#clients.resume()
       this.#clients.denyAll()
@@ -378,7 +381,7 @@ class Simulation {
   }
 }
 
-/** Decisions record how long they took: here, no time at all. */
+/** Decisions record their duration. Here it is always zero. */
 const stopStopwatch = (): (() => void) => {
   Object.defineProperty(performance, 'now', { value: () => 0, configurable: true, writable: true })
   return () => void Reflect.deleteProperty(performance, 'now')

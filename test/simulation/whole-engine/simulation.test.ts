@@ -3,21 +3,21 @@ import { isFull, processorBudget, seedAt } from '../../generated.fixture.ts'
 import { ALL_FAULTS, DEFAULT_FAULTS, faultsOf } from './faults.fixture.ts'
 import { simulate } from './simulate.fixture.ts'
 
-/** SVC_TEST_SEEDS=1000 for a longer run; `npm run simulate` for one without end. */
+/** Set SVC_TEST_SEEDS=1000 for a longer run. Use `npm run simulate` for an endless one. */
 const ASKED_FOR = process.env['SVC_TEST_SEEDS']
 const SEEDS = Number(ASKED_FOR ?? 200)
-/** One test per so many, so that the list stays short. */
+/** Number of seeds per test, so that the list stays short. */
 const GROUP = 20
 
-/** Always run. Together they meet each of HAPPENED twice, and they notice the mistakes of test/mutants. */
+/** Seeds that always run. Together they reach each of HAPPENED twice, and detect the mistakes of test/mutants. */
 const KNOWN_SEEDS = [1, 3, 7, 30, 62, 88, 124, 154, 159]
 /** Seconds of processor time for seeds that change with each commit. */
 const OTHER_SEEDS_SECONDS = 5
 
-/** What happened in all runs together. */
+/** Number of occurrences in all runs together. */
 const totals = new Map<string, number>()
 
-/** How often the books were compared in it. */
+/** Runs a seed. Returns the number of comparisons of the books. */
 const runSeed = async (seed: number): Promise<number> => {
   try {
     const { counts } = await simulate({ seed, rounds: 1 })
@@ -30,7 +30,7 @@ const runSeed = async (seed: number): Promise<number> => {
   }
 }
 
-/** Without these a green run would say nothing. */
+/** Situations that the runs must reach. Without them a green run would prove nothing. */
 const HAPPENED = [
   'fills',
   'entries placed',
@@ -78,7 +78,7 @@ const groupsOf = (count: number): readonly (readonly [string, () => Iterable<num
     return [`from seed ${first} on`, () => Array.from({ length }, (_each, offset) => first + offset)]
   })
 
-/** At least one, then more until the time is spent. */
+/** Yields at least one seed, then more until the time is spent. */
 const otherSeeds = function* (): Iterable<number> {
   const budget = processorBudget(OTHER_SEEDS_SECONDS)
   for (let index = 0; index === 0 || !budget.isSpent(); index += 1) yield seedAt(index)
@@ -114,7 +114,7 @@ describe('the whole engine, simulated', () => {
   })
 
   it('has met everything that it is there for', async () => {
-    // A change of the engine moves what its seeds meet, so more seeds run until nothing is missing.
+    // A change of the engine also changes the situations that its seeds reach, so more seeds run until none is missing.
     for (let seed = 1; seed <= SEEDS && missing().length > 0; seed += 1) await runSeed(seed)
     expect(missing()).toEqual([])
   })

@@ -30,13 +30,13 @@ export interface VenueLink {
   readonly venue: Venue
   readonly market: Market
   readonly owner: Owner
-  /** Asked when an order is sent, before it leaves. */
+  /** Called when an order is sent, before it leaves. */
   readonly onSend: (order: BrokerOrder) => void
-  /** Whether the process still leads, as far as it knows. */
+  /** True if the process still leads, as far as it knows. */
   readonly maySend: () => boolean
 }
 
-/** Everything is refused until then: for all processes, since they share an address. */
+/** Time until which everything is refused. It applies to all processes, since they share an address. */
 export interface Ban {
   untilMs: number
 }
@@ -48,7 +48,7 @@ const STEPS = {
   priceStep: 1_000_000n as Price,
 }
 
-/** A broker as a process has it: the venue at the other end of a network that loses, delays and repeats. */
+/** A broker within a process. The network to the venue loses, delays and repeats messages. */
 export const connectToVenue = (link: VenueLink, ban: Ban): Broker => {
   const { world, venue, market, owner, onSend, maySend } = link
   const random = world.random('network')
@@ -64,7 +64,7 @@ export const connectToVenue = (link: VenueLink, ban: Ban): Broker => {
       label,
       outMs: lateMs + 20 + random.below(150),
       backMs: back.ms + 20 + random.below(150),
-      // What is on the wire arrives, also if its sender is gone.
+      // A message on the wire may arrive even if its sender is gone.
       survives: random.happens(0.5),
       effect,
     })
@@ -114,7 +114,9 @@ export const connectToVenue = (link: VenueLink, ban: Ban): Broker => {
   const notSent = (reason: string) =>
     ({ status: 'not_sent', reason, retryAfterMs: Math.max(0, ban.untilMs - world.nowMs) || null }) as const
 
-  /** Null when it may leave now. As every adapter does: nothing leaves after its deadline, or without the lease. */
+  /**
+   * Null if the request may leave now. As in every adapter, no request leaves after its deadline or without the lease.
+   */
   const heldBack = async (deadline: Deadline) => {
     if (isBanned()) return ask('order banned', 0, () => notSent('too many requests'))
     if (world.goesWrong('submit_stalls', 0.1)) await ask('leverage', 9000 + random.below(40_000), () => null)

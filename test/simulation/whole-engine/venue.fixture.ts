@@ -2,7 +2,7 @@ import { BookKeeper } from './book-keeper.fixture.ts'
 import type { Market } from './market.fixture.ts'
 import type { World } from './world.fixture.ts'
 
-/** An order as it arrives. Units of 1e-8. */
+/** An order as it arrives, in units of 1e-8. */
 export interface OrderRequest {
   readonly clientOrderId: string
   readonly symbol: string
@@ -11,7 +11,7 @@ export interface OrderRequest {
   readonly limit: bigint | null
   readonly quantity: bigint
   readonly reduceOnly: boolean
-  /** By the clock of the sender: what is older than the window is refused. */
+  /** Time by the sender's clock. A request older than the window is refused. */
   readonly sentMs: number
 }
 
@@ -21,7 +21,7 @@ export interface Trade {
   readonly side: 'buy' | 'sell'
   readonly price: bigint
   readonly quantity: bigint
-  /** In 1e-6 USD. */
+  /** Fee in 1e-6 USD. */
   readonly fee: bigint
   readonly atMs: number
 }
@@ -31,13 +31,13 @@ export interface PlacedOrder {
   readonly request: OrderRequest
   status: 'open' | 'partial' | 'filled' | 'canceled'
   readonly trades: Trade[]
-  /** Questions are answered without it until then. */
+  /** Time until which queries do not show the order. */
   readonly hiddenUntilMs: number
-  /** Its trades are not listed until then. */
+  /** Time from which its trades are listed. */
   readonly tradesFromMs: number
 }
 
-/** A stop that rests until the price reaches it. Its order is filled like any other. */
+/** A stop that rests until the price reaches it. Its order is filled like any other order. */
 export interface PlacedStop {
   readonly id: string
   readonly request: OrderRequest
@@ -54,20 +54,20 @@ export interface ForcedClose extends Trade {
 export interface Payment {
   readonly id: string
   readonly symbol: string
-  /** Positive: paid. 1e-6 USD. */
+  /** Funding in 1e-6 USD; positive if paid. */
   readonly paid: bigint
   readonly atMs: number
 }
 
-/** How old a request may be when it arrives. Shorter than the time over which the engine looks for an order. */
+/** Maximum age of a request on arrival. Shorter than the time for which the engine looks for an order. */
 const ACCEPTANCE_MS = 20_000
 const CENT = 1_000_000n
 export const QUANTITY_STEP = 100_000n
 export const START_USD = 10_000_000_000n
 
 /**
- * A venue of its own kind: it matches orders at the market's price, and places every order that arrives, also a second
- * one under the same client order id. It knows nothing of the engine.
+ * A venue with strict behaviour of its own: it matches orders at the market's price, and places every order that
+ * arrives, even a second one under the same client order id. It is independent of the engine's code.
  */
 export class Venue {
   readonly books = new BookKeeper(START_USD)
@@ -75,14 +75,14 @@ export class Venue {
   readonly stops: PlacedStop[] = []
   readonly forced: ForcedClose[] = []
   readonly payments: Payment[] = []
-  /** Forced closes that are not listed. */
+  /** Number of liquidations that are not listed. */
   silentCloses = 0
-  /** When anything last happened here. */
+  /** Time of the last change at the venue. */
   changedMs = 0
   readonly #world: World
   readonly #market: Market
   readonly #entries = new Map<string, bigint>()
-  /** Orders that stops sent: they are no orders of ours. */
+  /** Orders that stops sent, which are not orders of the engine. */
   readonly #triggered: PlacedOrder[] = []
   #trades = 0
 
@@ -95,7 +95,7 @@ export class Venue {
     return BigInt(this.#market.centsOf(symbol)) * CENT
   }
 
-  /** The price of the newest trade that opened or added; what venues call entry price is near enough to it. */
+  /** The price of the newest trade that opened or added. It is close enough to the entry price of real venues. */
   entryOf(symbol: string): bigint {
     return this.#entries.get(symbol) ?? this.priceOf(symbol)
   }
@@ -186,7 +186,7 @@ export class Venue {
     return this.stops.filter(({ status }) => status === 'resting')
   }
 
-  /** To be called when prices have moved. */
+  /** Triggers stops. Call it after prices have moved. */
   triggerStops(): void {
     for (const stop of this.restingStops()) {
       const { request, triggerPrice, id } = stop
@@ -213,7 +213,10 @@ export class Venue {
     }
   }
 
-  /** Closes a position by force, so many percent worse than the price of now; perhaps without listing it. */
+  /**
+   * Liquidates a position at a price that is this many percent worse than the current one, optionally without listing
+   * it.
+   */
   liquidate(symbol: string, { worsePercent = 0n, isListed = true } = {}): void {
     const net = this.books.netOf(symbol)
     if (net === 0n) return
@@ -228,12 +231,12 @@ export class Venue {
     this.#world.count(isListed ? 'liquidations' : 'silent closes')
   }
 
-  /** A symbol in which something is held; undefined if nothing is. */
+  /** A symbol with a position; undefined if there is none. */
   heldSymbol(): string | undefined {
     return this.#market.symbols.find((symbol) => this.books.netOf(symbol) !== 0n)
   }
 
-  /** What the holder of a long pays. */
+  /** Charges funding. `microsPerUnit` is the amount that the holder of a long pays. */
   chargeFunding(symbol: string, microsPerUnit: bigint): void {
     const net = this.books.netOf(symbol)
     const paid = (net * microsPerUnit) / 100_000_000n
@@ -245,7 +248,9 @@ export class Venue {
     this.#world.count('funding payments')
   }
 
-  /** Immediate ones end with what they get, market orders get the rest a little later, perhaps in parts again. */
+  /**
+   * Immediate orders end with the quantity they get. Market orders get the rest a little later, perhaps in parts again.
+   */
   #match(order: PlacedOrder, wanted: bigint, limit: bigint | null): void {
     const world = this.#world
     const { symbol, side } = order.request
@@ -263,7 +268,7 @@ export class Venue {
     world.count('entries cut short')
   }
 
-  /** Perhaps ends what an entry has opened before anybody has looked at the account. */
+  /** At random, ends the position of an entry before any process has read the account. */
   #endEarly(symbol: string, filled: bigint): void {
     const world = this.#world
     if (filled === 0n || !world.goesWrong('early_liquidations', 0.2)) return
@@ -299,10 +304,10 @@ export class Venue {
     const { symbol, side } = order.request
     order.trades.push(this.#traded(symbol, side, quantity))
     this.#world.count('fills')
-    // A reducing order that is larger than what is held ends with what was held.
+    // A reducing order that is larger than the position ends when the position is closed.
     order.status = filledOf(order) >= order.request.quantity ? 'filled' : 'partial'
     if (this.books.netOf(symbol) !== 0n) return
-    // Nothing is left to reduce: what wanted to has ended, too.
+    // Nothing is left to reduce, so the other reducing orders end, too.
     for (const other of this.#open())
       if (other.request.reduceOnly && other.request.symbol === symbol) other.status = 'canceled'
   }

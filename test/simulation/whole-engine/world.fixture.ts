@@ -7,11 +7,11 @@ import type { Fault } from './faults.fixture.ts'
 export interface Owner {
   readonly name: string
   isOver: boolean
-  /** It stands still until then. */
+  /** Time until which the process is frozen. */
   frozenUntilMs: number
 }
 
-/** Something that the engine promised and did not keep. */
+/** An invariant of the engine that a run has broken. */
 class BrokenPromise extends Error {
   override readonly name = 'BrokenPromise'
 }
@@ -20,7 +20,7 @@ interface Step {
   readonly dueMs: number
   readonly order: number
   readonly label: string
-  /** Whose step it is; null for what happens outside of the processes. */
+  /** Owner of the step; null for steps outside of the processes. */
   readonly owner: Owner | null
   readonly action: () => void
 }
@@ -30,25 +30,25 @@ export interface CallOptions<Value> {
   readonly label: string
   readonly outMs: number
   readonly backMs: number
-  /** Whether it arrives even if the process ends on the way. */
+  /** True if the call arrives even if the process ends on the way. */
   readonly survives: boolean
-  /** Outside, when it arrives. */
+  /** Runs outside of the process, when the call arrives. */
   readonly effect: () => Value | Promise<Value>
 }
 
 export type TraceLine = (line: string) => void
 
 /**
- * Simulated time and the only scheduler: every wait and every call to a port is a step. Which step comes next, and what
- * goes wrong at it, follows from the seed alone.
+ * Simulated time and the only scheduler: every wait and every call to a port is a step. The seed alone determines the
+ * order of steps and the faults.
  */
 export class World {
   nowMs: number
-  /** What the clocks of the machines show beside the time that passed. */
+  /** Difference between the clocks of the machines and the time that passed. */
   clockOffsetMs = 0
   readonly seed: number
   readonly counts = new Map<string, number>()
-  /** Called before each step of a process; false if the process ended there. */
+  /** Called before each step of a process. False if the process ended there. */
   beforeStepOf: (owner: Owner, label: string) => boolean = () => true
   /** Called after each step. */
   afterStep: () => void = () => undefined
@@ -75,16 +75,20 @@ export class World {
     this.#trace = options.trace
     this.#isSlow = options.isSlow
     const choice = this.random('faults')
-    // Not all at once: a run in which one thing goes wrong often finds what one in which everything does cannot.
+    // Only some of the faults per run: a run with one frequent fault finds problems that a run with all faults cannot
+    // reach.
     this.#active = new Set(options.faults.filter(() => choice.happens(0.6)))
   }
 
-  /** As the processes see it. */
+  /** Time on the clocks of the processes. */
   wallMs(): number {
     return Math.floor(this.nowMs + this.clockOffsetMs)
   }
 
-  /** Each part of the world has chances of its own, so that one more draw in one does not change all others. */
+  /**
+   * Each part of the world has a random generator of its own, so that one more draw in one part does not change the
+   * others.
+   */
   random(name: string): Random {
     const known = this.#randoms.get(name)
     if (known !== undefined) return known
@@ -97,9 +101,9 @@ export class World {
     return this.#active.has(fault)
   }
 
-  /** Whether this goes wrong now. */
+  /** True if this fault happens now. */
   goesWrong(fault: Fault, share: number): boolean {
-    // Drawn in any case, so that the chances of others stay the same.
+    // Drawn in any case, so that the later draws stay the same.
     const happens = this.random(fault).happens(share)
     if (!happens || this.isCalm || !this.isActive(fault)) return false
     this.count(`fault ${fault}`)
@@ -116,7 +120,7 @@ export class World {
     this.#trace?.(`${new Date(this.nowMs).toISOString().slice(11, 23)} ${line}`)
   }
 
-  /** For whoever reads the trace. */
+  /** Adds a line for the reader of the trace. */
   explain(line: () => string): void {
     this.#trace?.(`             ${line()}`)
   }
@@ -130,7 +134,7 @@ export class World {
     push(this.#queue, { dueMs: this.nowMs + delayMs, order: this.#order, label, owner, action })
   }
 
-  /** A call to the outside and its answer: two steps, between which everything else may happen. */
+  /** A call to the outside and its answer. Other steps may run between these two steps. */
   call<Value>({ owner, label, outMs, backMs, survives, effect }: CallOptions<Value>): Promise<Value> {
     if (owner.isOver) return NEVER
     return new Promise<Value>((resolve, reject) => {
@@ -144,7 +148,7 @@ export class World {
     })
   }
 
-  /** Fails the run at the end of this step: nothing inside the engine can catch it. */
+  /** Fails the run at the end of this step, so that the engine cannot catch the error. */
   fail(reason: unknown): void {
     this.#failure ??= asError(reason)
   }
@@ -153,7 +157,7 @@ export class World {
     if (!holds) this.fail(new BrokenPromise(promise))
   }
 
-  /** Runs the next step, and everything in the processes that waits for nothing else. */
+  /** Runs the next step, and everything in the processes that waits for no other step. */
   async step(): Promise<void> {
     const step = pop(this.#queue)
     if (step === undefined) throw new Error('nothing is left to happen')
@@ -174,7 +178,7 @@ export class World {
     this.throwIfBroken()
   }
 
-  /** For what is judged between two steps: after the last one nothing else would notice it. */
+  /** Throws a failure that was found between two steps. After the last step no other code would report it. */
   throwIfBroken(): void {
     if (this.#failure !== null) throw this.#failure
   }
@@ -192,7 +196,7 @@ export const NEVER = new Promise<never>(() => undefined)
 
 const asError = (reason: unknown): Error => (reason instanceof Error ? reason : new Error(String(reason)))
 
-/** The answer of the outside, whether it is given at once or not; an error is one too. */
+/** The answer of the outside, synchronous or not. An error is an answer, too. */
 const settled = async <Value>(effect: () => Value | Promise<Value>): Promise<Value> => effect()
 
 /** The engine yields to the event loop a few times between two calls to a port. */
@@ -205,7 +209,7 @@ const settle = async (): Promise<void> => {
 const isBefore = (one: Step, other: Step): boolean =>
   one.dueMs === other.dueMs ? one.order < other.order : one.dueMs < other.dueMs
 
-/** A heap: the next step is at the root. */
+/** A heap with the next step at the root. */
 const push = (heap: Step[], step: Step): void => {
   let index = heap.length
   heap.push(step)
