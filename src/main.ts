@@ -4,7 +4,7 @@ import { environmentOf, VERSION } from './compose/environment.ts'
 // The service alone, for process managers and containers: `node dist/main.js`. People use `svc serve`.
 const environment = environmentOf(process.env['SVC_HOME'] ?? process.cwd(), process.env, VERSION)
 
-// Whoever reads this may leave: the service stays.
+// A reader of the output may leave; the service stays.
 process.stdout.on('error', () => undefined)
 
 const serve = async (): Promise<void> => {

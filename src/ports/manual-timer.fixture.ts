@@ -80,7 +80,7 @@ interface PendingWait {
   readonly end: () => void
 }
 
-/** Of equal waits, the one that started first. */
+/** Finds the next wait; the one that started first, where two are equal. */
 const earliestOf = (waits: readonly PendingWait[]): PendingWait | undefined => {
   let earliest: PendingWait | undefined
   for (const wait of waits) {

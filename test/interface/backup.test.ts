@@ -85,7 +85,7 @@ const refused = (result: CommandResult, code: string): { readonly detail: string
 
 /** The events and checkpoints of a home as they are stored: the same afterwards if nothing was changed. */
 const storedIn = async (home: string): Promise<string> => {
-  // Of a copy, since a restore refuses a database that anybody has open.
+  // A copy is read, since a restore refuses a database that somebody has open.
   const copy = await newHome()
   cpSync(join(home, 'data'), join(copy, 'data'), { recursive: true })
   const rows = await readStore(copy, {}, 'SELECT * FROM events ORDER BY seq')
