@@ -83,7 +83,7 @@ export const MUTANTS = [
     file: 'src/core/trading/exits.ts',
     from: 'const gross = signed(terms.direction, minus(',
     to: "const gross = signed('long', minus(",
-    test: ['src/core/trading/trading-golden.test.ts', '16: a short of 500 at 100'],
+    test: ['src/core/trading/trading-golden.test.ts', 'a short of 500 at 100'],
   },
   {
     name: "a short's profit has the wrong sign, at the venue",
@@ -97,14 +97,14 @@ export const MUTANTS = [
     file: 'src/core/trading/ledger.ts',
     from: 'cash: minus(minus(ledger.cash, fee), funding),',
     to: 'cash: minus(ledger.cash, funding),',
-    test: ['src/core/trading/trading-invariants.test.ts', '10: the account adds up to the last millionth'],
+    test: ['src/core/trading/trading-invariants.test.ts', 'the account adds up to the last millionth'],
   },
   {
     name: 'a fee is rounded down',
     file: 'src/core/shared/money.ts',
     from: 'return ((notional * scaledBasisPoints(basisPoints) + scale - 1n) / scale) as Usd',
     to: 'return ((notional * scaledBasisPoints(basisPoints)) / scale) as Usd',
-    test: ['src/core/trading/trading-golden.test.ts', '14, 15: a long of 500 at 100'],
+    test: ['src/core/trading/trading-golden.test.ts', 'a long of 500 at 100'],
   },
   {
     name: 'leverage is ignored in sizing',
@@ -118,14 +118,14 @@ export const MUTANTS = [
     file: 'src/core/trading/watch.ts',
     from: "meets(stopLoss, isLong ? 'below' : 'above')",
     to: "meets(stopLoss, isLong ? 'above' : 'below')",
-    test: ['src/core/trading/trading-golden.test.ts', '16: a short of 500 at 100'],
+    test: ['src/core/trading/trading-golden.test.ts', 'a short of 500 at 100'],
   },
   {
     name: 'after a gap a stop is filled at its level',
     file: 'src/core/trading/watch.ts',
     from: 'if (isBeyond(seen.open)) return seen.open',
     to: 'if (isBeyond(seen.open)) return level',
-    test: ['src/core/trading/trading-golden.test.ts', '17: a gap is left at the open'],
+    test: ['src/core/trading/trading-golden.test.ts', 'a gap is left at the open'],
   },
   {
     name: 'an order that was not found counts as rejected',
@@ -444,7 +444,7 @@ export const MUTANTS = [
     file: 'src/core/trading/funding.ts',
     from: 'const amount = signed(terms.direction, periodShareOf(',
     to: "const amount = signed(terms.direction === 'long' ? 'short' : 'long', periodShareOf(",
-    test: ['src/core/trading/trading-golden.test.ts', '20: funding'],
+    test: ['src/core/trading/trading-golden.test.ts', 'funding'],
   },
   {
     name: 'funding that the venue charged is counted twice',
@@ -492,7 +492,7 @@ export const MUTANTS = [
     file: 'src/core/trading/entries.ts',
     from: 'listed.some((name) => canonicalSymbol(name) === canonicalSymbol(symbol))',
     to: 'listed.some((name) => name === symbol)',
-    test: ['src/core/trading/trading-invariants.test.ts', '8, 11: no forbidden entry'],
+    test: ['src/core/trading/trading-invariants.test.ts', 'no forbidden entry'],
   },
   {
     name: 'a large live order needs no approval',

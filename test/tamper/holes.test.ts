@@ -15,7 +15,7 @@ const fastOf = async (edit: (raw: Raw) => void): Promise<IntegrityReport> =>
   (await logs.broken(edit)).verify('fast')
 
 describe('the seven holes of the chain', () => {
-  it('1: a bar that moves from one field to the next leaves the hash as it is', async () => {
+  it('a bar that moves from one field to the next leaves the hash as it is', async () => {
     const before = logs.records.slice(0, LAST_SEQ)
     const [forged] = rechained(
       [{ ...before[13]!, traceId: 'b', dedupeKey: '|', id: 'new' }],
@@ -30,7 +30,7 @@ describe('the seven holes of the chain', () => {
     }
   })
 
-  it('2: a signature that was stripped or exchanged is missing from its leaf', async () => {
+  it('a signature that was stripped or exchanged is missing from its leaf', async () => {
     const { verify } = await logs.broken(
       sql('UPDATE events SET signature = NULL, signer = NULL WHERE seq = 15'),
     )
@@ -39,7 +39,7 @@ describe('the seven holes of the chain', () => {
     })
   })
 
-  it('3: a signature that fits the payload but belongs to another event is not for this place', async () => {
+  it('a signature that fits the payload but belongs to another event is not for this place', async () => {
     const replay = sql(
       'UPDATE events SET (signature, signer) = (SELECT signature, signer FROM events WHERE seq = 4) WHERE seq = 5',
     )
@@ -48,19 +48,19 @@ describe('the seven holes of the chain', () => {
     expect(await verify('full')).toMatchObject(found({ reason: 'signature', seq: 5 }))
   })
 
-  it('4: an end that was cut off leaves a valid chain, but not the one of the newest checkpoint', async () => {
+  it('an end that was cut off leaves a valid chain, but not the one of the newest checkpoint', async () => {
     const { verify } = await logs.broken(removeAndRecount('seq > 31'))
     expect(await verify('full', { checkpoints: null })).toMatchObject(SOUND)
     expect(await verify('full')).toMatchObject(found({ reason: 'truncated', seq: 32 }))
     expect(await verify('fast')).toMatchObject(found({ reason: 'truncated', seq: 32 }))
   })
 
-  it('5: an empty field hashes like an absent one', async () => {
+  it('an empty field hashes like an absent one', async () => {
     const { verify } = await logs.broken(modify('dedupe_key', `''`, 4))
     expect(await verify('full')).toMatchObject(found({ reason: 'field', seq: 4 }))
   })
 
-  it('6: a second text for the same value, hashed and signed properly, is not canonical', async () => {
+  it('a second text for the same value, hashed and signed properly, is not canonical', async () => {
     for (const payload of [
       '{"number":1.50}',
       '{"b":1,"a":2}',
@@ -87,7 +87,7 @@ describe('the seven holes of the chain', () => {
     }
   })
 
-  it('7: what happened right before the window of fast verification shows in the link into it', async () => {
+  it('what happened right before the window of fast verification shows in the link into it', async () => {
     expect(await fastOf(modify('hash', `'${'00'.repeat(32)}'`, 30))).toMatchObject(
       found({ reason: 'link', seq: 31 }),
     )

@@ -26,7 +26,7 @@ const think = (signals: readonly BrainSignal[], regime: Regime) =>
     ],
   })
 
-describe('15: which types score', () => {
+describe('which types score', () => {
   it.each(KINDS)('signal.%s.v1 can move PCS', (kind) => {
     const moves = fc.sample(viewOf(kind, fc.constant(builtin('house'))), 40)
     const scores = moves.map((view) => firstOf(think(signalsOf([{ ...view, ageMs: 0 }]), 'BULL')).pcsScore)
@@ -64,7 +64,7 @@ describe('15: which types score', () => {
   })
 })
 
-describe('16: signals that do not belong', () => {
+describe('signals that do not belong', () => {
   const HORIZON_MS = { ta: 4 * 900_000, onchain: 4 * 21_600_000, curator: 4 * 86_400_000 } as const
 
   const unrelated = fc.oneof(

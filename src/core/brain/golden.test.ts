@@ -49,7 +49,7 @@ const strongView = (side: 1 | -1): readonly BrainSignal[] => [
 ]
 
 describe('golden numbers', () => {
-  it('1: quality', () => {
+  it('quality', () => {
     const technicalMs = freshMsOf('technical', contributor('x'), RULES.brain.quality_seconds)
     const curatorMs = freshMsOf('curator', contributor('x'), RULES.brain.quality_seconds)
     expect(
@@ -58,7 +58,7 @@ describe('golden numbers', () => {
     expect(r9(qualityAt(30 * HOUR_MS, curatorMs))).toBe(0.916666667)
   })
 
-  it('2: a strong view in BULL', () => {
+  it('a strong view in BULL', () => {
     const result = thinkOf(strongView(1), 'BULL', { return24hPct: 5, mark: priceFrom(3000) })
     const conviction = firstOf(result)
     expect(valuesOf(conviction)).toStrictEqual({
@@ -89,7 +89,7 @@ describe('golden numbers', () => {
     ])
   })
 
-  it('3: attribution of 2', () => {
+  it('attribution of a strong view in BULL', () => {
     const [intent] = thinkOf(strongView(1), 'BULL', { return24hPct: 5 }).intents
     expect(
       Object.fromEntries(
@@ -104,7 +104,7 @@ describe('golden numbers', () => {
     })
   })
 
-  it('4: 2 mirrored in BEAR', () => {
+  it('a strong view mirrored in BEAR', () => {
     const result = thinkOf(strongView(-1), 'BEAR', { return24hPct: -5 })
     expect(firstOf(result)).toMatchObject({
       value: -0.696491228,
@@ -116,7 +116,7 @@ describe('golden numbers', () => {
     expect(result.intents).toMatchObject([{ direction: 'short', sizePct: 0.05 }])
   })
 
-  it('5: a weak view', () => {
+  it('a weak view', () => {
     const signals = [
       signalOf('ta', { rsi_14: 50, trend_strength: 0.1 }),
       signalOf('onchain', {
@@ -130,7 +130,7 @@ describe('golden numbers', () => {
     expect(firstOf(thinkOf(signals, 'BULL'))).toMatchObject({ pcsScore: 51.18055555, direction: 'neutral' })
   })
 
-  it('6: age lowers weight', () => {
+  it('age lowers weight', () => {
     const pcsAt = (ageMs: number) =>
       firstOf(
         thinkOf(
@@ -145,7 +145,7 @@ describe('golden numbers', () => {
     expect([pcsAt(0), pcsAt(45 * MINUTE_MS)]).toStrictEqual([56.66666665, 66.52173915])
   })
 
-  it('7: counter-thesis against a crowded long', () => {
+  it('counter-thesis against a crowded long', () => {
     const signals = [
       signalOf('ta', {
         rsi_14: 75,
@@ -174,13 +174,13 @@ describe('golden numbers', () => {
     })
   })
 
-  it('8: counter-thesis of both sides', () => {
+  it('counter-thesis of both sides', () => {
     const { cts } = RULES.brain
     expect(r9(counterThesis(1, { rsi: 70, funding: 25, basis: 8 }, 'BULL', cts))).toBe(34.166666667)
     expect(r9(counterThesis(-1, { rsi: 30, funding: -5, basis: 2 }, 'BEAR', cts))).toBe(34.166666667)
   })
 
-  it('9: shares of three curators, and of one', () => {
+  it('shares of three curators, and of one', () => {
     const three = firstOf(
       thinkOf(
         [
@@ -202,7 +202,7 @@ describe('golden numbers', () => {
     [-0.9, 'BULL', 85],
     [0.9, 'TRANSITION', 80],
     [0.9, 'CRISIS', 70],
-  ] as const)('10: %d in %s is a conviction of %d', (value, regime, effectiveConviction) => {
+  ] as const)('%d in %s is a conviction of %d', (value, regime, effectiveConviction) => {
     expect(strengthOf(value, { regime, gauges: NO_GAUGES }, RULES.brain)).toMatchObject({
       effectiveConviction,
     })
@@ -216,7 +216,7 @@ describe('golden numbers', () => {
     [12, 5, null, null, 'TRANSITION'],
     [null, null, null, null, 'TRANSITION'],
   ] as const)(
-    '11: funding %s, basis %s, RSI %s, fear and greed %s is %s',
+    'funding %s, basis %s, RSI %s, fear and greed %s is %s',
     (funding, basis, rsi, fearGreed, regime) => {
       expect(detectRegime({ funding, basis, rsi, fearGreed }, RULES.brain.regime).regime).toBe(regime)
     },

@@ -33,7 +33,7 @@ const marketOf = (return24hPct: number) => [
 const think = (signals: readonly BrainSignal[], regime: Regime, return24hPct = 0): CycleResult =>
   cycleOf({ signals: [...signals, ...regimeSignals(regime)], market: marketOf(return24hPct) })
 
-describe('12: mirroring', () => {
+describe('mirroring', () => {
   it('negates the value and keeps the strength', () => {
     fc.assert(
       fc.property(views, regimes, fc.integer({ min: -8, max: 8 }), (all, regime, return24hPct) => {
@@ -92,7 +92,7 @@ const RAISING: readonly (readonly [string, string, 1 | -1])[] = [
   ['events', 'headline_sentiment', 1],
 ]
 
-describe('13: neutrality and monotony', () => {
+describe('neutrality and monotony', () => {
   it.each(['BULL', 'BEAR', 'CRISIS', 'TRANSITION'] as const)('is neutral without data in %s', (regime) => {
     const result = think([], regime)
     expect(firstOf(result)).toMatchObject({ pcsScore: 50, direction: 'neutral', magnitude: 0, confidence: 0 })
@@ -129,7 +129,7 @@ describe('13: neutrality and monotony', () => {
   })
 })
 
-describe('14: ageing', () => {
+describe('ageing', () => {
   it('moves V towards the value without the aged domain', () => {
     const ages = fc.tuple(fc.integer({ min: 0, max: 70 }), fc.integer({ min: 0, max: 70 }))
     fc.assert(

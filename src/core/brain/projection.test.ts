@@ -17,19 +17,19 @@ describe('golden numbers', () => {
   const correlations = [1, 0.5, -1, 0, 0.2, -1]
   const moves = (step: number): DomainWeights => vector(...correlations.map((one) => one * step))
 
-  it('22: a full step', () => {
+  it('a full step', () => {
     expect(projected(BALANCED, moves(0.02), { ...BOUNDS, step: 0.02 })).toEqual(
       vector(0.2665, 0.2565, 0.18, 0.1465, 0.1005, 0.05),
     )
   })
 
-  it('22: half a step', () => {
+  it('half a step', () => {
     expect(projected(BALANCED, moves(0.01), { ...BOUNDS, step: 0.01 })).toEqual(
       vector(0.25825, 0.25325, 0.19, 0.14825, 0.10025, 0.05),
     )
   })
 
-  it('23: at the floor and the ceiling', () => {
+  it('at the floor and the ceiling', () => {
     const before = vector(0.4, 0.25, 0.15, 0.1, 0.05, 0.05)
     const wished = vector(0.02, 0.02, -0.02, 0, -0.02, -0.02)
     expect(projected(before, wished, { ...BOUNDS, step: 0.02 })).toEqual(
@@ -37,7 +37,7 @@ describe('golden numbers', () => {
     )
   })
 
-  it('23: from beyond both, back', () => {
+  it('from beyond both, back', () => {
     const before = vector(0.45, 0.25, 0.15, 0.07, 0.05, 0.03)
     expect(projected(before, vector(0.02, 0, 0, 0, 0, -0.02), { ...BOUNDS, step: 0.02 })).toEqual(
       vector(0.43, 0.25, 0.15, 0.07, 0.05, 0.05),

@@ -6,7 +6,7 @@ import { cycleOf, regimeSignals, RULES } from './scenario.fixture.ts'
 
 const regimes = fc.constantFrom<Regime>('BULL', 'BEAR', 'CRISIS', 'TRANSITION')
 
-describe('28: regime events', () => {
+describe('regime events', () => {
   it('are written exactly when the folded regime is unknown or differs', () => {
     const gauge = fc.option(fc.integer({ min: -20, max: 90 }))
     const gauges = fc.record({ rsi: gauge, funding: gauge, basis: gauge, fearGreed: gauge })

@@ -11,7 +11,7 @@ import {
 } from './scenario.fixture.ts'
 import { sharesOf, type ShareClaim } from './domain-score.ts'
 
-describe('17: shares', () => {
+describe('shares', () => {
   const claims: fc.Arbitrary<readonly ShareClaim[]> = fc.array(
     fc.record({
       weight: fc.double({ min: 1e-6, max: 10, noNaN: true }),

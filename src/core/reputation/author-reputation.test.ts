@@ -86,7 +86,7 @@ const cases = (count: number, hits: number, rate: number): readonly Case[] =>
 
 const karmaOfCases = (all: readonly Case[]): number => karmaAfter(all.map((one) => resolved(one)))
 
-describe('26: the karma of an author', () => {
+describe('the karma of an author', () => {
   it.each([
     [40, 24, 0.4, 61.111111111],
     [40, 16, 0.4, 50],

@@ -18,7 +18,7 @@ import { directionOfEvidence, probabilityOf } from './open-call.ts'
 const rules = { band_min: 0.0022, band_sigma: 0.25 }
 const SIGMA = 0.004
 
-describe('24: the band', () => {
+describe('the band', () => {
   it('is a quarter of what the price usually moves, or a round trip of costs', () => {
     expect(bandOf(SIGMA * Math.sqrt(16), rules)).toBeCloseTo(0.004, 12)
     expect(bandOf(SIGMA * Math.sqrt(96), rules)).toBeCloseTo(0.009797959, 9)
@@ -39,7 +39,7 @@ describe('24: the band', () => {
   })
 })
 
-describe('25: base rates', () => {
+describe('base rates', () => {
   const after = (moves: Readonly<Record<Move, number>>): BaseRates =>
     (Object.entries(moves) as [Move, number][]).reduce(
       (rates, [move, count]) =>

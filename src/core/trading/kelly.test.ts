@@ -24,7 +24,7 @@ const trades = (wins: number, losses: number, payoff: number): readonly ClosedTr
 const stakeOf = (closes: readonly ClosedTrade[], rules: KellyRules = RULES): number =>
   r9(kellyEstimate(closes, NOW, rules).stake)
 
-describe('13: the Kelly stake', () => {
+describe('the Kelly stake', () => {
   it.each([
     ['no trade', trades(0, 0, 1), 0.0875, 0.0875],
     ['12 wins, then 18 losses, payoff 1.8', trades(12, 18, 1.8), 0.053588147, 0.029717667],

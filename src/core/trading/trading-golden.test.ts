@@ -32,7 +32,7 @@ const opened = (direction: 'long' | 'short') => {
   return scenario
 }
 
-describe('12: the size of a position', () => {
+describe('the size of a position', () => {
   it.each([
     [60, 0.02, 200],
     [75, 0.05, 500],
@@ -45,7 +45,7 @@ describe('12: the size of a position', () => {
   })
 })
 
-describe('14, 15: a long of 500 at 100', () => {
+describe('a long of 500 at 100', () => {
   it('opens', () => {
     const scenario = opened('long')
     expect(payloadOf(scenario.log, 'execution.order_filled.v1')).toMatchObject({
@@ -118,7 +118,7 @@ describe('14, 15: a long of 500 at 100', () => {
   })
 })
 
-describe('16: a short of 500 at 100', () => {
+describe('a short of 500 at 100', () => {
   it.each([
     [{ low: 88 }, 'take_profit', 89.9999775, 49.204865],
     [{ high: 107 }, 'stop_loss', 104.99997375, -25.877658],
@@ -137,7 +137,7 @@ describe('16: a short of 500 at 100', () => {
   })
 })
 
-it('17: a gap is left at the open', () => {
+it('a gap is left at the open', () => {
   const scenario = scenarioAt(64_000)
   scenario.intend({ conviction_score: 90, size_pct: 0.1 })
   const events = scenario.bar('BTC', 58_500, { open: 58_000 })
@@ -149,7 +149,7 @@ it('17: a gap is left at the open', () => {
   })
 })
 
-it('18: heat is what all stops would cost', () => {
+it('heat is what all stops would cost', () => {
   const lossOf = (usd: number, mid: number, direction: 'long' | 'short'): bigint => {
     const costs = DEFAULT_CONFIGURATION.execution
     const side = direction === 'long' ? 'buy' : 'sell'
@@ -176,7 +176,7 @@ it('18: heat is what all stops would cost', () => {
   expect(recorded.reduce((sum, loss) => sum + loss, 0n)).toBe(scenario.state.trading.book.lossAtStop)
 })
 
-it('19: a partial fill takes its share of each bar', () => {
+it('a partial fill takes its share of each bar', () => {
   const scenario = new TradingScenario({ execution: { paper_partial_fills: true } })
   scenario.bar('BTC', 100)
   const { kelly } = scenario.configuration.risk
@@ -200,7 +200,7 @@ it('19: a partial fill takes its share of each bar', () => {
   ])
 })
 
-describe('20: funding', () => {
+describe('funding', () => {
   it.each([
     ['long', 12, 0.054795],
     ['long', -8, -0.03653],
@@ -230,7 +230,7 @@ describe('20: funding', () => {
   )
 })
 
-describe('21: triggers', () => {
+describe('triggers', () => {
   const quiet: RiskFacts = {
     dayLoss: 0,
     drawdown: 0,

@@ -175,7 +175,7 @@ const amount = (value: unknown): bigint => usdFrom(value as number)
 const sum = (values: readonly bigint[]): bigint => values.reduce((total, value) => total + value, 0n)
 
 describe('whatever happens', () => {
-  it('10: the account adds up to the last millionth', () => {
+  it('the account adds up to the last millionth', () => {
     fc.assert(
       fc.property(life, (drawn) => {
         walk(drawn, ({ scenario }) => {
@@ -202,7 +202,7 @@ describe('whatever happens', () => {
     )
   })
 
-  it('9: every limit holds after an entry, and an entry alone never trips the heat trigger', () => {
+  it('every limit holds after an entry, and an entry alone never trips the heat trigger', () => {
     fc.assert(
       fc.property(life, (drawn) => {
         walk({ ...drawn, partial: false }, ({ scenario, before, step, events }) => {
@@ -225,7 +225,7 @@ describe('whatever happens', () => {
     )
   })
 
-  it('4, 5: the level falls only by an operator, and every level is kept', () => {
+  it('the level falls only by an operator, and every level is kept', () => {
     fc.assert(
       fc.property(life, (drawn) => {
         walk(drawn, ({ scenario, before, step, events }) => {
@@ -245,7 +245,7 @@ describe('whatever happens', () => {
     )
   })
 
-  it('8, 11: no forbidden entry; a position closes once, whole, with its levels on the right sides', () => {
+  it('no forbidden entry; a position closes once, whole, with its levels on the right sides', () => {
     fc.assert(
       fc.property(life, (drawn) => {
         const { log, state } = walk(drawn, () => undefined)
@@ -271,7 +271,7 @@ describe('whatever happens', () => {
     )
   })
 
-  it('18, 19: an intent ends once, in time, and never without the approval it waits for', () => {
+  it('an intent ends once, in time, and never without the approval it waits for', () => {
     fc.assert(
       fc.property(life, (drawn) => {
         const { log } = walk(drawn, () => undefined)
@@ -297,7 +297,7 @@ describe('whatever happens', () => {
     )
   })
 
-  it('1: the log alone leads to the same state, also by way of a snapshot', () => {
+  it('the log alone leads to the same state, also by way of a snapshot', () => {
     fc.assert(
       fc.property(life, fc.double({ min: 0, max: 1, noNaN: true }), (drawn, part) => {
         const { log, state } = walk(drawn, () => undefined)
