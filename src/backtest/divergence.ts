@@ -204,26 +204,27 @@ const whyExit = (live: Trade, replayed: Trade, compared: Compared): DivergenceRe
 
 /** Why there is no live trade. The cause that explains most comes first. */
 const whyNotLive = (replayed: Trade, { live, toleranceMs }: Compared): DivergenceReason => {
-  const { symbol, openedMs } = replayed
+  const { rule, symbol, openedMs } = replayed
   const refused = reasonsNear(live, symbol, openedMs, toleranceMs)
   if (refused.some((reason) => APPROVAL.has(reason))) return 'approval'
   if (refused.includes('kill_switch') || live.isStopped(openedMs)) return 'kill_switch'
   if (refused.some((reason) => PRICE.has(reason))) return 'price_checks'
   if (isReconfigured({ live }, openedMs)) return 'configuration'
   if (refused.length > 0) return 'limits'
-  if (!live.cyclesMs.some((atMs) => Math.abs(atMs - openedMs) <= toleranceMs)) return 'missed'
+  if (rule === null && !live.cyclesMs.some((atMs) => Math.abs(atMs - openedMs) <= toleranceMs))
+    return 'missed'
   return isHeld(live, symbol, openedMs) ? 'earlier_difference' : 'unexplained'
 }
 
 const whyNotReplayed = (trade: Trade, { live, replayed, toleranceMs }: Compared): DivergenceReason => {
   const { rule, symbol, openedMs } = trade
-  // The replayed strategy is the brain.
-  if (rule !== null) return 'strategy'
   const refused = reasonsNear(replayed, symbol, openedMs, toleranceMs)
   if (refused.includes('kill_switch') || replayed.isStopped(openedMs)) return 'kill_switch'
   if (isReconfigured({ live }, openedMs)) return 'configuration'
   if (refused.some((reason) => PRICE.has(reason))) return 'price_checks'
   if (refused.length > 0) return 'limits'
+  // The answer of the strategy was replayed, and did not lead to the trade.
+  if (rule !== null) return 'strategy'
   return isHeld(replayed, symbol, openedMs) ? 'earlier_difference' : 'unexplained'
 }
 

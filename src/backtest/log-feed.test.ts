@@ -11,7 +11,7 @@ import { barAt } from '../core/market/bars.fixture.ts'
 import { DAY_MS, timestampAt } from '../core/shared/time.ts'
 import { sha256Hex } from '../engine/sha256.ts'
 import type { MarketFeed } from '../ports/market-feed.ts'
-import { LogFeed } from './log-feed.ts'
+import { LogFeed, type RecordedInput } from './log-feed.ts'
 import { RecordedTimer } from './recorded-timer.ts'
 import { backtest, NoBarsError } from './run.ts'
 import type { BacktestDependencies } from './run-dependencies.ts'
@@ -145,7 +145,7 @@ describe('what was said', () => {
   const deliveredFrom = async (events: readonly Stamped[]) => {
     const feed = new LogFeed(await logOf(events))
     const delivered: unknown[] = []
-    const idsOf = (around: readonly Stamped[]) => around.map(({ id }) => id)
+    const idsOf = (around: readonly RecordedInput[]) => around.map(({ event: { id } }) => id)
     await feed.start(
       { symbols: ['BTC'], segment: 1, lastBars: new Map() },
       {

@@ -1,19 +1,28 @@
-import { isSound, type PayloadOf } from '../core/events/catalogue.ts'
+import { proposalOfIntent, type Proposal } from '../core/brain/propose-trade.ts'
+import { asKnown, isSound, type PayloadOf } from '../core/events/catalogue.ts'
 import { stampedFrom, type Stamped } from '../core/log/event.ts'
 import { payloadOf } from '../core/log/payload.ts'
 import type { FeedBar } from '../core/market/bar.ts'
+import { ruleIn } from '../core/trading/positions.ts'
 import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { readPages } from '../engine/read-pages.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { FeedListener, FeedStart, FeedStatus, MarketFeed } from '../ports/market-feed.ts'
 import type { Producer } from '../ports/producer.ts'
 
-/** Recorded events around bars that closed together, in order. */
+/** An input of the recorded engine. */
+export interface RecordedInput {
+  readonly event: Stamped
+  /** Proposal of a strategy that led to the event and is decided again; null for an event that is folded as it is. */
+  readonly proposal: Proposal | null
+}
+
+/** Recorded inputs around bars that closed together, in order. */
 export interface SurroundingEvents {
   /** Since the previous bars. */
-  readonly before: readonly Stamped[]
+  readonly before: readonly RecordedInput[]
   /** Right after these bars. */
-  readonly after: readonly Stamped[]
+  readonly after: readonly RecordedInput[]
 }
 
 /** A feed that also has the events between its bars. */
@@ -24,7 +33,7 @@ export interface EventFeed extends MarketFeed {
 
 interface BarGroup extends SurroundingEvents {
   readonly bars: FeedBar[]
-  readonly after: Stamped[]
+  readonly after: RecordedInput[]
 }
 
 /** Without a cycle in the log: what producers recorded within this time after a close is what they made of the bar. */
@@ -95,10 +104,11 @@ export class LogFeed implements EventFeed {
   /** Adds the symbols that are not wanted to `others`. */
   async *#groups(wanted: ReadonlySet<string>, others: Set<string>): AsyncGenerator<BarGroup> {
     let group: BarGroup | null = null
-    let between: Stamped[] = []
+    let between: RecordedInput[] = []
     /** Whether the cycle of these bars has run: what follows came too late for it. */
     let isDecided = false
-    for await (const event of inputsOf(this.#log)) {
+    const strategies = new RecordedStrategies()
+    for await (const event of eventsOf(this.#log)) {
       if (event.type === 'brain.cycle.v1') {
         if (group === null || isDecided || !isCycleOf(group, event)) continue
         isDecided = true
@@ -106,9 +116,11 @@ export class LogFeed implements EventFeed {
         continue
       }
       if (event.type !== 'market.bar.v1') {
+        const input = strategies.inputFrom(event)
+        if (input === null) continue
         const isAfter = !isDecided && between.length === 0
-        if (group !== null && isAfter && this.#isRecordedAt(group, event)) group.after.push(event)
-        else between.push(event)
+        if (group !== null && isAfter && this.#isRecordedAt(group, event)) group.after.push(input)
+        else between.push(input)
         continue
       }
       const bar = barOf(event)
@@ -136,9 +148,15 @@ export class LogFeed implements EventFeed {
   }
 }
 
-/** Inputs of the engine, without its decisions; cycles only for their place between them. */
+/**
+ * Inputs of the engine. Decisions of the engine are left out, except cycles, for their place between the inputs, and the
+ * intents and exit orders of strategies, which hold the answers of the strategies.
+ */
 const INPUTS = [
   'brain.cycle',
+  'execution.order_submitted',
+  'execution.position_opened',
+  'execution.trade_intent',
   'market.bar',
   'signal',
   'attribution.recorded',
@@ -148,6 +166,42 @@ const INPUTS = [
 ] as const
 
 const PAGE_EVENTS = 1000
+
+/** Finds the proposals of strategies among the trades of the brain, of operators and of stops. */
+class RecordedStrategies {
+  /** Strategy of each position that a strategy opened. */
+  readonly #rules = new Map<string, string>()
+
+  /** Returns null for a decision of the engine. */
+  inputFrom(event: Stamped): RecordedInput | null {
+    if (!event.type.startsWith('execution.')) return { event, proposal: null }
+    const proposal = this.#proposalIn(event)
+    return proposal === null ? null : { event, proposal }
+  }
+
+  #proposalIn(event: Stamped): Proposal | null {
+    const known = asKnown(event)
+    switch (known?.type) {
+      case 'execution.trade_intent.v1': {
+        const rule = ruleIn(known.payload.conviction_id)
+        return rule === null ? null : proposalOfIntent(rule, known.payload)
+      }
+      case 'execution.position_opened.v1': {
+        const rule = ruleIn(known.payload.conviction_id)
+        if (rule !== null) this.#rules.set(known.payload.position_id, rule)
+        return null
+      }
+      case 'execution.order_submitted.v1': {
+        const { exit_reason: exitReason, position_id: positionId, symbol } = known.payload
+        const rule = this.#rules.get(positionId)
+        if (exitReason !== 'bias_flip' || rule === undefined) return null
+        return { rule, symbol, direction: 'flat', conviction: 0 }
+      }
+      default:
+        return null
+    }
+  }
+}
 
 /** Whether a cycle on the grid decided at the close of these bars. Those on request are not repeated. */
 const isCycleOf = ({ bars: [first] }: BarGroup, { payload }: Stamped): boolean => {
@@ -163,7 +217,7 @@ const barOf = ({ payload }: Stamped): FeedBar => {
 }
 
 /** Without damaged records: verification reports them. */
-async function* inputsOf(log: Pick<EventLog, 'read'>): AsyncGenerator<Stamped> {
+async function* eventsOf(log: Pick<EventLog, 'read'>): AsyncGenerator<Stamped> {
   for await (const page of readPages(log, { after: 0, types: INPUTS, order: 'asc', limit: PAGE_EVENTS })) {
     for (const record of page) {
       const event = payloadOf(record) === null ? null : stampedFrom(record)

@@ -2,9 +2,11 @@ import type { Direction } from '../core/shared/money.ts'
 import { yieldToEventLoop } from '../ports/yield-to-event-loop.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { foldingOf } from '../core/operations/decide.ts'
-import type { Stamped } from '../core/log/event.ts'
 import type { FeedBar } from '../core/market/bar.ts'
 import { BarTimes } from '../core/market/bar-times.ts'
+import type { Proposal } from '../core/brain/propose-trade.ts'
+import { canonicalSymbol } from '../core/shared/symbol.ts'
+import { BRAIN } from '../core/strategies/built-in.ts'
 import { BUILTIN_PRODUCERS, domainOfType } from '../core/signal-types/all.ts'
 import { DAY_MS } from '../core/shared/time.ts'
 import { MarketRunner } from '../engine/market/market-runner.ts'
@@ -16,7 +18,7 @@ import { AccountTracker } from './account.ts'
 import { BACKTEST_NODE, BacktestEngine } from './backtest-engine.ts'
 import { NO_PRICES, pricesAtOpen, type Prices } from './prices.ts'
 import type { BarGroup } from './quiet-bars.ts'
-import type { SurroundingEvents } from './log-feed.ts'
+import type { RecordedInput, SurroundingEvents } from './log-feed.ts'
 import { OwnProducersInBacktest } from './own-producers.ts'
 import type { BacktestDependencies, BacktestResult } from './run-dependencies.ts'
 import { runSettings } from './run-settings.ts'
@@ -62,8 +64,11 @@ class Run {
   #firstOpenMs: number | null = null
   #lastCloseMs: number | null = null
   #bars = 0
+  /** Proposals of recorded strategies that wait for the next open of their symbol. */
+  #recorded: Proposal[] = []
   readonly #times = new BarTimes()
   readonly #mayBeQuiet: boolean
+  readonly #isBrain: boolean
   readonly #fail = (error: unknown): void => {
     this.#failure = { error }
   }
@@ -87,7 +92,8 @@ class Run {
       onHeldBack: this.#mayBeQuiet ? (reasons) => this.#account.countHeldBack(reasons) : undefined,
     })
     const producerRunner = new ProducerRunner({ engine: this.#engine, clock: this.#engine, onError })
-    const isBrain = dependencies.strategy === 'brain'
+    const isBrain = dependencies.strategy === BRAIN
+    this.#isBrain = isBrain
     this.#market = new MarketRunner({
       engine: this.#engine,
       feed: {
@@ -215,6 +221,7 @@ class Run {
     const beforeMs = this.#decidedMs
     const { openMs } = group
     if (beforeMs === null || openMs !== this.#doneUpToMs || openMs <= beforeMs) return false
+    if (this.#recorded.length > 0) return false
     if (dayNumberOf(openMs) > dayNumberOf(beforeMs) || !this.#engine.isIdle(beforeMs, openMs, group))
       return false
     if (
@@ -271,13 +278,15 @@ class Run {
     const group = { bars, openMs, closeMs, backfill: isWarmUp }
     if (!isWarmUp) await this.#trade(group)
     const events = this.#dependencies.feed.surroundingEvents?.() ?? NO_EVENTS
-    this.#replay(events.before, closeMs)
+    await this.#replay(events.before, closeMs, (proposal) => this.#propose(proposal))
     this.#engine.moveTo(closeMs)
     if (this.#mayBeQuiet && !isWarmUp && !this.#hasEvents() && this.#engine.takeQuietly(group))
       await this.#market.produce(this.#market.dueUpTo(closeMs))
     else await listener.onBars(bars.map((bar) => ({ ...bar, backfill: isWarmUp })))
     if (!isWarmUp) await this.#ownProducers.take(bars, closeMs)
-    this.#replay(events.after, closeMs)
+    await this.#replay(events.after, closeMs, (proposal) => {
+      this.#recorded.push(proposal)
+    })
     this.#finish(group)
   }
 
@@ -310,12 +319,36 @@ class Run {
     this.#settings = { ...runSettings(this.#dependencies.settings, seconds), ta }
   }
 
-  /** At the recorded time, limited to when the cycle of these bars starts at the latest. */
-  #replay(events: readonly Stamped[], closeMs: number): void {
+  /**
+   * Folds the inputs at their recorded time, at the latest when the cycle of these bars starts. Beside the brain, the
+   * proposals of recorded strategies are inputs, which `onProposal` decides again.
+   */
+  async #replay(
+    inputs: readonly RecordedInput[],
+    closeMs: number,
+    onProposal: (proposal: Proposal) => Promise<void> | void,
+  ): Promise<void> {
     const limitMs = closeMs + this.#settings.brain.cycle_deadline_seconds * 1000
-    for (const event of events) {
+    const isTraded = this.#isBrain && this.#tradedFromMs !== null && closeMs >= this.#tradedFromMs
+    for (const { event, proposal } of inputs) {
       this.#engine.moveTo(Math.min(limitMs, Date.parse(event.recordedAt)))
-      this.#engine.replay(event)
+      if (proposal === null) this.#engine.replay(event)
+      else if (isTraded) await onProposal(proposal)
+    }
+  }
+
+  async #propose(proposal: Proposal): Promise<void> {
+    await this.#engine.execute({ kind: 'propose-trade', proposal })
+  }
+
+  /** Proposes at this open what waited for an open of its symbol. */
+  async #proposeRecorded(prices: Prices): Promise<void> {
+    const waiting = this.#recorded
+    if (waiting.length === 0) return
+    this.#recorded = []
+    for (const proposal of waiting) {
+      if (prices.get(canonicalSymbol(proposal.symbol)) === null) this.#recorded.push(proposal)
+      else await this.#propose(proposal)
     }
   }
 
@@ -339,6 +372,8 @@ class Run {
     if (dayNumberOf(nowMs) > dayNumberOf(beforeMs)) await this.#startDay()
     const isIdle = this.#mayBeQuiet && group !== null && this.#engine.isIdle(beforeMs, nowMs, group)
     if (!isIdle) await runDueTasks(dependencies, beforeMs, nowMs)
+    // A cycle of the service waits for the strategies, so their proposals come first.
+    await this.#proposeRecorded(prices)
     await this.#strategy.decide(beforeMs, nowMs, prices)
     this.#decidedMs = nowMs
   }

@@ -29,7 +29,7 @@ export const runDivergence = async (
   const replayed = new TradeBook()
   const result = await backtest({
     strategy: 'brain',
-    feed: new LogFeed(log),
+    feed: new LogFeed(log, settings.brain.cycle_deadline_seconds * 1000),
     // The log also holds the signals of the producers.
     producers: [],
     settings,

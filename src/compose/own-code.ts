@@ -8,7 +8,7 @@ import type { ProducerRunner } from '../engine/market/producer-runner.ts'
 import type { Arrivals } from '../engine/market/arrivals.ts'
 import { OwnProducerRunner } from '../engine/market/own-producer-runner.ts'
 import { storedBars } from '../engine/market/own-task.ts'
-import { StrategyRunner } from '../engine/market/strategy-runner.ts'
+import { StrategyRunner, type StrategyRunnerDependencies } from '../engine/market/strategy-runner.ts'
 import type { Executor } from '../engine/plan.ts'
 import { readPages } from '../engine/read-pages.ts'
 import type { EventLog } from '../ports/event-log.ts'
@@ -24,16 +24,15 @@ export interface OwnCodeDependencies {
   readonly logger: Logger
   /** Finds the user's producers. Default: those in the home folder. The simulator reads no files. */
   readonly findProducers?: typeof findOwnProducers
+  /** Opens a strategy of the settings; by default that of the file of its name, in a thread of its own. */
+  readonly openStrategy?: StrategyRunnerDependencies['open']
 }
 
 /** The user's own strategies and producers, running in the leading process. */
 export interface RunningOwnCode {
   /** Announces bars before they are stored: see `OwnProducerRunner`. */
   expect(bars: readonly FeedBar[]): () => void
-  /**
-   * Runs the user's code on the bars and resolves when it has finished. Calls `onProduced` when the producers have
-   * finished.
-   */
+  /** Resolves when it has run on them; `onProduced` is called when strategies and producers have. */
   take(bars: readonly FeedBar[], onProduced: () => void): Promise<void>
   /** Waits for the bars and producers of `bars`, and then for the user's producers. */
   awaiting(bars: Arrivals): Arrivals
@@ -47,6 +46,7 @@ export const openOwnCode = async (
     configuration,
     logger,
     findProducers = findOwnProducers,
+    openStrategy,
   }: OwnCodeDependencies,
   producerRunner: ProducerRunner,
 ): Promise<RunningOwnCode> => {
@@ -59,11 +59,13 @@ export const openOwnCode = async (
     clock,
     configuration,
     producerRunner,
-    open: async (name, parameters) => {
-      assertTradable(name)
-      const source = await strategyNamed(name, { home, blocks: false, onOutput })
-      return source.open(parameters, { analysisSeconds: () => configuration().ta.bar_seconds })
-    },
+    open:
+      openStrategy ??
+      (async (name, parameters) => {
+        assertTradable(name)
+        const source = await strategyNamed(name, { home, blocks: false, onOutput })
+        return source.open(parameters, { analysisSeconds: () => configuration().ta.bar_seconds })
+      }),
     pastBars: (untilMs, lengthMs) => pastBars(engine.log, untilMs, lengthMs),
     onFailure: (name, error) => onError(`the strategy ${name} failed`, error),
     onError,
@@ -96,8 +98,9 @@ export const openOwnCode = async (
       },
     }),
     take: async (bars, onProduced) => {
-      // A cycle waits for signals, not for the proposals of strategies.
-      await Promise.all([strategies.take(bars), producers.take(bars).finally(onProduced)])
+      // A cycle waits for both, up to its deadline: what a strategy opened or closed at this bar is part of what the brain
+      // knows, in the same order as in a replay of the log.
+      await Promise.all([strategies.take(bars), producers.take(bars)]).finally(onProduced)
     },
     close: async () => {
       await Promise.all([strategies.close(), producers.close()])

@@ -2,12 +2,14 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { createSimulatedFeed } from '../../src/adapters/feeds/simulated/simulated-feed.ts'
 import { BUILT_IN_PRODUCERS } from '../../src/adapters/producers/all.ts'
 import { RecordedTimer } from '../../src/backtest/recorded-timer.ts'
 import { LogFeed } from '../../src/backtest/log-feed.ts'
 import { backtest } from '../../src/backtest/run.ts'
 import type { BacktestDependencies } from '../../src/backtest/run-dependencies.ts'
+import { runDivergence } from '../../src/compose/divergence.ts'
 import type { OpenFeed } from '../../src/compose/market.ts'
 import { findOwnProducers, ownProducer } from '../../src/compose/strategies.ts'
 import type { Configuration } from '../../src/core/config/schema.ts'
@@ -16,9 +18,12 @@ import type { PayloadOf } from '../../src/core/events/catalogue.ts'
 import type { Stamped } from '../../src/core/log/event.ts'
 import type { JsonObject } from '../../src/core/shared/json.ts'
 import { DAY_MS, timestampAt } from '../../src/core/shared/time.ts'
+import { openDirectly } from '../../src/core/strategies/direct.ts'
+import { defineStrategy, type ParameterValues } from '../../src/core/strategies/strategy.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { sha256Hex } from '../../src/engine/sha256.ts'
 import type { MarketFeed } from '../../src/ports/market-feed.ts'
+import type { OpenedStrategy } from '../../src/ports/strategy.ts'
 import type { Timer } from '../../src/ports/timer.ts'
 import { builtInRun } from '../given.fixture.ts'
 import { runService, type RecordedRun, type ServiceRun } from './service-loop.fixture.ts'
@@ -364,6 +369,81 @@ describe('a producer of the user', { timeout: 600_000 }, () => {
   )
 })
 
+/** Enters, reverses and leaves by the number of the bar. */
+const TURNS = defineStrategy({
+  name: 'turns',
+  parameters: z.object({}),
+  timeframes: ['5m'],
+  warmUpBars: 0,
+  create: ({ symbol }) => {
+    let bars = symbol === 'BTC' ? 0 : 1
+    return {
+      onBar: () => {
+        bars += 1
+        const levels = { size: 0.02, stop: { percent: 5 }, target: null, reason: `bar ${bars}` }
+        if (bars % 6 === 0) return { side: 'long', ...levels }
+        if (bars % 6 === 2) return { side: 'short', ...levels }
+        return bars % 6 === 5 ? { side: 'flat' } : null
+      },
+    }
+  },
+})
+
+const beside: Configuration = {
+  ...settings,
+  strategies: { [TURNS.name]: { enabled: true, parameters: {}, symbols: [] } },
+}
+
+const BESIDE_TO_MS = FROM_MS + DAY_MS / 8
+
+/**
+ * A service with the brain and a strategy. The feed goes on when the cycle of its bars has decided and the strategy has
+ * answered, which it does `answerDelayMs` after the bar was stored.
+ */
+const liveBeside = (barDelayMs: number, answerDelayMs: number): Promise<RecordedRun> => {
+  let decidedMs = 0
+  let answeredMs = 0
+  let answer: () => void = () => undefined
+  const { signal } = new AbortController()
+  let wait = (_ms: number): Promise<void> => Promise.resolve()
+  const openFeed = barsAfter(
+    () => barDelayMs,
+    async (closeMs) => {
+      await wait(answerDelayMs)
+      answer()
+      while (closeMs < BESIDE_TO_MS && (decidedMs < closeMs || answeredMs < closeMs))
+        await new Promise(setImmediate)
+    },
+  )
+  const open = (_name: string, parameters: ParameterValues): Promise<OpenedStrategy> => {
+    const run = openDirectly(TURNS, parameters, { analysisSeconds: () => BAR_SECONDS })
+    const { decide } = run
+    const decideLate: OpenedStrategy['decide'] = async (facts) => {
+      await new Promise<void>((resolve) => {
+        answer = resolve
+      })
+      return decide(facts)
+    }
+    const close = (): Promise<void> => Promise.resolve()
+    return Promise.resolve(Object.assign(run, { close, decide: answerDelayMs === 0 ? decide : decideLate }))
+  }
+  return live(() => 0, {
+    settings: beside,
+    toMs: BESIDE_TO_MS,
+    openFeed,
+    openStrategy: open,
+    onOpened: (engine, timer) => {
+      wait = (ms) => timer.wait(ms, signal)
+      engine.eventBus.subscribe(({ events }) => {
+        for (const { as_of = '' } of cyclesIn(events)) decidedMs = Math.max(decidedMs, Date.parse(as_of))
+        for (const { source, ts } of ofType(events, 'producer.run.v1'))
+          if (source === TURNS.name) answeredMs = Math.max(answeredMs, Date.parse(ts))
+      })
+      return Promise.resolve()
+    },
+  })
+}
+
 describe('a run through the log of a service', { timeout: 600_000 }, () => {
   it('makes the same convictions, bit for bit, also of signals that came while a cycle waited', async () => {
     const { events, log } = await live(() => 2300, { onOpened: sayBetweenBars, parties: 3 })
@@ -380,6 +460,46 @@ describe('a run through the log of a service', { timeout: 600_000 }, () => {
       true,
     )
   })
+
+  // The service has its first cycle a bar after its start. Answers after a deadline are filled at the price of a bar before.
+  it.each([
+    ['before the cycle', 0, 0, FROM_MS + BAR_SECONDS * 1000],
+    ['before the cycle, with bars that arrive a little later', 2300, 0, FROM_MS + BAR_SECONDS * 1000],
+    ['after the deadline of the cycle', 0, DEADLINE_MS + 5000, FROM_MS],
+  ])(
+    'makes the same decisions, with a strategy that answers %s',
+    async (_when, barDelayMs, answerDelayMs, fromMs) => {
+      const { events, log, warnings } = await liveBeside(barDelayMs, answerDelayMs)
+      expect(warnings).toEqual([])
+      const again = await replayed(new LogFeed(log, DEADLINE_MS), {
+        settings: beside,
+        fromMs,
+        toMs: BESIDE_TO_MS,
+      })
+      const [recorded, repeated] = [events, again].map((all) =>
+        between(all).filter(({ ts }) => Date.parse(ts) > fromMs && Date.parse(ts) < BESIDE_TO_MS),
+      )
+      expectSameDecisions(repeated ?? [], recorded ?? [], LATENCY)
+      const { convictions, closes } = decisionsIn(recorded ?? [])
+      expect(convictions.length).toBeGreaterThan(60)
+      expect(closes.filter(({ exit_reason }) => exit_reason === 'bias_flip').length).toBeGreaterThan(3)
+      const intents = ofType(recorded ?? [], 'execution.trade_intent.v1')
+      const ofStrategy = intents.filter(({ source }) => source === TURNS.name)
+      expect(ofStrategy.length).toBeGreaterThan(5)
+      expect(ofStrategy.length).toBeLessThan(intents.length)
+      expect(ofStrategy.map(({ payload }) => payload['reason'])).toContain('bar 6')
+
+      const report = await runDivergence(
+        beside,
+        { onError: (message) => expect.fail(message), onProgress: () => undefined },
+        { log, version: 'test' },
+      )
+      expect(report.live_trades).toBeGreaterThan(ofStrategy.length)
+      expect(report.replayed_trades).toBe(report.live_trades)
+      expect(report.rows.filter((row) => row.live === null || row.replayed === null)).toEqual([])
+      expect(Math.abs(report.difference_usd)).toBeLessThan(0.001)
+    },
+  )
 
   it('tells which cycles had no bar: those decided on what was known at their deadline', async () => {
     const isLate = (closeMs: number): boolean => closeMs % 3_600_000 === 0

@@ -9,6 +9,7 @@ import type { Configuration } from '../../src/core/config/schema.ts'
 import type { Stamped } from '../../src/core/log/event.ts'
 import { foldingOf } from '../../src/core/operations/decide.ts'
 import { Engine } from '../../src/engine/engine.ts'
+import type { StrategyRunnerDependencies } from '../../src/engine/market/strategy-runner.ts'
 import type { Timer } from '../../src/ports/timer.ts'
 import { testSigner } from '../signer.fixture.ts'
 
@@ -58,9 +59,9 @@ export interface ServiceRun {
   readonly openFeed: OpenFeed
   /** Home folder with the user's code. Default: no code. */
   readonly home?: string
-  /**
-   * Number of participants that wait for the time: the feed, the schedule, and any that start when everything is open.
-   */
+  /** Opens the strategies of the settings in this thread, so that the shared time does not wait for another one. */
+  readonly openStrategy?: StrategyRunnerDependencies['open']
+  /** How many wait for the time to pass: the feed, the schedule, and whoever begins to when everything is open. */
   readonly parties?: number
   /** Called when everything is open. */
   readonly onOpened?: (engine: Engine, timer: Timer) => Promise<void>
@@ -79,6 +80,7 @@ export const runService = async ({
   toMs,
   openFeed,
   home = tmpdir(),
+  openStrategy,
   onOpened,
   parties = 2,
 }: ServiceRun): Promise<RecordedRun> => {
@@ -134,6 +136,7 @@ export const runService = async ({
     leadership: memoryLeadership(store),
     onSecrets: () => undefined,
     openFeed,
+    ...(openStrategy === undefined ? {} : { openStrategy }),
   })
   // Waits until the producers have run on past bars, which must not count into the first minute.
   while (!isRunning) await new Promise(setImmediate)

@@ -2,7 +2,7 @@ import type { CanonicalSymbol, SignalId } from '../shared/brand.ts'
 import { timestampAt } from '../shared/time.ts'
 import { priceNumberOrNull, type Direction, usdNumber } from '../shared/money.ts'
 import { sizeFor } from './decision.ts'
-import type { NewEvent } from '../events/catalogue.ts'
+import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
 import { exitSymbol } from '../trading/exits.ts'
 import { markNow } from '../signals/prices.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
@@ -56,6 +56,26 @@ export const proposeTrade = (state: BrainFacts, proposal: Proposal, context: Dec
   return accept(intentEvent(state, proposal, direction, context))
 }
 
+/** Returns the proposal of the strategy `rule` that leads to an intent: the inverse of `intentEvent`. */
+export const proposalOfIntent = (rule: string, intent: PayloadOf<'execution.trade_intent.v1'>): Proposal => {
+  const { trailing_pct: trailingPct, stop_price: stopPrice, target_price: targetPrice, reason } = intent
+  const [signalId] = intent.signal_ids
+  return {
+    rule,
+    symbol: intent.symbol,
+    direction: intent.direction,
+    conviction: intent.conviction_score,
+    stopPct: intent.stop_loss_pct,
+    targetPct: intent.take_profit_pct,
+    ...(intent.sizing === undefined ? {} : { sizePct: intent.size_pct }),
+    ...(trailingPct === undefined ? {} : { trailingPct }),
+    ...(stopPrice === undefined ? {} : { stopPrice }),
+    ...(targetPrice === undefined ? {} : { targetPrice }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(signalId === undefined ? {} : { signalId }),
+  }
+}
+
 const hasLiveIntent = ({ trading: { intents } }: BrainFacts, symbol: CanonicalSymbol): boolean =>
   liveIntentsOf(intents).some(({ intent }) => canonicalSymbol(intent.symbol) === symbol)
 
@@ -101,7 +121,8 @@ const intentEvent = (
       symbol,
       take_profit_pct: targetPct === undefined ? execution.take_profit_pct : targetPct,
       valid_until: timestampAt(Date.parse(now) + ttlSeconds * 1000),
-      // Copied members come last: members after them are written several times slower.
+      // Last: what stands behind a copied member takes several times as long.
+      ...(reason === undefined ? {} : { reason }),
       ...(sizePct === undefined ? {} : { sizing: 'fixed' as const }),
       ...(trailingPct === undefined ? {} : { trailing_pct: trailingPct }),
       ...(stopPrice === undefined ? {} : { stop_price: stopPrice }),

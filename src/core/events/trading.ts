@@ -69,6 +69,8 @@ export const executionEvents = {
     conviction_score: z.number(),
     regime: z.enum(REGIMES),
     rationale: z.string(),
+    /** Reason that the strategy gave; absent if it gave none, and for the brain. */
+    reason: z.string().optional(),
     stop_loss_pct: z.number().nullable(),
     take_profit_pct: z.number().nullable(),
     valid_until: branded<Timestamp>(),

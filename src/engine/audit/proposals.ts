@@ -1,4 +1,4 @@
-import type { Proposal } from '../../core/brain/propose-trade.ts'
+import { proposalOfIntent, type Proposal } from '../../core/brain/propose-trade.ts'
 import type { Command } from '../../core/decide.ts'
 import { asKnown } from '../../core/events/catalogue.ts'
 import type { Stamped } from '../../core/log/event.ts'
@@ -21,25 +21,7 @@ const entry = (first: Stamped | undefined): readonly Command[] => {
   const known = first === undefined ? null : asKnown(first)
   const rule = first?.source ?? null
   if (known?.type !== 'execution.trade_intent.v1' || rule === null) return []
-  const { symbol, direction, conviction_score, rationale, sizing, size_pct, ...intent } = known.payload
-  const prefix = `${rule}: ${direction} ${symbol}, `
-  const [signalId] = intent.signal_ids
-  return [
-    proposing({
-      rule,
-      symbol,
-      direction,
-      conviction: conviction_score,
-      ...(sizing === undefined ? {} : { sizePct: size_pct }),
-      stopPct: intent.stop_loss_pct,
-      targetPct: intent.take_profit_pct,
-      ...(intent.trailing_pct === undefined ? {} : { trailingPct: intent.trailing_pct }),
-      ...(intent.stop_price === undefined ? {} : { stopPrice: intent.stop_price }),
-      ...(intent.target_price === undefined ? {} : { targetPrice: intent.target_price }),
-      ...(rationale.startsWith(prefix) ? { reason: rationale.slice(prefix.length) } : {}),
-      ...(signalId === undefined ? {} : { signalId }),
-    }),
-  ]
+  return [proposing(proposalOfIntent(rule, known.payload))]
 }
 
 /** The strategy wanted no position, or the opposite side. Both close the same positions. */
