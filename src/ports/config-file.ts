@@ -46,10 +46,9 @@ export type ConfigurationListener = (configuration: Configuration, changed: read
 export interface ConfigurationStore {
   /** The effective configuration, secrets included: show it only through `redactedConfiguration`. */
   current(): Configuration
-  /**
-   * Merges the body into the user settings: validates it, saves it atomically, then applies it. Changes run one at a
-   * time.
-   */
+  /** The configuration that is in force: settings that wait for a restart have the values of the start. */
+  running(): Configuration
+  /** Merges the body into the user settings: checked, saved atomically, then current. One change at a time. */
   change(body: unknown, options: ChangeOptions): Promise<ConfigurationChanged | ConfigurationRefusal>
   /** Runs the checks of `change` without writing or changing anything. */
   validate(body: unknown, options: ChangeOptions): Promise<ConfigurationCheck>

@@ -76,6 +76,7 @@ describe.skipIf(BROWSER === undefined)('the settings page', () => {
     await dashboard.page.reload()
     await note.waitFor()
     await dashboard.page.getByText('waits for a restart', { exact: true }).waitFor()
+    await dashboard.page.getByText(/^running: /).waitFor()
     await dashboard.restart()
     await note.waitFor({ state: 'detached' })
     expect(await dashboard.page.getByLabel('Seed').inputValue()).toBe('7')

@@ -14,6 +14,7 @@ export interface OwnService {
 }
 
 export interface SecretMessage {
+  readonly method: 'GET' | 'POST'
   /** Below the path prefix. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
@@ -31,12 +32,12 @@ export class NotOwnServiceError extends Error {
 }
 
 /**
- * Posts a message with secrets to the service of this home. The service first proves, on the connection that then
+ * Sends a message with secrets to the service of this home. The service first proves, on the connection that then
  * carries the message, that it has the key of this home.
  */
-export const postToOwnService = async (
+export const sendToOwnService = async (
   service: OwnService,
-  { path, headers, body }: SecretMessage,
+  { method, path, headers, body }: SecretMessage,
   timeoutMs: number,
 ): Promise<ServiceAnswer> => {
   const { baseUrl, publicKey } = service
@@ -55,7 +56,7 @@ export const postToOwnService = async (
       throw new NotOwnServiceError(
         `what answers at ${baseUrl} did not prove that it has the key of this home`,
       )
-    const message = { method: 'POST', url: baseUrl + path, headers, body }
+    const message = { method, url: baseUrl + path, headers, body }
     return await exchange(message, { agent, signal, onlyOn: proof.socket })
   } finally {
     agent.destroy()

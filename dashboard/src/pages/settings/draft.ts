@@ -198,6 +198,13 @@ export const needsRestart = ({ restart_keys }: ConfigurationSchema, key: string)
 export const waitsForRestart = ({ waiting_for_restart }: ConfigurationSchema, key: string): boolean =>
   isAmong(waiting_for_restart, key)
 
+/** Values with which the service runs until a restart, of the keys of this setting that wait for one. */
+export const runningValues = (
+  { running }: ConfigurationSchema,
+  key: string,
+): readonly (readonly [key: string, value: unknown])[] =>
+  Object.entries(running).filter(([name]) => isAmong([name], key))
+
 export const isFixed = ({ set_by_environment }: ConfigurationSchema, key: string): boolean =>
   isAmong(set_by_environment, key)
 

@@ -10,6 +10,7 @@ import {
   isSame,
   needsRestart,
   REDACTED,
+  runningValues,
   textOfValue,
   useForm,
   variableOf,
@@ -28,6 +29,7 @@ export const FieldRow = ({ setting }: { readonly setting: Setting }) => {
   const isSecret = setting.type === 'secret'
   const isByEnvironment = isFixed(schema, key)
   const error = errorsAt(errors, key)
+  const running = runningValues(schema, key)
   const text = entry?.text ?? (isSecret ? '' : textOfValue(setting, current))
   const canReset = !isByEnvironment && entry?.value !== null && !isSame(entry?.value ?? current, fallback)
   return (
@@ -55,6 +57,12 @@ export const FieldRow = ({ setting }: { readonly setting: Setting }) => {
         />
         <div id={`${id}-note`} className="flex flex-wrap items-center gap-x-2 text-xs text-muted">
           {error === undefined ? null : <strong className="basis-full font-medium text-bad">{error}</strong>}
+          {running.map(([name, value]) => (
+            <span key={name} className="text-warn">
+              running: {name === key ? '' : `${name} `}
+              {name === key ? shownValue(setting.type, value) : JSON.stringify(value)}
+            </span>
+          ))}
           {isByEnvironment ? <span>set by {variableOf(key)}</span> : <Limits setting={setting} />}
           {canReset ? (
             <button

@@ -3,9 +3,9 @@ import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { type Change, changeUserSettings, needsRestart } from '../../../core/config/change.ts'
 import { environmentLayer } from '../../../core/config/environment.ts'
-import { changedKeys } from '../../../core/config/layers.ts'
-import type { Configuration } from '../../../core/config/schema.ts'
-import { leavesOf } from '../../../core/config/values.ts'
+import { asValues, changedKeys } from '../../../core/config/layers.ts'
+import { configurationSchema, type Configuration } from '../../../core/config/schema.ts'
+import { leavesOf, valueAt, withoutValue, withValue, type KeyPath } from '../../../core/config/values.ts'
 import { warningsOf } from '../../../core/config/validate.ts'
 import {
   type ChangeOptions,
@@ -67,8 +67,11 @@ const storeOf = (location: ConfigurationLocation, loaded: Configuration): Config
     return result
   }
 
+  const waiting = (): readonly KeyPath[] => changedKeys(loaded, current).filter(needsRestart)
+
   return {
     current: () => current,
+    running: () => withValuesOf(loaded, current, waiting()),
     change,
     validate: async (body, options) => {
       const { change: outcome } = await decide(location, current, body, options)
@@ -81,15 +84,27 @@ const storeOf = (location: ConfigurationLocation, loaded: Configuration): Config
       path,
       present: existsSync(path),
       setByEnvironment,
-      waitingForRestart: changedKeys(loaded, current)
-        .filter(needsRestart)
-        .map((key) => key.join('.')),
+      waitingForRestart: waiting().map((key) => key.join('.')),
     }),
     onChange: (listener) => {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
   }
+}
+
+/** Returns `configuration` with the values that `other` has at these keys. */
+const withValuesOf = (
+  other: Configuration,
+  configuration: Configuration,
+  keys: readonly KeyPath[],
+): Configuration => {
+  if (keys.length === 0) return configuration
+  const values = keys.reduce((changed, key) => {
+    const value = valueAt(asValues(other), key)
+    return value === undefined ? withoutValue(changed, key) : withValue(changed, key, value)
+  }, asValues(configuration))
+  return configurationSchema.parse(values)
 }
 
 /** Decides on the current files, and again if another process changed them meanwhile. */

@@ -4,9 +4,9 @@ import { asValues } from '../../../core/config/layers.ts'
 import { configurationJsonSchema } from '../../../core/config/schema.ts'
 import { configurationRecord } from '../../../core/config/recorded.ts'
 import { redactedConfiguration } from '../../../core/config/secrets.ts'
-import { leavesOf } from '../../../core/config/values.ts'
+import { leavesOf, sameValue, valueAt } from '../../../core/config/values.ts'
 import { sentenceOf } from '../../../core/shared/faults.ts'
-import type { Json } from '../../../core/shared/json.ts'
+import type { Json, JsonObject } from '../../../core/shared/json.ts'
 import { lockedVenue } from '../../../core/trading/unrouted.ts'
 import { lockedSettings } from '../../../core/treasury/wallet.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
@@ -14,6 +14,7 @@ import type { ConfigurationChanged } from '../../../ports/config-file.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { invalidConfiguration, openConfiguration, settingsOf } from '../configuration.ts'
 import { EXIT_FAILED, EXIT_OK, Failure } from '../failure.ts'
+import { runningSettings, type RunningSettings } from '../running-settings.ts'
 import { documentText } from '../terminal.ts'
 import { readState, recordingInLog, type RecordInLog } from '../store.ts'
 import { bad, fields, good, quiet, warning, type Cell, type Row } from '../table.ts'
@@ -30,7 +31,11 @@ export const define: DefineCommand = (command) => {
       'svc config set api.auth_token - < token.txt',
       'svc config validate user.yaml',
     )
-  command.command('show').summary('every key with its effective value').runs(showConfiguration)
+  command
+    .command('show')
+    .summary('every key with its value, and the value in force where the running service has another one')
+    .option('--running', 'the values with which the service runs, without changes that wait for a restart')
+    .runs(showConfiguration)
   command
     .command('validate')
     .summary('check the settings, or a file that would replace config/user.yaml')
@@ -45,12 +50,34 @@ export const define: DefineCommand = (command) => {
   command.command('schema').summary('the JSON Schema of config/user.yaml').runs(showSchema)
 }
 
-const showConfiguration = async (invocation: Invocation): Promise<Answer> => {
-  const shown = redactedConfiguration(await settingsOf(invocation))
-  const leaves = leavesOf(asValues(shown))
-  const text = fields(leaves.map(({ path, value }) => [path.join('.'), valueCell(value)]))
-  return { document: shown, text }
+const showConfiguration = async (
+  invocation: Invocation,
+  options: { readonly running?: boolean },
+): Promise<Answer> => {
+  const configured = asValues(redactedConfiguration(await settingsOf(invocation)))
+  const running = await runningSettings(invocation)
+  if (options.running === true) {
+    if (running.status !== 'known') throw new Failure('service.not_started', reasonOf(running))
+    return { document: running.values, text: fields(rowsOf(running.values, null)) }
+  }
+  const values = running.status === 'known' ? running.values : null
+  const rows = rowsOf(configured, values)
+  // The service may run with other values: the operator has to know that nobody compared them.
+  if (running.status === 'unknown') rows.push(['Running', warning(`not known: ${running.reason}`)])
+  return { document: configured, text: fields(rows) }
 }
+
+const reasonOf = (running: Exclude<RunningSettings, { readonly status: 'known' }>): string =>
+  running.status === 'not-running' ? 'no service of this home is running' : running.reason
+
+/** Rows of the configured values; where the service runs with another value, the row shows both. */
+const rowsOf = (configured: JsonObject, running: JsonObject | null): Row[] =>
+  leavesOf(configured).map(({ path, value }): Row => {
+    const inForce = running === null ? value : valueAt(running, path)
+    const isWaiting = inForce !== undefined && !sameValue(inForce, value)
+    if (!isWaiting) return [path.join('.'), valueCell(value)]
+    return [path.join('.'), warning(`${valueText(value)} (running: ${valueText(inForce)})`)]
+  })
 
 const validateConfiguration = async (
   { configuration }: Invocation,
@@ -128,8 +155,10 @@ const changeKey = async (
 const showSchema = ({ print }: Invocation): Promise<void> =>
   print.asIs(documentText(configurationJsonSchema()))
 
-const valueCell = (value: Json): Cell => {
-  if (value === '') return quiet('(empty)')
+const valueCell = (value: Json): Cell => (value === '' ? quiet(valueText(value)) : valueText(value))
+
+const valueText = (value: Json): string => {
+  if (value === '') return '(empty)'
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 

@@ -6,7 +6,7 @@ import { linesOf } from '../arguments.ts'
 import type { DefineCommand, Invocation } from '../command.ts'
 import { urlHost } from '../../own-host.ts'
 import { settingsOf } from '../configuration.ts'
-import { NotOwnServiceError, postToOwnService, type ServiceAnswer } from '../own-service.ts'
+import { NotOwnServiceError, sendToOwnService, type ServiceAnswer } from '../own-service.ts'
 
 export const define: DefineCommand = (command) => {
   command
@@ -49,7 +49,8 @@ const serviceOf = async (invocation: Invocation): Promise<McpService> => {
   return {
     baseUrl,
     token: ownToken,
-    send: (body, headers) => postToOwnService(own, { path: MCP_PATH, headers, body }, TIMEOUT_MS),
+    send: (body, headers) =>
+      sendToOwnService(own, { method: 'POST', path: MCP_PATH, headers, body }, TIMEOUT_MS),
   }
 }
 

@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs'
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { testSigner } from '../../../../test/signer.fixture.ts'
+import { startTestServer, TOKEN } from '../../http/test-server.fixture.ts'
 import { openTestHome, type TestHome } from '../test-home.fixture.ts'
 
 const PASSWORD = { SVC_MASTER_PASSWORD: 'correct horse' }
@@ -31,6 +33,36 @@ describe('config', () => {
     expect(forPeople).toMatch(/^api\.auth_token +\*\*\*REDACTED\*\*\*$/m)
     expect(forPeople).toMatch(/^universe\.symbols +\["BTC",/m)
     expect(forPeople).toMatch(/^execution\.venue_url +\(empty\)$/m)
+  })
+
+  it('shows the value in force beside one that waits for a restart', async () => {
+    const server = await startTestServer()
+    try {
+      const { nodeId: node_id, publicKey: public_key } = testSigner()
+      const identity = { node_id, public_key, alg: 'ed25519', created_at: '2026-02-20T00:00:00Z' }
+      const secret = { private_key: '0'.repeat(64), warning: 'not the key of anything' }
+      const file = join(home.folder, 'identity', 'identity.json')
+      await writeFile(file, JSON.stringify({ ...identity, ...secret }), { mode: 0o600 })
+      await home.run(['config', 'set', 'api.port', '6001'])
+      const show = async (...words: readonly string[]) =>
+        home.run(['config', 'show', ...words], {
+          environment: { SVC_API__AUTH_TOKEN: TOKEN },
+          dependencies: {
+            findService: () => Promise.resolve({ baseUrl: server.baseUrl, version: '1', uptimeSeconds: 1 }),
+          },
+        })
+      const inForce = (await server.call('GET', '/config')).body['api'] as { readonly port: number }
+      expect((await show()).stdout).toMatch(
+        new RegExp(`^api\\.port +6001 \\(running: ${inForce.port}\\)$`, 'm'),
+      )
+      expect(JSON.parse((await show('--json')).stdout).api.port).toBe(6001)
+      expect(JSON.parse((await show('--running', '--json')).stdout).api.port).toBe(inForce.port)
+      expect((await home.run(['config', 'show', '--running'])).stderr).toContain(
+        'no service of this home is running',
+      )
+    } finally {
+      await server.close()
+    }
   })
 
   it('sets one key, and the log tells', async () => {

@@ -32,6 +32,7 @@ describe('GET /config/schema', () => {
       schema: { properties: { api: { properties: { port: { default: 5050, minimum: 0 } } } } },
       set_by_environment: ['brain.cycle_interval_seconds'],
       waiting_for_restart: [],
+      running: {},
     })
     expect(body['restart_keys']).toEqual(
       expect.arrayContaining(['api.port', 'dashboard.enabled', 'store.url', 'market.feed']),
@@ -42,7 +43,18 @@ describe('GET /config/schema', () => {
       expect((await other.call('POST', '/config', { json: changed })).status).toBe(200)
       return (await other.call('GET', '/config/schema')).body['waiting_for_restart']
     }
+    const { body: atStart } = await other.call('GET', '/config')
     expect(await waiting({ api: { port: 1234 }, risk: { max_leverage: 1 } })).toEqual(['api.port'])
+    const { port } = atStart['api'] as { readonly port: number }
+    expect((await other.call('GET', '/config/schema')).body['running']).toEqual({ 'api.port': port })
+    expect((await other.call('GET', '/config')).body).toMatchObject({
+      api: { port: 1234 },
+      risk: { max_leverage: 1 },
+    })
+    expect((await other.call('GET', '/config?values=running')).body).toMatchObject({
+      api: { port, auth_token: '***REDACTED***' },
+      risk: { max_leverage: 1 },
+    })
     expect(await waiting({ market: { seed: 3 } })).toEqual(['market.seed', 'api.port'])
     expect(await waiting({ api: { port: null }, market: { seed: null } })).toEqual([])
     await other.close()

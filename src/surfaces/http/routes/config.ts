@@ -1,14 +1,19 @@
 import { z } from 'zod'
 import { needsRestart } from '../../../core/config/change.ts'
-import { configurationJsonSchema, configurationSchema } from '../../../core/config/schema.ts'
+import { asValues } from '../../../core/config/layers.ts'
+import {
+  configurationJsonSchema,
+  configurationSchema,
+  type Configuration,
+} from '../../../core/config/schema.ts'
 import { configurationRecord } from '../../../core/config/recorded.ts'
 import { redactedConfiguration } from '../../../core/config/secrets.ts'
 import { DEFAULT_CONFIGURATION } from '../../../core/config/validate.ts'
-import { leavesOf } from '../../../core/config/values.ts'
+import { leavesOf, valueAt } from '../../../core/config/values.ts'
 import { lockedVenue } from '../../../core/trading/unrouted.ts'
 import { lockedSettings } from '../../../core/treasury/wallet.ts'
 import { isJsonObject } from '../../../core/shared/json-object.ts'
-import type { JsonObject } from '../../../core/shared/json.ts'
+import type { Json, JsonObject } from '../../../core/shared/json.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
 import type { ChangeOptions, ConfigurationRefusal } from '../../../ports/config-file.ts'
 import { mayChange, nameOf } from '../../caller.ts'
@@ -33,16 +38,28 @@ const configurationForm = z.object({
   waiting_for_restart: z
     .array(z.string())
     .meta({ description: 'changed since the start; takes effect after a restart' }),
+  running: z
+    .record(z.string(), z.unknown())
+    .meta({ description: 'value in force of each key in `waiting_for_restart`, secrets redacted' }),
   set_by_environment: z.array(z.string()),
 })
 
 export const configRoutes = routes('Configuration', {
   getConfiguration: route('GET', '/config', 'read', {
     summary: 'The effective configuration',
-    description: 'Secrets that are set read `***REDACTED***`.',
+    description:
+      'Secrets that are set read `***REDACTED***`. Settings in `waiting_for_restart` of `GET /config/schema` differ between ' +
+      '`values=configured` and `values=running`.',
+    query: z.object({
+      values: z
+        .enum(['configured', 'running'])
+        .default('configured')
+        .meta({ description: 'running: settings that wait for a restart read as they were at the start' }),
+    }),
     response: configuration,
     example: DEFAULT_CONFIGURATION,
-    handler: (_input, service) => ok(redactedConfiguration(service.configuration.current())),
+    handler: ({ query }, { configuration: store }) =>
+      ok(redactedConfiguration(query.values === 'running' ? store.running() : store.current())),
   }),
   getConfigurationSchema: route('GET', '/config/schema', 'read', {
     summary: 'Schema of the configuration',
@@ -53,7 +70,8 @@ export const configRoutes = routes('Configuration', {
       schema: { type: 'object', properties: {} },
       path: 'config/user.yaml',
       restart_keys: ['api.port'],
-      waiting_for_restart: [],
+      waiting_for_restart: ['api.port'],
+      running: { 'api.port': 5050 },
       set_by_environment: ['api.auth_token'],
     },
     handler: (_input, service) => {
@@ -64,6 +82,7 @@ export const configRoutes = routes('Configuration', {
         path: 'config/user.yaml',
         restart_keys: KEYS.filter((key) => needsRestart(key.split('.'))),
         waiting_for_restart: waitingForRestart,
+        running: valuesAt(redactedConfiguration(service.configuration.running()), waitingForRestart),
         set_by_environment: setByEnvironment,
       })
     },
@@ -130,6 +149,9 @@ export const configRoutes = routes('Configuration', {
     },
   }),
 })
+
+const valuesAt = (shown: Configuration, keys: readonly string[]): Readonly<Record<string, Json>> =>
+  Object.fromEntries(keys.map((key) => [key, valueAt(asValues(shown), key.split('.')) ?? null]))
 
 const NOT_RECORDED =
   'The settings are changed and in force, but the event store did not take the record of it'
