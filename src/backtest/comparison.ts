@@ -22,7 +22,7 @@ export const comparisonOf = (reports: readonly BacktestReport[]) => {
             strategy: HOLD,
             total_return: first.hold.total_return,
             cagr: first.hold.cagr,
-            sharpe: first.figures.sharpe === null ? null : first.hold.sharpe,
+            sharpe: first.hold.sharpe,
             max_drawdown: first.hold.max_drawdown,
             trades: 0,
             beats_random: null,

@@ -56,6 +56,7 @@ export const reportOf = (subject: BacktestSubject, result: BacktestResult, unifo
   const wins = trades.filter(({ net_usd }) => net_usd > 0)
   const { totalReturn, sharpe, pValue } = statisticsOf(account, uniformOf('signs'))
   const elapsedMs = (result.lastCloseMs ?? 0) - (result.firstOpenMs ?? 0)
+  const figures = curveFiguresOf(account, elapsedMs, trials, uniformOf('bootstrap'))
   return {
     /**
      * Warns that the figures cover less trading than the strategy asked for. Null unless the kill switch stopped
@@ -78,9 +79,9 @@ export const reportOf = (subject: BacktestSubject, result: BacktestResult, unifo
     start_equity_usd: account.start,
     end_equity_usd: account.days.at(-1) ?? account.start,
     total_return: r9(totalReturn),
-    sharpe: r9(sharpe),
+    sharpe: figures.sharpe,
     max_drawdown: r9(account.maxDrawdown),
-    p_value: r9(pValue),
+    p_value: account.daysWithBars < DAYS_MIN ? null : r9(pValue),
     hit_rate: trades.length === 0 ? null : r9(wins.length / trades.length),
     turnover: r9(account.turnover),
     fees_usd: r9(account.fees),
@@ -94,10 +95,12 @@ export const reportOf = (subject: BacktestSubject, result: BacktestResult, unifo
     kill_switch: account.killSwitch,
     drawdown: drawdownView(account.drawdown),
     figures: {
-      ...curveFiguresOf(account, elapsedMs, trials, uniformOf('bootstrap')),
+      ...figures,
       trials: trials.count,
       ...tradeFiguresOf(trades),
     },
+    /** Sharpe ratio and p-value of a run of any length: sweeps rank by them, also where a run alone says nothing. */
+    ranking: { sharpe: r9(sharpe), p_value: r9(pValue) },
     exposure: {
       time_share: r9(account.exposure.time_share),
       mean: r9(account.exposure.mean),
@@ -181,7 +184,7 @@ const holdView = (line: MarketLine, elapsedMs: number) => ({
   end_equity_usd: cents(line.days.at(-1) ?? line.start),
   total_return: r9(totalReturnOf(line)),
   cagr: line.daysWithBars < DAYS_MIN ? null : r9(annualGrowthOf(totalReturnOf(line), elapsedMs / DAY_MS)),
-  sharpe: r9(sharpeOf(dailyReturnsOf(line))),
+  sharpe: line.daysWithBars < DAYS_MIN ? null : r9(sharpeOf(dailyReturnsOf(line))),
   max_drawdown: r9(line.drawdown.depth),
   fees_usd: r9(line.feesUsd),
 })

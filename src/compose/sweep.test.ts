@@ -36,10 +36,9 @@ const reportOf = ({ fromMs, toMs }: BacktestTask): TaskReport => {
     from: null,
     to: null,
     total_return: equity / 10_000 - 1,
-    sharpe: 1,
+    ranking: { sharpe: 1, p_value: 0.5 },
     max_drawdown: 0.1,
     kill_switch: { stops: 0 },
-    p_value: 0.5,
   } as unknown as TaskReport
 }
 

@@ -177,9 +177,9 @@ const lengthOf = (written: string): number => {
 
 const figures = z.object({
   total_return: z.number(),
-  sharpe: z.number(),
+  sharpe: z.number().nullable(),
   max_drawdown: z.number().nullable(),
-  p_value: z.number(),
+  p_value: z.number().nullable(),
   trades: z.int(),
   days: z.int(),
 })

@@ -226,7 +226,12 @@ export const facts = (report: BacktestReport): Html => {
         ? 'lowered at every midnight UTC by a simulated operator'
         : 'left raised, as in the service without an operator',
     ],
-    ['Chance', `${percentText(report.p_value)} that days without direction would do as well`],
+    [
+      'Chance',
+      report.p_value === null
+        ? percentText(null)
+        : `${percentText(report.p_value)} that days without direction would do as well`,
+    ],
     ['Seed', String(report.seed)],
     ...report.own_producers.map((one) => ['Own producer', ownProducerText(one)] as const),
     ['Data', `sha256:${report.data_hash}`],

@@ -37,9 +37,11 @@ export interface Run {
 
 export interface RunFigures {
   readonly total_return: number
-  readonly sharpe: number
+  /** Null for a backtest of too few days. */
+  readonly sharpe: number | null
   readonly max_drawdown: number | null
-  readonly p_value: number
+  /** Null for a backtest of too few days. */
+  readonly p_value: number | null
   readonly trades: number
   readonly days: number
 }

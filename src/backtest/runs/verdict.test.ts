@@ -32,6 +32,8 @@ describe('the verdict of a backtest', () => {
     [{ p_value: 0.2 }, false, 'no edge found: p = 0.2, 40 trades'],
     [{ trades: 29 }, false, 'p = 0.01, 29 trades in 60 days are too few to tell'],
     [{ days: 29 }, false, 'p = 0.01, 40 trades in 29 days are too few to tell'],
+    [{ days: 7, p_value: null }, false, 'no edge found: 40 trades in 7 days are too few to tell'],
+    [{ days: 7, p_value: null, trades: 0 }, false, 'no edge found: 0 trades: nothing was traded'],
     [{ trades: 1 }, false, 'p = 0.01, 1 trade in 60 days are too few to tell'],
     [
       { trades: 0, held_back: { coverage: 9 } },

@@ -23,7 +23,8 @@ const verdictOf = (report: TaskReport): Verdict => {
 
 const foundIn = (report: TaskReport): Verdict => {
   const { p_value: p, trades, days } = report
-  const figures = `p = ${shortNumber(p)}, ${trades} ${trades === 1 ? 'trade' : 'trades'}`
+  const count = `${trades} ${trades === 1 ? 'trade' : 'trades'}`
+  const figures = p === null ? count : `p = ${shortNumber(p)}, ${count}`
   if (report.strategy === HOLD) {
     const total = `${(report.total_return * 100).toFixed(2)} %`
     return {
@@ -36,8 +37,8 @@ const foundIn = (report: TaskReport): Verdict => {
     const held = why === undefined ? '' : `, most often held back by ${why[0]} (${why[1]} times)`
     return { verdict: `no edge found: ${figures}: nothing was traded${held}`, edge_found: false }
   }
-  if (p > P_MAX) return { verdict: `no edge found: ${figures}`, edge_found: false }
-  if (trades < TRADES_MIN || days < DAYS_MIN) {
+  if (p !== null && p > P_MAX) return { verdict: `no edge found: ${figures}`, edge_found: false }
+  if (p === null || trades < TRADES_MIN || days < DAYS_MIN) {
     return {
       verdict: `no edge found: ${figures} in ${days} ${days === 1 ? 'day' : 'days'} are too few to tell`,
       edge_found: false,

@@ -56,10 +56,12 @@ const reportOf = ({ parameters, fromMs, toMs }: BacktestTask, edge: number): Tas
     from: new Date(fromMs ?? 0).toISOString(),
     to: new Date(toMs ?? 0).toISOString(),
     total_return: total,
-    sharpe: total * 10,
+    // A run of a few days: sweeps rank by the numbers that its figures leave out.
+    sharpe: null,
+    p_value: null,
+    ranking: { sharpe: total * 10, p_value: total > 0.5 ? 1 / 2001 : 0.2 + 0.01 * fast },
     max_drawdown: 0.1,
     kill_switch: { stops: fast === 2 ? 3 : 0 },
-    p_value: total > 0.5 ? 1 / 2001 : 0.2 + 0.01 * fast,
   } as unknown as TaskReport
 }
 

@@ -41,7 +41,12 @@ export const reportText = (report: BacktestReport, notes: RunNotes): Text => {
     ['Sortino', decimal(figures.sortino)],
     ['Calmar', decimal(figures.calmar)],
     ['Drawdown', `${percent(report.max_drawdown)} at most${lengthText(drawdown)}`],
-    ['Chance', `${percent(report.p_value)} that days without direction would do as well`],
+    [
+      'Chance',
+      report.p_value === null
+        ? NOT_AVAILABLE
+        : `${percent(report.p_value)} that days without direction would do as well`,
+    ],
     ['Hit rate', report.hit_rate === null ? quiet('no closed trade') : percent(report.hit_rate)],
     ['Profit factor', decimal(figures.profit_factor)],
     [

@@ -17,7 +17,8 @@ export const runningSettings = async (invocation: Invocation): Promise<RunningSe
     if (service === null) return { status: 'not-running' }
     const { public_key: publicKey } = await invocation.identity.describe()
     const { api } = await settingsOf(invocation)
-    const token = invocation.environment['SVC_API_TOKEN']?.trim() || api.auth_token
+    const named = invocation.environment['SVC_API_TOKEN']?.trim() ?? ''
+    const token = named === '' ? api.auth_token : named
     const { status, text } = await sendToOwnService(
       { baseUrl: service.baseUrl.replace(/\/+$/, ''), publicKey, signatures: invocation.signatures },
       {

@@ -143,7 +143,9 @@ describe('what a run is compared with', () => {
       deflated_sharpe: null,
       confidence: null,
     })
-    expect((await backtest(...WEEK, 'ma_crossover')).stdout).toMatch(/^Sharpe +N\/A$/m)
+    expect(document).toMatchObject({ sharpe: null, p_value: null, hold: { cagr: null, sharpe: null } })
+    const { stdout } = await backtest(...WEEK, 'ma_crossover')
+    for (const name of ['Sharpe', 'Chance']) expect(stdout).toMatch(new RegExp(`^${name} +N/A$`, 'm'))
   })
 
   it('a parameter that a strategy does not have is refused', async () => {

@@ -87,9 +87,11 @@ describe('svc backtest', () => {
       days: 7,
       trades: expect.any(Number),
       total_return: expect.any(Number),
-      sharpe: expect.any(Number),
+      // A week is too short for them.
+      sharpe: null,
+      p_value: null,
+      ranking: { sharpe: expect.any(Number), p_value: expect.any(Number) },
       max_drawdown: expect.any(Number),
-      p_value: expect.any(Number),
       start_equity_usd: 10_000,
     })
     expect(document.trades).toBeGreaterThan(0)
