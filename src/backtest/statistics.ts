@@ -121,7 +121,7 @@ export const signFlipPValue = (returns: readonly number[], uniform: () => number
 }
 
 const DRAWS = 2000
-const DAYS_PER_YEAR = 365
+export const DAYS_PER_YEAR = 365
 const EULER_GAMMA = 0.577_215_664_901_532_9
 /** Sums of the same numbers in another order differ by up to this much. */
 const ROUNDING = 1e-12
@@ -139,8 +139,8 @@ const deviationOf = (values: readonly number[]): number => {
   return Math.sqrt(meanOf(values.map((value) => (value - mean) * (value - mean))))
 }
 
-/** Interpolates between the two nearest of the sorted values. */
-export const quantileOf = (sorted: readonly number[], share: number): number => {
+/** Between the two nearest of the sorted values, in proportion. */
+export const quantileOf = (sorted: ArrayLike<number>, share: number): number => {
   const place = (sorted.length - 1) * share
   const below = sorted[Math.floor(place)] ?? Number.NaN
   const above = sorted[Math.ceil(place)] ?? Number.NaN

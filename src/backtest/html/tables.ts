@@ -107,7 +107,8 @@ export const intervals = ({ figures: { confidence } }: BacktestReport): Html => 
     ])}
     <p class="quiet">
       Stationary bootstrap of the daily returns: ${confidence.resamples} resamples, blocks of
-      ${confidence.block_days} days on average.
+      ${confidence.block_days} days on average. The interval of the drawdown is a prediction for another run
+      of as many days.
     </p>`
 }
 
