@@ -8,6 +8,9 @@ import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
 import { barAt } from '../core/market/bars.fixture.ts'
 import { timestampOf } from '../core/shared/brand.ts'
 import { timestampAt } from '../core/shared/time.ts'
+import { openTestHome } from '../surfaces/cli/test-home.fixture.ts'
+import { createCommandDependencies } from './command-dependencies.ts'
+import { environmentOf } from './environment.ts'
 import { openReplay, ReplayRefusedError } from './replay.ts'
 
 const HOUR_S = 3600
@@ -59,4 +62,44 @@ it.each([
   const log = await logOf()
   await expect(openReplay(home, configuration, log)).rejects.toThrow(ReplayRefusedError)
   await expect(openReplay(home, configuration, log)).rejects.toThrow('set SVC_HOME to a new folder')
+})
+
+it('gives commands the clock and the settings of the bars', async () => {
+  const folder = await openTestHome()
+  try {
+    const rows = [FIRST, SECOND].map((ts) => `${ts},BTC,1,1,1,1,1`)
+    await writeFile(
+      join(folder.folder, 'bars.csv'),
+      ['ts,symbol,open,high,low,close,volume', ...rows, ''].join('\n'),
+    )
+    const environment = {
+      SVC_API__AUTH_TOKEN: 'a-token-of-more-than-thirty-two-characters',
+      SVC_MARKET__FEED: 'file',
+      SVC_MARKET__FILE: 'bars.csv',
+      SVC_UNIVERSE__SYMBOLS: 'BTC',
+      SVC_INSECURE_OK: '1',
+    }
+    const run = async (...words: readonly string[]) => {
+      const dependencies = createCommandDependencies(environmentOf(folder.folder, environment, 'test'))
+      const { exitCode, stdout, stderr } = await folder.run(words, { environment, dependencies })
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+      return stdout
+    }
+    const named = ['--name', 'p1', '--domain', 'events', '--endpoint', 'https://x.test']
+    await run('producers', 'register', ...named)
+    const { producers } = JSON.parse(await run('producers', 'list', '--json')) as {
+      readonly producers: readonly { readonly registered_at: string }[]
+    }
+    expect(producers[0]?.registered_at).toBe(FIRST)
+    expect(await run('producers', 'list')).toMatch(/ 0s$/m)
+    await run('brain')
+    // The cycle decided with the settings for bars of an hour.
+    expect(JSON.parse(await run('brain', 'explain', '--json'))).toMatchObject({
+      ts: FIRST,
+      rules_changed: false,
+    })
+    expect(await run('producers', 'status')).toContain('p1')
+  } finally {
+    await folder.close()
+  }
 })

@@ -18,6 +18,7 @@ import type { LeaseRecord, Leadership } from '../ports/leadership.ts'
 import { SecretMissingError } from '../ports/secrets.ts'
 import type { Timer } from '../ports/timer.ts'
 import type { StoreSession } from '../surfaces/cli/dependencies.ts'
+import type { Replay } from './replay.ts'
 import type { RunningEngine } from './running-engine.ts'
 import { knownSecretsOf, type Environment } from './environment.ts'
 import { ownKey, pinFirst, trustOf } from './trust.ts'
@@ -134,7 +135,10 @@ export const sessionOn = async (
   store: Store,
 ): Promise<StoreSession> => {
   let running: Promise<RunningEngine> | null = null
-  const open = (): Promise<RunningEngine> => (running ??= openEngine(environment, configuration, store))
+  let replay: Promise<Replay | null> | null = null
+  const openedReplay = (): Promise<Replay | null> => (replay ??= replayIn(environment, configuration, store))
+  const open = (): Promise<RunningEngine> =>
+    (running ??= openedReplay().then((opened) => openEngine(environment, configuration, store, opened)))
   return {
     log: store.log,
     checkpoints: store.checkpoints,
@@ -145,6 +149,13 @@ export const sessionOn = async (
       if (store.place !== null && isSaved) await pinFirst(store.log, environment.home, store.place)
     },
     trust: await trustOf(environment.home, await ownKey(environment.home), store.place),
+    present: async () => {
+      const opened = await openedReplay()
+      return {
+        clock: opened?.clock ?? environment.clock,
+        configuration: opened?.settings(configuration) ?? configuration,
+      }
+    },
     openEngine: async () => (await open()).engine,
     signCheckpoint: async () => (await open()).signCheckpoint(),
     [Symbol.asyncDispose]: async () => {
@@ -163,11 +174,10 @@ const openEngine = async (
   environment: Environment,
   configuration: Configuration,
   store: Store,
+  replay: Replay | null,
 ): Promise<RunningEngine> => {
   const { createLogger } = await import('../adapters/platform/logger/logger.ts')
   const { openRunningEngine } = await import('./running-engine.ts')
-  const replay =
-    configuration.market.feed === 'file' ? await replayIn(environment, configuration, store) : null
   const settings = replay?.settings(configuration) ?? configuration
   return openRunningEngine({
     environment,
@@ -187,8 +197,13 @@ const openEngine = async (
   })
 }
 
-/** While a file is replayed, commands take effect at the time that the replay has reached. */
-const replayIn = async ({ home }: Environment, configuration: Configuration, { log }: Store) => {
+/** Where a file is replayed, commands read and take effect at the time that the replay has reached; null elsewhere. */
+const replayIn = async (
+  { home }: Environment,
+  configuration: Configuration,
+  { log }: Store,
+): Promise<Replay | null> => {
+  if (configuration.market.feed !== 'file') return null
   const { openReplay, ReplayRefusedError } = await import('./replay.ts')
   try {
     return await openReplay(home, configuration, log)

@@ -32,12 +32,11 @@ export const answeredAsOf = async (
   answer: Answering,
   list = 'items',
 ): Promise<Answer> => {
-  const present = { clock: invocation.clock, configuration: await settingsOf(invocation) }
-  if (point === undefined) return answeredNow(invocation, present, answer)
+  if (point === undefined) return answeredNow(invocation, answer)
   await using session = await openExisting(invocation)
   const { log, trust } = session
   const reader = { log, past: new PastStates(log, trust), fresh: () => stateOf(log, trust) }
-  const found = await viewpointAt(point, reader, present)
+  const found = await viewpointAt(point, reader, await session.present())
   if (found.status === 'busy')
     throw new Failure('as_of.busy', 'too many questions about the past are waiting')
   if (found.status === 'out-of-range')
@@ -47,21 +46,19 @@ export const answeredAsOf = async (
   return viewpoint.asOf === null ? given : datedAnswer(given, viewpoint.asOf, list)
 }
 
-const answeredNow = async (
-  invocation: Invocation,
-  present: Pick<Viewpoint, 'clock' | 'configuration'>,
-  answer: Answering,
-): Promise<Answer> => {
+const answeredNow = async (invocation: Invocation, answer: Answering): Promise<Answer> => {
   const stored = await withLog(
     invocation,
-    async (log, trust) => {
+    async (log, trust, session) => {
       const { state, log: believed } = await believedBy(log, trust)
       const reader = { log: believed, fresh: () => Promise.resolve(state) }
-      return answer({ ...present, state, reader, asOf: null })
+      return answer({ ...(await session.present()), state, reader, asOf: null })
     },
     null,
   )
-  return stored ?? answer({ ...present, state: INITIAL_STATE, reader: NOTHING_STORED, asOf: null })
+  if (stored !== null) return stored
+  const present = { clock: invocation.clock, configuration: await settingsOf(invocation) }
+  return answer({ ...present, state: INITIAL_STATE, reader: NOTHING_STORED, asOf: null })
 }
 
 const NOTHING_STORED: Viewpoint['reader'] = {

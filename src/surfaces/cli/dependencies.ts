@@ -5,6 +5,7 @@ import type { SweepRequest } from '../../backtest/sweep/plan.ts'
 import type { BacktestTask } from '../../backtest/sweep/task.ts'
 import type { ParameterValues } from '../../core/strategies/strategy.ts'
 import type { StrategyDescription } from '../../ports/strategy.ts'
+import type { Configuration } from '../../core/config/schema.ts'
 import type { EnvironmentVariables } from '../../core/config/environment.ts'
 import type { Stamped } from '../../core/log/event.ts'
 import type { PastPoint } from '../../core/shared/as-of.ts'
@@ -206,6 +207,12 @@ export interface VaultCommands {
 }
 
 /** An open store, closed when it goes out of scope. */
+/** The time of now, and the settings that count now. */
+export interface Present {
+  readonly clock: Clock
+  readonly configuration: Configuration
+}
+
 export interface StoreSession extends AsyncDisposable {
   readonly log: EventLog
   /** Null if the log has no checkpoints. */
@@ -216,7 +223,9 @@ export interface StoreSession extends AsyncDisposable {
   readonly lease: LeaseRecord | null
   /** Accepts the log in its present state as the log at this place. */
   readonly pinLog: () => Promise<void>
-  /** Engine for commands that write. Opened on first use. The log then knows this node's key. */
+  /** Clock and settings of decisions on this log: where a file is replayed, those of its bars. */
+  readonly present: () => Promise<Present>
+  /** For those who write: opened on first use, and by then the log knows this node's key. */
   readonly openEngine: () => Promise<Engine>
   /** One step towards a checkpoint of the log as it is now, signed with the key of this home. */
   readonly signCheckpoint: () => Promise<CheckpointStep>

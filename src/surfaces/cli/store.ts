@@ -12,7 +12,7 @@ import type { Trust } from '../../engine/integrity/trust.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Invocation } from './command.ts'
 import { settingsOf } from './configuration.ts'
-import type { StoreSession } from './dependencies.ts'
+import type { Present, StoreSession } from './dependencies.ts'
 import { Failure, failureOf, UsageError } from './failure.ts'
 
 /** The store of this home, which must exist. */
@@ -27,11 +27,11 @@ export const openExisting = async ({ openExistingStore, home }: Invocation): Pro
 /** Reads the log of this home; without a store the result is `otherwise`, and nothing is created. */
 export const withLog = async <Result>(
   { openExistingStore }: Invocation,
-  read: (log: EventLog, trust: Trust) => Promise<Result>,
+  read: (log: EventLog, trust: Trust, session: StoreSession) => Promise<Result>,
   otherwise: Result,
 ): Promise<Result> => {
   await using session = await openExistingStore()
-  return session === null ? otherwise : await read(session.log, session.trust)
+  return session === null ? otherwise : await read(session.log, session.trust, session)
 }
 
 /** Reads the verified log: events that no authorized node has signed are left out. */
@@ -55,6 +55,18 @@ export const believedBy = async (
 export const readState = (invocation: Invocation): Promise<State> =>
   withLog(invocation, stateOf, INITIAL_STATE)
 
+/** The state, and the clock and settings of decisions on it. */
+export const readPresent = async (invocation: Invocation): Promise<Present & { readonly state: State }> =>
+  withLog(
+    invocation,
+    async (log, trust, session) => ({ ...(await session.present()), state: await stateOf(log, trust) }),
+    {
+      clock: invocation.clock,
+      configuration: await settingsOf(invocation),
+      state: INITIAL_STATE,
+    },
+  )
+
 /** Nothing is written, not even a snapshot. */
 export const stateOf = async (log: EventLog, trust: Trust): Promise<State> =>
   (await catchUp(log, await recall(log, trust), { trust })).state
@@ -75,8 +87,8 @@ export const write = async (
   name: string,
   commandBy: (operator: string) => EngineCommand,
 ): Promise<readonly Stamped[]> => {
-  const { clock, version } = invocation
-  const configuration = await settingsOf(invocation)
+  const { version } = invocation
+  const { clock, configuration } = await readPresent(invocation)
   const fresh = (): Promise<State> => readState(invocation)
   const rehearsal = await rehearse({ fresh }, commandBy('rehearsal'), { clock, configuration, version })
   if (rehearsal.status === 'refused') {

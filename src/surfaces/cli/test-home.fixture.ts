@@ -98,6 +98,11 @@ export const openTestHome = async () => {
           trust: { signatures, own: ownKey, firstHash: null },
           lease: null,
           pinLog: async () => undefined,
+          present: async () => {
+            const configuration = await openConfigurationStore(place)
+            if (configuration.status === 'invalid') throw new Error(configuration.problems.join('; '))
+            return { clock, configuration: configuration.store.current() }
+          },
           openEngine: async () => {
             signer ??= await openSigner()
             lastSigner = signer

@@ -7,7 +7,6 @@ import {
 import { explain } from '../../../engine/queries/explanation.ts'
 import { answeredAsOf, withAsOf, type AsOfOption } from '../as-of.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
-import { settingsOf } from '../configuration.ts'
 import { Failure, failureOf } from '../failure.ts'
 import { believedBy, openExisting, recordAccess } from '../store.ts'
 import {
@@ -66,8 +65,8 @@ const showExplanation = async (
   wanted: string | undefined,
   { symbol = null }: { readonly symbol?: string | null },
 ): Promise<Answer> => {
-  const configuration = await settingsOf(invocation)
   await using session = await openExisting(invocation)
+  const { configuration } = await session.present()
   const { log, state, fresh } = await believedBy(session.log, session.trust)
   const id = wanted ?? state.brain.lastCycle?.id
   if (id === undefined)

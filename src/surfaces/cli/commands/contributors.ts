@@ -22,9 +22,8 @@ import { contributionOf } from '../../../engine/queries/authors.ts'
 import { answeredAsOf, withAsOf, type AnsweredFrom, type AsOfOption } from '../as-of.ts'
 import { completeId, numberFrom } from '../arguments.ts'
 import type { Answer, DefineCommand, Invocation, SvcCommand } from '../command.ts'
-import { settingsOf } from '../configuration.ts'
 import { Failure, messageOf, UsageError } from '../failure.ts'
-import { openExisting, parsedBy, readState, stateOf, write } from '../store.ts'
+import { openExisting, parsedBy, readPresent, readState, stateOf, write } from '../store.ts'
 import {
   age,
   bad,
@@ -91,14 +90,15 @@ interface Named {
 }
 
 const list = async (invocation: Invocation): Promise<Answer> => {
-  const all = viewContributors((await readState(invocation)).signals.contributors)
+  const { state, clock } = await readPresent(invocation)
+  const all = viewContributors(state.signals.contributors)
   const text = table(
     all,
     [
       shrinking('Node', ({ node_id }) => node_id),
       shrinking('Name', ({ name }) => name),
       shrinking('Role', ({ role }) => role),
-      right('Registered', ({ registered_at }) => age(registered_at, invocation.clock.now())),
+      right('Registered', ({ registered_at }) => age(registered_at, clock.now())),
       idColumn('Contributor', all, ({ id }) => id),
     ],
     NOBODY,
@@ -156,13 +156,13 @@ const score = (
   })
 
 const explain = async (invocation: Invocation, id: string | undefined, options: Named): Promise<Answer> => {
-  const state = await readState(invocation)
+  const { state, clock, configuration } = await readPresent(invocation)
   const author = { kind: 'contributor', id: namedContributor(state, id, options).id } as const
-  const context = { now: isoNow(invocation.clock), rules: (await settingsOf(invocation)).karma }
+  const context = { now: isoNow(clock), rules: configuration.karma }
   await using session = await openExisting(invocation)
   const log = believedLog(session.log, { state, fresh: () => stateOf(session.log, session.trust) })
   const view = await contributionOf(log, state, author, context)
-  return { document: view, text: contributionText(view, invocation.clock.now()) }
+  return { document: view, text: contributionText(view, clock.now()) }
 }
 
 const leaderboard = (

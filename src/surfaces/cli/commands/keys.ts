@@ -6,7 +6,7 @@ import { isoNow } from '../../../engine/iso-now.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
 import { parser } from '../arguments.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
-import { parsedBy, readState, write } from '../store.ts'
+import { parsedBy, readPresent, write } from '../store.ts'
 import { fields, left, printable, quiet, shrinking, table, warning } from '../table.ts'
 
 export const define: DefineCommand = (command) => {
@@ -41,7 +41,8 @@ export const define: DefineCommand = (command) => {
 }
 
 const list = async (invocation: Invocation): Promise<Answer> => {
-  const keys = viewAccessKeys((await readState(invocation)).operations.accessKeys, isoNow(invocation.clock))
+  const { state, clock } = await readPresent(invocation)
+  const keys = viewAccessKeys(state.operations.accessKeys, isoNow(clock))
   const text = table(
     keys,
     [

@@ -10,7 +10,7 @@ import { confirm, parseReason } from '../arguments.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { settingsOf } from '../configuration.ts'
 import { Failure } from '../failure.ts'
-import { readState, write } from '../store.ts'
+import { readPresent, write } from '../store.ts'
 import { bad, fields, good, listCell, quiet, warning, type Cell, type Row } from '../table.ts'
 
 export const define: DefineCommand = (command) => {
@@ -101,8 +101,8 @@ const checked = async (broker: Broker, symbols: readonly string[]): Promise<Usd>
 }
 
 const showStatus = async (invocation: Invocation): Promise<Answer> => {
-  const configuration = await settingsOf(invocation)
-  const view = viewLive(await readState(invocation), configuration, isoNow(invocation.clock))
+  const { state, clock, configuration } = await readPresent(invocation)
+  const view = viewLive(state, configuration, isoNow(clock))
   const { confirmed, checks, reduce_only } = view
   const text = fields([
     ['Mode', view.mode],

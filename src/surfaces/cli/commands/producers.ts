@@ -8,9 +8,8 @@ import {
 } from '../../../core/views/producers.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
-import { settingsOf } from '../configuration.ts'
 import { UsageError } from '../failure.ts'
-import { parsedBy, readState, write } from '../store.ts'
+import { parsedBy, readPresent, write } from '../store.ts'
 import {
   age,
   bad,
@@ -59,7 +58,8 @@ export const define: DefineCommand = (command) => {
 }
 
 const list = async (invocation: Invocation): Promise<Answer> => {
-  const producers = viewProducers((await readState(invocation)).signals.producers)
+  const { state, clock } = await readPresent(invocation)
+  const producers = viewProducers(state.signals.producers)
   const text = table(
     producers,
     [
@@ -67,7 +67,7 @@ const list = async (invocation: Invocation): Promise<Answer> => {
       shrinking('Domain', ({ domain }) => domain),
       left('Schedule', ({ schedule }) => schedule),
       shrinking('Endpoint', ({ endpoint }) => endpoint),
-      right('Registered', ({ registered_at }) => age(registered_at, invocation.clock.now())),
+      right('Registered', ({ registered_at }) => age(registered_at, clock.now())),
     ],
     'No producer is registered. For the built-in ones, see: svc producers status',
   )
@@ -75,9 +75,8 @@ const list = async (invocation: Invocation): Promise<Answer> => {
 }
 
 const showStatus = async (invocation: Invocation): Promise<Answer> => {
-  const { clock } = invocation
-  const rules = (await settingsOf(invocation)).karma
-  const status = viewProducerStatus(await readState(invocation), { now: isoNow(clock), rules })
+  const { state, clock, configuration } = await readPresent(invocation)
+  const status = viewProducerStatus(state, { now: isoNow(clock), rules: configuration.karma })
   const producers = Object.values(status)
   const rows = table(producers, [
     shrinking('Name', ({ name }) => name),
