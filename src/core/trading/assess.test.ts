@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { accountStatusOf } from './account.ts'
 import { TradingScenario, payloadOf, typesOf } from './trading.fixture.ts'
 
 const lower = (to: 0 | 1 | 2) =>
@@ -19,6 +20,59 @@ const exposed = (changes: ConstructorParameters<typeof TradingScenario>[0] = {})
   scenario.intend({ stop_loss_pct: null, take_profit_pct: null, size_pct: 0.08, conviction_score: 100 })
   return scenario
 }
+
+describe('the heat of a position', () => {
+  /** Nine tenths of equity, on paper, with every other limit out of the way. */
+  const nearFullSize = (stop: number | null): TradingScenario => {
+    const scenario = new TradingScenario({
+      market: { max_bar_move_pct: 10 },
+      execution: { paper_fee_bps: 0, paper_slippage_bps: 0 },
+      kill_switch: {
+        l1_daily_loss_pct: 1,
+        l2_portfolio_heat_pct: 1,
+        l2_loss_streak: 0,
+        l3_max_drawdown_pct: 1,
+      },
+      risk: {
+        max_portfolio_heat_pct: 1,
+        max_position_pct: 1,
+        max_leverage: 1,
+        daily_loss_limit_pct: 0,
+      },
+    })
+    scenario.bar('BTC', 100)
+    scenario.intend({
+      stop_loss_pct: stop,
+      take_profit_pct: null,
+      size_pct: 0.9,
+      sizing: 'fixed',
+      leverage: 1,
+    })
+    return scenario
+  }
+  const heatOf = ({ state, now }: TradingScenario): number => accountStatusOf(state.trading, now).heat
+
+  it('without a stop is its whole entry over the equity of now, and reaches the limit by a loss of the rest', () => {
+    const scenario = nearFullSize(null)
+    expect(heatOf(scenario)).toBeCloseTo(0.9, 6)
+    // 9 % of equity are lost: 0.9 / 0.91.
+    scenario.bar('BTC', 90)
+    expect(heatOf(scenario)).toBeCloseTo(0.9 / 0.91, 6)
+    expect(scenario.state.trading.killSwitch.level).toBe(0)
+    expect(payloadOf(scenario.bar('BTC', 88.8), 'system.kill_switch.v1')).toMatchObject({
+      level: 2,
+      triggers: [{ name: 'portfolio_heat_pct', threshold: 1 }],
+    })
+  })
+
+  it('with a stop is the loss there, so the same loss does not reach the limit', () => {
+    const scenario = nearFullSize(0.5)
+    expect(heatOf(scenario)).toBeCloseTo(0.45, 6)
+    scenario.bar('BTC', 88.8)
+    expect(heatOf(scenario)).toBeLessThan(0.51)
+    expect(scenario.state.trading.killSwitch.level).toBe(0)
+  })
+})
 
 describe('a trigger', () => {
   it('raises once, last in the batch, with its value', () => {
