@@ -85,8 +85,8 @@ const TOGETHER = {
   store: ['src/compose/store.ts', 'src/engine/integrity/verify.ts'],
 }
 
-/** Threads, and the processes of strategies, load little code. Their modules stay separate. */
-const APART = /-thread\.ts$|line-process\.ts$/
+/** Threads, and the processes of strategies, load little: what one of them needs stays apart. */
+const APART = /-thread\.ts$|(?:line|own-code)-process\.ts$/
 
 const loadedTogether = (entries) => {
   const entryIds = new Set(entries.map((file) => join(ROOT, file)))

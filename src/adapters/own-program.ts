@@ -8,6 +8,11 @@ export interface OwnProgramOptions {
   readonly onOutput: (text: string) => void
 }
 
+export interface OwnCodeOptions extends OwnProgramOptions {
+  /** A backtest waits for each answer; a service must not. */
+  readonly blocks: boolean
+}
+
 const OUTPUT_CHARACTERS_MAX = 65_536
 
 /** Passes on the first part of what a program prints. */
@@ -19,15 +24,17 @@ export const cutOff = (onOutput: OwnProgramOptions['onOutput']): ((text: string)
   }
 }
 
-/** The environment variables that programs need to run. Tokens and passwords are left out. */
-export const harmlessEnvironment = (
+/** What is needed to find a program, and for the same clock and language: nothing that could hold a secret. */
+export const ownProgramEnvironment = (
   variables: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> =>
   Object.fromEntries(
     Object.entries(variables).flatMap(([name, value]) =>
-      value !== undefined && HARMLESS.test(name) ? [[name, value]] : [],
+      value !== undefined && NEEDED.has(name.toUpperCase()) ? [[name, value]] : [],
     ),
   )
 
-const HARMLESS =
-  /^(PATH|HOME|USER|LANG|LC_\w+|TZ|TMPDIR|TEMP|TMP|SYSTEMROOT|PATHEXT|PYTHON\w*|PYENV\w*|VIRTUAL_ENV)$/i
+const NEEDED: ReadonlySet<string> = new Set(['PATH', 'PATHEXT', 'SYSTEMROOT', 'TZ', 'LANG', 'LC_ALL'])
+
+/** Programs of one group end together. */
+export const HAS_GROUPS = process.platform !== 'win32'

@@ -1,7 +1,9 @@
 import { basename, resolve } from 'node:path'
 import { beginRun, createBarMemory } from '../adapters/history/bar-files/bar-memory.ts'
 import { openConfigurationStore } from '../adapters/platform/config-file/configuration-store.ts'
+import type { EnvironmentVariables } from '../core/config/environment.ts'
 import type { Configuration } from '../core/config/schema.ts'
+import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
 import type { TaskReport } from '../backtest/sweep/task.ts'
 import { Failure } from '../surfaces/cli/failure.ts'
 import { runBacktest } from './backtest.ts'
@@ -26,17 +28,20 @@ const answer = (message: RunAnswer): void => {
   })
 }
 
-const reportOf = async ({ home, version, settings, task }: RunOrder): Promise<TaskReport> => {
-  const environment = environmentOf(home, process.env, version)
-  const opened = await openConfigurationStore({ home, env: process.env })
-  if (opened.status === 'invalid') throw new Failure('config.invalid', opened.problems.join('\n'))
-  const configuration: Configuration = { ...opened.store.current(), ...settings }
+const reportOf = async ({ home, version, settings, task, variables }: RunOrder): Promise<TaskReport> => {
+  // Only a run from the log needs more than it is given: where the log is, and how to open it.
+  const configuration: Configuration = {
+    ...(task.isFromLog ? await configurationOf(home, variables) : DEFAULT_CONFIGURATION),
+    ...settings,
+  }
   const leftOut: string[] = []
   let sentMs = 0
   let calls = 0
   beginRun(memory)
   await using session =
-    task.isFromLog && storeExists(home, configuration) ? await openSession(environment, configuration) : null
+    task.isFromLog && storeExists(home, configuration)
+      ? await openSession(environmentOf(home, variables, version), configuration)
+      : null
   const request = {
     ...task,
     onError: (message: string) => {
@@ -62,7 +67,13 @@ const reportOf = async ({ home, version, settings, task }: RunOrder): Promise<Ta
   return { ...report, left_out: leftOut }
 }
 
-/** Removes paths from a message: callers of the service must not learn its folders. */
+const configurationOf = async (home: string, variables: EnvironmentVariables): Promise<Configuration> => {
+  const opened = await openConfigurationStore({ home, env: variables })
+  if (opened.status === 'invalid') throw new Failure('config.invalid', opened.problems.join('\n'))
+  return opened.store.current()
+}
+
+/** Callers of the service need not know where it lives and where it reads. */
 const withoutPlaces = (
   message: string,
   { home, settings: { market } }: Pick<RunOrder, 'home' | 'settings'>,

@@ -137,6 +137,7 @@ export const createCommandDependencies = (environment: Environment): CommandDepe
         const { checkTradable } = await import('./strategies.ts')
         return checkTradable(name, parameters, home)
       },
+      openCode: async () => (await import('./strategies.ts')).openCodeWarning(home),
       create: async (name, kind) => (await import('./new-files.ts')).createOwnFiles(home, name, kind),
       test: async (name) => (await import('./new-files.ts')).testStrategies(home, name),
     },

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
@@ -165,3 +165,17 @@ it.each([
     expect(leaseFaultOf({ token, endsInMs }, recorded) === null).toBe(sound)
   },
 )
+
+it('svc doctor names own code that others can change', async () => {
+  const { folder, run } = await newHome()
+  const strategies = join(folder, 'strategies')
+  await mkdir(strategies, { mode: 0o700 })
+  await writeFile(join(strategies, 'cross.mjs'), '', { mode: 0o644 })
+  expect(await run('doctor')).toMatchObject({ exitCode: 0 })
+
+  await chmod(join(strategies, 'cross.mjs'), 0o664)
+  const { exitCode, stdout } = await run('doctor', '--json')
+  expect(exitCode).toBe(1)
+  expect(JSON.parse(stdout)).toMatchObject({ ok: false, checks: [{ check: 'own_code', ok: false }] })
+  expect(stdout).toContain(join('strategies', 'cross.mjs'))
+})

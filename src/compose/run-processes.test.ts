@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -44,5 +44,31 @@ describe('runs that wait for a process', () => {
     await expect(first).rejects.toThrow('not wanted any more')
     await expect(second).rejects.toThrow('not wanted any more')
     expect((await third).strategy).toBe('hold')
+  })
+})
+
+describe('the process of a run', () => {
+  it('has none of our variables', async () => {
+    await mkdir(join(home, 'strategies'))
+    await writeFile(
+      join(home, 'strategies', 'curious.mjs'),
+      `import { readFileSync, writeFileSync } from 'node:fs'
+      import { z } from 'zod'
+      writeFileSync(new URL('../seen', import.meta.url), readFileSync('/proc/self/environ'))
+      export default {
+        name: 'curious', parameters: z.object({}), timeframes: ['1h'], warmUpBars: 0,
+        create: () => ({ onBar: () => null }),
+      }`,
+    )
+    process.env['SVC_TEST_SECRET'] = 'secret-of-the-vault'
+    try {
+      const task = { ...days('2026-01-05', '2026-01-07'), strategy: 'curious' }
+      await processes.run(task, { signal: new AbortController().signal, onProgress: () => undefined })
+    } finally {
+      delete process.env['SVC_TEST_SECRET']
+    }
+    const names = (await readFile(join(home, 'seen'), 'utf8')).split('\0').map((one) => one.split('=')[0])
+    expect(names).toContain('PATH')
+    expect(names.filter((name) => name?.startsWith('SVC_'))).toEqual([])
   })
 })

@@ -6,6 +6,8 @@ import {
   type TaskReport,
   type TaskRunner,
 } from '../backtest/sweep/task.ts'
+import { ownProgramEnvironment } from '../adapters/own-program.ts'
+import type { EnvironmentVariables } from '../core/config/environment.ts'
 import type { RunSettings } from './run-settings.ts'
 
 /** Request to a process of `backtest-process.ts`, one run at a time. */
@@ -14,6 +16,8 @@ export interface RunOrder {
   readonly version: string
   readonly settings: RunSettings
   readonly task: BacktestTask
+  /** Those of the caller, for a run that opens the store. They are no environment: code of the user could read that. */
+  readonly variables: EnvironmentVariables
 }
 
 /** Answers of the process: any number of progress messages, then one of the others. */
@@ -82,6 +86,7 @@ export class RunProcesses implements TaskRunner {
   #start(): ChildProcess {
     const child = fork(new URL('./backtest-process.ts', import.meta.url), [], {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      env: ownProgramEnvironment(process.env),
     })
     this.#all.add(child)
     child.once('exit', () => {
@@ -130,7 +135,8 @@ export class RunProcesses implements TaskRunner {
       child.once('exit', onExit)
       child.once('error', onError)
       signal.addEventListener('abort', onAbort, { once: true })
-      const order: RunOrder = { home, version, settings, task }
+      const variables = task.isFromLog ? process.env : {}
+      const order: RunOrder = { home, version, settings, task, variables }
       child.send(order)
     })
   }

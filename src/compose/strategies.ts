@@ -1,6 +1,11 @@
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
-import { findOwnFiles, isCode, type OwnFile } from '../adapters/strategies/files/find-files.ts'
+import { join, relative } from 'node:path'
+import {
+  findOwnFiles,
+  isCode,
+  writableByOthers,
+  type OwnFile,
+} from '../adapters/strategies/files/find-files.ts'
 import { openOwnProducer } from '../adapters/strategies/files/own-producers.ts'
 import { describeOwnStrategy } from '../adapters/strategies/files/own-strategies.ts'
 import { describeProcessStrategy } from '../adapters/strategies/process/process-strategy.ts'
@@ -157,18 +162,27 @@ export const findOwnProducers = async (home: string): Promise<readonly OwnFile[]
 
 export const ownProducer = async (
   name: string,
-  { home, onOutput }: OwnCodeSettings,
+  { home, blocks, onOutput }: OwnCodeSettings,
 ): Promise<OwnProducer> => {
   const file = (await findOwnProducers(home)).find((found) => found.name === name)
   if (file === undefined) throw new StrategyError(`there is no file of the producer ${name}`)
   if (file.fault !== null) throw new StrategyError(file.fault)
-  return openOwnProducer(file, { loadMsMax: LOAD_MS_MAX, answerMsMax: ANSWER_MS_MAX, onOutput })
+  return openOwnProducer(file, { loadMsMax: LOAD_MS_MAX, answerMsMax: ANSWER_MS_MAX, onOutput, blocks })
 }
 
-/**
- * The built-in rules, then the user's strategies. Each is checked separately, so that one that hangs does not affect
- * the others.
- */
+/** What to say of own code that others may change; null where nobody can. */
+export const openCodeWarning = async (home: string): Promise<string | null> => {
+  const folders = [strategiesFolder(home), producersFolder(home)]
+  const open = (await Promise.all(folders.map(writableByOthers))).flat()
+  if (open.length === 0) return null
+  const shown = open.slice(0, PATHS_SHOWN_MAX).map((path) => relative(home, path))
+  const more = open.length > shown.length ? ` and ${open.length - shown.length} more` : ''
+  return `others than their owner can write to ${shown.join(', ')}${more}: run chmod -R go-w on strategies and producers`
+}
+
+const PATHS_SHOWN_MAX = 5
+
+/** The built-in rules, then the user's, each looked at by itself: one that hangs costs the others nothing. */
 export const listStrategies = async (settings: OwnCodeSettings): Promise<readonly FoundStrategy[]> => {
   const builtIn = BUILT_IN_STRATEGIES.map((definition) => ({
     name: definition.name,
@@ -193,10 +207,7 @@ export const listStrategies = async (settings: OwnCodeSettings): Promise<readonl
   return [...builtIn, ...(await mapSome(files, describe))]
 }
 
-/**
- * Number checked at once. Each loads packages in a thread of its own: all at once, a small machine would finish none in
- * time.
- */
+/** Each loads packages in a process of its own: all at once, on a small machine none would be done in time. */
 const WIDTH_MAX = 4
 
 /** Results in the order of the items. */

@@ -101,7 +101,9 @@ export interface BacktestRequest extends Omit<BacktestTask, 'parameters'> {
 export interface StrategyCommands {
   /** Built-in strategies, then the files of this home. */
   readonly list: () => Promise<readonly FoundStrategy[]>
-  /** Writes the files of a new strategy. Refuses to replace any file. */
+  /** What to say of files that others can change; null where nobody can. */
+  readonly openCode: () => Promise<string | null>
+  /** Writes the files of a new one, and refuses to replace any. */
   readonly create: (name: string, kind: 'typescript' | 'python' | 'producer') => Promise<readonly string[]>
   /** Opens the strategy once. Returns the parameters with all defaults, or throws a failure with the reason. */
   readonly check: (name: string, parameters: ParameterValues) => Promise<ParameterValues>

@@ -1,5 +1,5 @@
 import { createOwnFiles, testStrategies } from '../../compose/new-files.ts'
-import { checkTradable, listStrategies } from '../../compose/strategies.ts'
+import { checkTradable, listStrategies, openCodeWarning } from '../../compose/strategies.ts'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
@@ -210,6 +210,7 @@ export const openTestHome = async () => {
         strategies: {
           list: () => listStrategies({ home, blocks: false, onOutput: () => undefined }),
           check: (name, parameters) => checkTradable(name, parameters, home),
+          openCode: () => openCodeWarning(home),
           create: (name, kind) => createOwnFiles(home, name, kind),
           test: (name) => testStrategies(home, name),
         },

@@ -1,5 +1,5 @@
-import { readdir } from 'node:fs/promises'
-import { basename, extname, join } from 'node:path'
+import { readdir, stat } from 'node:fs/promises'
+import { basename, extname, join, sep } from 'node:path'
 import { STRATEGY_NAME, STRATEGY_NAME_RULE } from '../../../core/shared/strategy-name.ts'
 import { orNull } from '../../files.ts'
 
@@ -22,6 +22,22 @@ export const findOwnFiles = async (folder: string): Promise<readonly OwnFile[]> 
     .toSorted((one, other) => (one.path < other.path ? -1 : 1))
   return files.map(({ name, path }) => ({ name, path, fault: faultOf(name, path, files) }))
 }
+
+/** The folder and the files in it that others than their owner may write to: what these write, the service runs. */
+export const writableByOthers = async (folder: string): Promise<readonly string[]> => {
+  const inside = (await orNull('ENOENT', readdir(folder, { recursive: true }))) ?? []
+  const files = inside.filter((file) => !file.split(sep).includes('node_modules'))
+  const open: string[] = []
+  for (const path of [folder, ...files.map((file) => join(folder, file))]) {
+    const found = await orNull('ENOENT', stat(path))
+    // Windows has other rights than these.
+    if (found !== null && process.platform !== 'win32' && (found.mode & GROUP_OR_OTHERS_WRITE) !== 0)
+      open.push(path)
+  }
+  return open
+}
+
+const GROUP_OR_OTHERS_WRITE = 0o022
 
 export const isCode = ({ path }: Pick<OwnFile, 'path'>): boolean => CODE.includes(extname(path))
 

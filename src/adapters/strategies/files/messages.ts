@@ -1,4 +1,3 @@
-import type { MessagePort } from 'node:worker_threads'
 import type { MarketView } from '../../../core/market/readings.ts'
 import type { SeriesBar } from '../../../core/strategies/bar-series.ts'
 import type { AccountFacts } from '../../../core/strategies/run-strategy.ts'
@@ -6,7 +5,7 @@ import type { ParameterValues, StrategyProposal } from '../../../core/strategies
 import type { ProducerRun } from '../../../ports/producer.ts'
 import type { StrategyDescription } from '../../../ports/strategy.ts'
 
-/** Requests to the thread of a user's file, and their answers. */
+/** What a user's file is asked for, in a thread or a process of its own, and what each answer is. */
 export interface Messages {
   readonly 'describe-strategy': [request: object, answer: StrategyDescription]
   readonly 'open-strategy': [
@@ -36,7 +35,7 @@ export interface Messages {
   readonly translations: [request: object, answer: Translations]
 }
 
-/** Translated JavaScript by its source, so that the next thread of the same file need not load a compiler. */
+/** JavaScript by what it was made of, so that the next run of the same file need not load a compiler. */
 export type Translations = ReadonlyMap<string, string>
 
 export interface ProducerDescription {
@@ -49,23 +48,19 @@ export type Kind = keyof Messages
 export type RequestOf<Of extends Kind> = Messages[Of][0]
 export type AnswerOf<Of extends Kind> = Messages[Of][1]
 
-export interface ThreadRequest {
+export interface CodeRequest {
   readonly kind: Kind
   readonly request: unknown
 }
 
-export type ThreadAnswer =
+export type CodeAnswer =
   | { readonly status: 'ok'; readonly answer: unknown }
   | { readonly status: 'error'; readonly message: string }
 
-export interface ThreadData {
+export interface CodeSubject {
   /** The absolute path of the user's file. */
   readonly file: string
   /** The name that the file's object must have: the name of the file. */
   readonly name: string
   readonly translations: Translations
-  /** Port for requests and answers. */
-  readonly port: MessagePort
-  /** Counts answers, so that the owner can block until there is one. */
-  readonly answered: SharedArrayBuffer
 }

@@ -102,7 +102,9 @@ describe.each([{ blocks: true }, { blocks: false }])('a strategy in a file, %o',
 
   it('that ends its thread is an error', async () => {
     await strategyFile('exits', 'process.exit(0)')
-    await expect(decided('exits', options)).rejects.toThrow('exits: its thread ended')
+    await expect(decided('exits', options)).rejects.toThrow(
+      `exits: its ${options.blocks ? 'thread' : 'process'} ended: it must not call process.exit`,
+    )
   })
 
   it('that waits for something is an error', async () => {
@@ -227,6 +229,15 @@ describe('a file of a strategy', () => {
     await expect.poll(() => output.join('')).toContain('seen:undefined')
   })
 
+  it('in a service cannot answer past the checks of what it answers', async () => {
+    await strategyFile(
+      'forger',
+      `(process as any).send({ status: 'ok', answer: [{ symbol: 'BTC', side: 'sideways', conviction: 1e9 }] })
+      return null`,
+    )
+    await expect(decided('forger', { blocks: false })).rejects.toThrow('forger: its answer is wrong: 0.side')
+  })
+
   it('takes a long past in parts', async () => {
     await strategyFile('patient', `return view.bars().length >= 500 ? { side: 'long' } : null`)
     const bars = barsFrom(
@@ -272,18 +283,19 @@ describe('files of the user', () => {
   })
 })
 
-describe('a producer in a file', () => {
+describe.each([{ blocks: true }, { blocks: false }])('a producer in a file, %o', ({ blocks }) => {
   const opened = async (name: string, text: string) => {
     const path = join(folder, `${name}.ts`)
     await writeFile(path, text)
-    return openOwnProducer({ name, path }, OPTIONS)
+    return openOwnProducer({ name, path }, { ...OPTIONS, blocks })
   }
   const VIEW = marketView(INITIAL_STATE.market, ['BTC'])
 
   it('is described, and runs', async () => {
-    await writeOwnFiles(folder, 'moves', 'producer')
-    const producer = await openOwnProducer({ name: 'moves', path: join(folder, 'moves.ts') }, OPTIONS)
-    expect(producer).toMatchObject({ name: 'moves', domain: 'technical', schedule: '*/15 * * * *' })
+    const name = `moves-${blocks}`
+    await writeOwnFiles(folder, name, 'producer')
+    const producer = await openOwnProducer({ name, path: join(folder, `${name}.ts`) }, { ...OPTIONS, blocks })
+    expect(producer).toMatchObject({ name, domain: 'technical', schedule: '*/15 * * * *' })
     expect(await producer.run(VIEW)).toEqual({
       status: 'degraded',
       reason: 'no symbol has a day of prices yet',

@@ -3,39 +3,34 @@ import { seriesBar, type SeriesBar } from '../../../core/strategies/bar-series.t
 import type { AccountFacts } from '../../../core/strategies/run-strategy.ts'
 import { StrategyError, type StrategyProposal } from '../../../core/strategies/strategy.ts'
 import type { OpenedStrategy, StrategyDescription, StrategySource } from '../../../ports/strategy.ts'
-import type { OwnProgramOptions } from '../../own-program.ts'
+import type { OwnCodeOptions } from '../../own-program.ts'
 import type { Translations } from './messages.ts'
-import { NoAnswerError, OwnCode } from './own-code.ts'
+import { BlockingOwnCode, NoAnswerError, startedCode, type OwnCode } from './own-code.ts'
 
-export interface OwnStrategyOptions extends OwnProgramOptions {
-  /** True for a backtest, which waits for each answer. A service must not wait. */
-  readonly blocks: boolean
-}
-
-/** Describes a strategy in a file of the user. Every opening runs in a thread of its own. */
+/** A strategy in a file of the user, described. Every opening runs in a process or thread of its own. */
 export const describeOwnStrategy = async (
   { name, path }: { readonly name: string; readonly path: string },
-  options: OwnStrategyOptions,
+  options: OwnCodeOptions,
 ): Promise<StrategySource> => {
   const { description, translations } = await descriptionIn({ name, path }, options)
   return {
     ...description,
     open: async (parameters, { analysisSeconds, tradesPast = false }) => {
-      const opened = new OwnCode(path, name, options, translations)
+      const opened = startedCode({ file: path, name, translations }, options)
       try {
         const seconds = analysisSeconds()
         const answer = await named(
           name,
           opened.ask('open-strategy', { parameters, analysisSeconds: seconds, tradesPast }),
         )
-        return runningIn(opened, { name, ...answer }, options.blocks)
+        return runningIn(opened, { name, ...answer })
       } catch (error) {
         await opened.close()
         throw error
       }
     },
     faultsOf: async (sets) => {
-      const code = new OwnCode(path, name, options, translations)
+      const code = startedCode({ file: path, name, translations }, options)
       try {
         const faults: (string | null)[] = []
         // Each part must be answered within the time limit of an answer.
@@ -55,9 +50,9 @@ const SETS_AT_ONCE = 10_000
 
 const descriptionIn = async (
   { name, path }: { readonly name: string; readonly path: string },
-  options: OwnProgramOptions,
+  options: OwnCodeOptions,
 ): Promise<{ readonly description: StrategyDescription; readonly translations: Translations }> => {
-  const code = new OwnCode(path, name, options)
+  const code = startedCode({ file: path, name, translations: new Map() }, options)
   try {
     const description = await named(name, code.ask('describe-strategy', {}))
     return { description, translations: await named(name, code.ask('translations', {})) }
@@ -68,7 +63,8 @@ const descriptionIn = async (
 
 type Opened = Pick<OpenedStrategy, 'name' | 'parameters' | 'warmUp'>
 
-const runningIn = (code: OwnCode, opened: Opened, blocks: boolean): OpenedStrategy => {
+const runningIn = (code: OwnCode, opened: Opened): OpenedStrategy => {
+  const blocking = code instanceof BlockingOwnCode ? code : null
   const shortestMs = opened.warmUp.seconds * 1000
   let bars: SeriesBar[] = []
   let isDue = false
@@ -94,7 +90,7 @@ const runningIn = (code: OwnCode, opened: Opened, blocks: boolean): OpenedStrate
   /** Hands over past bars and ignores a missing answer. `decide` then reports the reason. */
   const takeNow = (past: readonly SeriesBar[]): void => {
     try {
-      if (!isSilent) code.askNow('take', { bars: past })
+      if (!isSilent) blocking?.askNow('take', { bars: past })
     } catch (error) {
       if (!(error instanceof NoAnswerError)) throw error
       isSilent = true
@@ -115,7 +111,7 @@ const runningIn = (code: OwnCode, opened: Opened, blocks: boolean): OpenedStrate
       if (bars.length < BARS_KEPT_MAX) return
       const past = bars
       bars = []
-      if (blocks) takeNow(past)
+      if (blocking !== null) takeNow(past)
       else
         code.ask('take', { bars: past }).catch((error: unknown) => {
           lost = ofStrategy(opened.name, error)
@@ -127,13 +123,13 @@ const runningIn = (code: OwnCode, opened: Opened, blocks: boolean): OpenedStrate
       const request = { bars, facts: facts() }
       bars = []
       isDue = false
-      if (!blocks) return named(opened.name, code.ask('decide', request)).then(unlessLost)
+      if (blocking === null) return named(opened.name, code.ask('decide', request)).then(unlessLost)
       try {
-        if (!isSilent) return code.askNow('decide', request)
+        if (!isSilent) return blocking.askNow('decide', request)
       } catch (error) {
         if (!(error instanceof NoAnswerError)) throw ofStrategy(opened.name, error)
       }
-      return code.whyNoAnswer().then((reason) => Promise.reject(ofStrategy(opened.name, reason)))
+      return blocking.whyNoAnswer().then((reason) => Promise.reject(ofStrategy(opened.name, reason)))
     },
     close: () => code.close(),
   }

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { StrategyError } from '../../../core/strategies/strategy.ts'
-import { cutOff, harmlessEnvironment, type OwnProgramOptions } from '../../own-program.ts'
+import { cutOff, HAS_GROUPS, ownProgramEnvironment, type OwnProgramOptions } from '../../own-program.ts'
 
 const LINE_BYTES_MAX = 65_536
 const END_MS = 1000
@@ -70,7 +70,7 @@ export class LineProcess {
     const [program = '', ...args] = this.#command
     const child = spawn(program, args, {
       cwd: this.#folder,
-      env: harmlessEnvironment(process.env),
+      env: ownProgramEnvironment(process.env),
       stdio: ['pipe', 'pipe', 'pipe'],
       windowsHide: true,
       // A process group of its own, so that its children end with it: many programs are started by a script.
@@ -127,7 +127,5 @@ export class LineProcess {
     }
   }
 }
-
-const HAS_GROUPS = process.platform !== 'win32'
 
 const TOO_LONG = `it wrote a line of more than ${LINE_BYTES_MAX} characters`

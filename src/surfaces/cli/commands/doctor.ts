@@ -20,7 +20,7 @@ export const define: DefineCommand = (command) => {
     .description(
       'Looks for what a service cannot mend by itself: a log that has lost its end or was changed, a log with times ' +
         'from the future, leader tokens or a lease that no process could have stored, and positions or orders at a venue ' +
-        'that gets no orders (another one than execution.venue, or one without its keys). Says what to do about each. Exit code 1 means that there is something to do.',
+        'that gets no orders (another one than execution.venue, or one without its keys), and own strategies or producers that others can change. Says what to do about each. Exit code 1 means that there is something to do.',
     )
     .option(
       '--repair',
@@ -32,7 +32,7 @@ export const define: DefineCommand = (command) => {
 }
 
 interface Diagnosis {
-  readonly check: 'log' | 'clock' | 'lease' | 'venue'
+  readonly check: 'log' | 'clock' | 'lease' | 'venue' | 'own_code'
   readonly ok: boolean
   readonly detail: string
   /** Steps to take, in this order. */
@@ -54,10 +54,11 @@ const examine = async (invocation: Invocation, { repair }: DoctorOptions): Promi
   await using session = missing === null ? await invocation.openExistingStore() : null
   // A rebuild changes nothing that hashes and signatures cover.
   if (repair === true) await session?.log.derived?.rebuild()
-  const checks =
+  const stored =
     session === null
       ? missingDiagnoses(invocation.home, missing)
       : await diagnosesOf(session, invocation, { configuration, repairs: repair === true })
+  const checks = [...stored, ...ownCodeDiagnoses(await invocation.strategies.openCode())]
   const document = { ok: checks.every(({ ok }) => ok), checks }
   const text = fields([
     [
@@ -74,7 +75,7 @@ const rowsOf = ({ check, ok, detail, steps }: Diagnosis): readonly Row[] => [
   ...steps.map((step, index): Row => [`Step ${index + 1}`, step]),
 ]
 
-const NAMES = { log: 'Log', clock: 'Clock', lease: 'Lease', venue: 'Venue' } as const
+const NAMES = { log: 'Log', clock: 'Clock', lease: 'Lease', venue: 'Venue', own_code: 'Own code' } as const
 
 /** The diagnosis of a home without a store. It is a fault only if its identity has written one. */
 const missingDiagnoses = (home: string, place: string | null): readonly Diagnosis[] =>
@@ -145,6 +146,13 @@ const venueDiagnoses = (
     },
   ]
 }
+
+/** Only where others can change what the service runs. */
+const ownCodeDiagnoses = (warning: string | null): readonly Diagnosis[] =>
+  warning === null ? [] : [{ check: 'own_code', ok: false, detail: warning, steps: [OWN_CODE_STEP] }]
+
+const OWN_CODE_STEP =
+  'Read the strategies and producers of this home before you run them again: others may have changed them.'
 
 const RECENT_EVENTS = 100
 
