@@ -61,17 +61,13 @@ export class OwnCode<Host extends CodeHost = CodeHost> {
 
   #askOne<Of extends Kind>(kind: Of, request: RequestOf<Of>): Promise<AnswerOf<Of>> {
     if (this.#end !== null) return Promise.reject(new StrategyError(this.#end))
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve) => {
       const timer = setTimeout(() => this.lose(this.tooLate), this.msMax)
       this.#waiting = (answer) => {
         clearTimeout(timer)
         this.#waiting = null
         this.#isLoaded = true
-        try {
-          resolve(checkedAnswer(kind, answerIn(answer)))
-        } catch (error) {
-          reject(error as Error)
-        }
+        resolve(answered(kind, answer))
       }
       this.host.post({ kind, request })
     })
@@ -113,6 +109,9 @@ export class BlockingOwnCode extends OwnCode<ThreadHost> {
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError'
 }
+
+const answered = async <Of extends Kind>(kind: Of, answer: CodeAnswer): Promise<AnswerOf<Of>> =>
+  checkedAnswer(kind, answerIn(answer))
 
 const answerIn = (answer: CodeAnswer): unknown => {
   if (answer.status === 'error') throw new StrategyError(answer.message)
