@@ -9,6 +9,9 @@ export interface ShutdownLimits {
   readonly restTimeoutMs: number
 }
 
+/** Connections that wait to be taken in: with fewer, those of thousands that come at once begin anew after a second. */
+export const BACKLOG = 4096
+
 /** A connection that falls idle from now on would be kept open for its next request. */
 const IDLE_CHECK_MS = 20
 

@@ -183,4 +183,31 @@ describe('an API', () => {
     await other.close()
     broken.close()
   })
+
+  it('that closes a connection when the next request comes costs nobody an answer, and no write its certainty', async () => {
+    const requests: string[] = []
+    const closing = createServer((request, response) => {
+      requests.push(request.method ?? '')
+      const { socket } = request
+      // It ends with the next bytes that come, as one that was idle for too long.
+      socket.once('data', () => socket.destroy())
+      response.setHeader('content-type', 'application/json')
+      request.resume().on('end', () => response.end('{}'))
+    })
+    await once(closing.listen(0, '127.0.0.1'), 'listening')
+    const { port } = closing.address() as AddressInfo
+    const sessionSecret = new Uint8Array(32)
+    const signedIn = await startTestDashboard({ sessionSecret })
+    const other = await startTestDashboard({ apiUrl: `http://127.0.0.1:${port}/api/v1`, sessionSecret })
+    const own = { cookie: await signedIn.signIn(), 'sec-fetch-site': 'same-origin' }
+    for (let time = 0; time < 3; time += 1)
+      expect((await other.ask('GET', '/api/v1/health', { headers: own })).status).toBe(200)
+    expect((await other.ask('POST', '/api/v1/positions/close-all', json({}, own))).status).toBe(200)
+    expect(requests.at(-1)).toBe('POST')
+    expect(requests.filter((method) => method === 'POST')).toHaveLength(1)
+    await signedIn.close()
+    await other.close()
+    closing.closeAllConnections()
+    closing.close()
+  })
 })

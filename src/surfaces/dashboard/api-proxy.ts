@@ -53,7 +53,9 @@ export const forward = (
   { api, token, endsInMs, sessionId, streams }: Forwarding,
 ): void => {
   const { method = 'GET', url = '/' } = request
-  const call = callApi(api, { method, path: url, headers: headersFor(request, token) })
+  const asked = { method, path: url, headers: headersFor(request, token) }
+  // Only what can be asked twice is sent over a connection that the API may be closing at that moment.
+  let call = callApi(api, asked, { isNew: !isRepeatable(request) })
   let isAnswered = false
   const end = endsInMs === null ? null : setTimeout(() => response.destroy(), endsInMs)
   end?.unref()
@@ -63,13 +65,18 @@ export const forward = (
     // The browser is gone: cancel the request.
     call.destroy()
   })
-  call.on('error', () => {
+  const onError = (): void => {
     // After a response the API may stop reading the body; errors of the response are handled below.
-    if (isAnswered) return
+    if (isAnswered || response.destroyed) return
+    if (call.reusedSocket) {
+      call = begun(callApi(api, asked, { isNew: true }))
+      call.end()
+      return
+    }
     request.resume()
     refuse(response, 'dashboard.api_unreachable', 'The API does not answer; try again in a moment')
-  })
-  call.on('response', (answer) => {
+  }
+  const onAnswer = (answer: IncomingMessage): void => {
     isAnswered = true
     if (answer.headers['content-type']?.startsWith('text/event-stream') === true)
       streams.set(response, sessionId)
@@ -79,9 +86,16 @@ export const forward = (
     answer.on('end', () => request.resume())
     answer.on('error', () => response.destroy())
     answer.pipe(response)
-  })
-  request.pipe(call)
+  }
+  const begun = (made: ClientRequest): ClientRequest => made.on('error', onError).on('response', onAnswer)
+  request.pipe(begun(call))
 }
+
+/** Asked again, it changes nothing; and nothing of it was consumed. */
+const isRepeatable = ({ method, headers }: IncomingMessage): boolean =>
+  (method === 'GET' || method === 'HEAD') &&
+  headers['content-length'] === undefined &&
+  headers['transfer-encoding'] === undefined
 
 const headersFor = (request: IncomingMessage, token: string | null): Record<string, string> => {
   const operatorToken = operatorTokenOf(request.headers['x-operator-token'])
@@ -144,8 +158,19 @@ interface ApiCall {
   readonly headers: Readonly<Record<string, string>>
 }
 
-const callApi = ({ url, agent }: ApiConnection, { method, path, headers }: ApiCall): ClientRequest =>
-  httpRequest({ host: url.hostname.replaceAll(/[[\]]/g, ''), port: url.port, agent, method, path, headers })
+const callApi = (
+  { url, agent }: ApiConnection,
+  { method, path, headers }: ApiCall,
+  { isNew = false } = {},
+): ClientRequest =>
+  httpRequest({
+    host: url.hostname.replaceAll(/[[\]]/g, ''),
+    port: url.port,
+    agent: isNew ? false : agent,
+    method,
+    path,
+    headers,
+  })
 
 type TokenCheck =
   | 'valid'
@@ -168,7 +193,7 @@ export const checkToken = (api: ApiConnection, token: string, timeoutMs: number)
     if (!isHeaderText(token)) return resolve('invalid')
     const path = `${api.url.pathname}/brain/status`
     const headers = { authorization: `Bearer ${Buffer.from(token, 'utf8').toString('latin1')}` }
-    const call = callApi(api, { method: 'GET', path, headers })
+    const call = callApi(api, { method: 'GET', path, headers }, { isNew: true })
     call.setTimeout(timeoutMs, () => call.destroy(new Error('API timeout')))
     call.on('error', () => resolve('unreachable'))
     call.on('response', (answer) => {

@@ -9,7 +9,7 @@ import {
 import { loadPages, sendAsset, sendStandalone, signInPage } from './pages.ts'
 import { countHosts, isOwnHost, isSentByForeignPage } from '../own-host.ts'
 import { RateLimit } from '../rate-limit.ts'
-import { shutdownOf, urlOf } from '../shutdown.ts'
+import { BACKLOG, shutdownOf, urlOf } from '../shutdown.ts'
 import { refuse, SECURITY_HEADERS, sendJson, sendText, type RefusalCode } from './responses.ts'
 import { createSealer, EndedSessions, isCrossOrigin, isSameOrigin } from './sessions.ts'
 import { FOREIGN, isInsecure, safePath, signIn, signOut, visitorOf, type Visitor } from './sign-in.ts'
@@ -52,7 +52,7 @@ export const createDashboardServer = (
     listen: ({ host, port }) =>
       new Promise((resolve, reject) => {
         server.once('error', reject)
-        server.listen(port, host, () => {
+        server.listen({ port, host, backlog: BACKLOG }, () => {
           server.off('error', reject)
           resolve({ url: urlOf(server).url })
         })
