@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fastify, type FastifyInstance } from 'fastify'
 import { recentCheck } from '../../engine/integrity/recent-check.ts'
 import { cutUnread, TAKE_MS_MAX } from '../cut-unread.ts'
-import { shutdownOf, urlOf, type ShutdownLimits } from '../shutdown.ts'
+import { BACKLOG, shutdownOf, urlOf, type ShutdownLimits } from '../shutdown.ts'
 import { AccessAudit } from './access-audit.ts'
 import { answerConnectionErrors } from './connection-errors.ts'
 import { steadyNowOf, type HttpDependencies } from './dependencies.ts'
@@ -91,7 +91,9 @@ export const createHttpServer = async (
 ): Promise<HttpServer> => {
   const limits = { ...HTTP_LIMITS, ...given }
   let isClosing = false
-  const service = serviceOf(dependencies, new StreamHub(dependencies, streamLimits), () =>
+  const turns = new Turns(limits.turnMs)
+  const streams = new StreamHub({ ...dependencies, requestsWait: () => turns.areWaiting }, streamLimits)
+  const service = serviceOf(dependencies, streams, () =>
     openApiFile !== undefined && existsSync(openApiFile)
       ? readFile(openApiFile, 'utf8')
       : import('./openapi.ts').then(({ openApiTextOf }) => openApiTextOf(routes, dependencies.version)),
@@ -100,7 +102,6 @@ export const createHttpServer = async (
   const audit = new AccessAudit(dependencies.engine, dependencies.logger, limits.handlerTimeoutMs)
   answerConnectionErrors(app.server, () => dependencies.clock.newId())
   const shutdown = shutdownOf(app.server, limits)
-  const turns = new Turns(limits.turnMs)
   addTurns(app, turns)
   addGate({ app, service, audit, isClosing: () => isClosing, bodyTimeoutMs: limits.bodyTimeoutMs })
   addErrorHandlers(app, dependencies.logger)
@@ -122,7 +123,7 @@ export const createHttpServer = async (
     listen: async ({ host, port }) => {
       await app.ready()
       // The framework would open a second server for the other address of this name, and not wait for it at the end.
-      await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port })
+      await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port, backlog: BACKLOG })
       const { port: taken, url } = urlOf(app.server)
       return { port: taken, baseUrl: url + API_PREFIX }
     },

@@ -14,6 +14,11 @@ export class Turns {
     this.#now = now
   }
 
+  /** Whether requests wait for a turn. */
+  get areWaiting(): boolean {
+    return this.#waiting.length > 0
+  }
+
   /** Runs it now, or in one of the next turns if this one is over. First come, first served. */
   take(work: () => void): void {
     if (!this.#isOn) {

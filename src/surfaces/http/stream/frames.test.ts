@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { appendTo, recordsAfter } from '../../../../test/records.fixture.ts'
 import { MemoryLog } from '../../../adapters/storage/memory/memory-log.ts'
 import { EMPTY_HEAD, type LogRecord } from '../../../core/log/event.ts'
-import { filterOf, frameOf, readChunk } from './frames.ts'
+import { filterOf, frameOf, readPage } from './frames.ts'
 import { eventsIn } from './stream.fixture.ts'
 
 const record = (changes: Partial<LogRecord> = {}): LogRecord => {
@@ -57,7 +57,8 @@ describe('a page of the log', () => {
   it('reaches up to its last event if it is full, else up to `before`', async () => {
     const log = await logOf(10)
     const page = async (names: string, after: number, before: number, limit: number) => {
-      const { bytes, upTo } = await readChunk(log, filterOf(names), { after, before, limit })
+      const read = await readPage(log, filterOf(names), { after, before, limit })
+      const { bytes, upTo } = read.chunkAfter(after)
       return { events: eventsIn(bytes), upTo }
     }
     expect(await page('', 0, 11, 4)).toEqual({ events: 4, upTo: 4 })

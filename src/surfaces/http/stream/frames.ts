@@ -61,18 +61,62 @@ export const chunkOf = (frames: readonly Frame[], upTo: number): Chunk => {
 
 const CHUNK_END = Buffer.from('\r\n')
 
-/** A page of the log. A page that is not full reaches up to `before`, whatever its last event is. */
-export const readChunk = async (
-  log: EventLog,
-  { categories }: StreamFilter,
+/** Consecutive events of the log that a filter lets through, for all clients that stand in it. */
+export class LogPage {
+  readonly filterKey: string
+  /** Size of all of its events. */
+  readonly bytes: number
+  readonly #after: number
+  readonly #upTo: number
+  readonly #frames: readonly { readonly seq: number; readonly frame: Frame }[]
+  /** Clients at the same position share its bytes. */
+  #newest: { readonly cursor: number; readonly chunk: Chunk } | null = null
+
+  constructor(
+    { key }: StreamFilter,
+    after: number,
+    upTo: number,
+    frames: readonly { readonly seq: number; readonly frame: Frame }[],
+  ) {
+    this.filterKey = key
+    this.bytes = frames.reduce((sum, { frame }) => sum + frame.bytes.length, 0)
+    this.#after = after
+    this.#upTo = upTo
+    this.#frames = frames
+  }
+
+  /** Whether what follows this position is in the page, as far as the page goes. */
+  holds(cursor: number): boolean {
+    return cursor >= this.#after && cursor < this.#upTo
+  }
+
+  chunkAfter(cursor: number): Chunk {
+    if (this.#newest?.cursor === cursor) return this.#newest.chunk
+    const frames = this.#frames.filter(({ seq }) => seq > cursor).map(({ frame }) => frame)
+    const chunk = chunkOf(frames, this.#upTo)
+    this.#newest = { cursor, chunk }
+    return chunk
+  }
+}
+
+/** A page that is not full reaches up to `before`, whatever its last event is. */
+export const readPage = async (
+  log: Pick<EventLog, 'read'>,
+  filter: StreamFilter,
   { after, before, limit }: { readonly after: number; readonly before: number; readonly limit: number },
-): Promise<Chunk> => {
-  if (categories?.length === 0) return chunkOf([], before - 1)
+): Promise<LogPage> => {
+  const { categories } = filter
+  if (categories?.length === 0) return new LogPage(filter, after, before - 1, [])
   const types = categories === null ? {} : { types: categories }
   const records = await log.read({ after, before, ...types, order: 'asc', limit })
   const last = records.at(-1)
   const upTo = last === undefined || records.length < limit ? before - 1 : last.seq
-  return chunkOf(records.map(frameOf), upTo)
+  return new LogPage(
+    filter,
+    after,
+    upTo,
+    records.map((record) => ({ seq: record.seq, frame: frameOf(record) })),
+  )
 }
 
 const LINE_END = /[\r\n]/

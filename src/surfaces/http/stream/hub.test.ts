@@ -81,6 +81,27 @@ describe('many clients', () => {
   })
 })
 
+const PAGE_EVENTS = 50
+
+describe('clients that resume together', () => {
+  it('share each page of the log', async () => {
+    const log = new CountingLog()
+    const [first] = await appendTo(log, 500)
+    const server = await start({ log, streamLimits: { pageEvents: PAGE_EVENTS } })
+    const clients = await Promise.all(
+      Array.from({ length: 40 }, () => open(server, { since: first?.id ?? '' })),
+    )
+    log.begin()
+    for (const client of clients) await client.until(() => client.messages.length >= 500)
+    // Ten pages for each of 40 clients would be 400.
+    expect(log.pages).toBeLessThan(60)
+    for (const { messages } of clients)
+      expect(messages.slice(0, 500).map(({ id }) => id)).toEqual(
+        clients[0]?.messages.slice(0, 500).map(({ id }) => id),
+      )
+  })
+})
+
 describe('the number of clients', () => {
   it('has a limit, which may change', async () => {
     const server = await start({ settings: { stream: { max_clients: 2 } } })
@@ -208,6 +229,23 @@ class BreakingLog extends MemoryLog {
 
   override read(query: LogQuery): Promise<readonly LogRecord[]> {
     if (this.isBroken) return Promise.reject(new StoreUnavailableError('the disk is gone'))
+    return super.read(query)
+  }
+}
+
+class CountingLog extends MemoryLog {
+  pages = 0
+  /** Pages wait until then, so that all clients are there. */
+  begin: () => void = () => undefined
+  readonly #begun = new Promise<void>((resolve) => {
+    this.begin = resolve
+  })
+
+  override async read(query: LogQuery): Promise<readonly LogRecord[]> {
+    if (query.after !== undefined && query.limit === PAGE_EVENTS) {
+      this.pages += 1
+      await this.#begun
+    }
     return super.read(query)
   }
 }

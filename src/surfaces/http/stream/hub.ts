@@ -9,13 +9,15 @@ import { SHUTTING_DOWN, tooManyClients } from '../errors.ts'
 import type { Problem } from '../problems.ts'
 import type { StreamConnection } from '../results.ts'
 import { StreamClient } from './client.ts'
-import { GOODBYE, readChunk, RETRY, UNKNOWN_ID, type StreamFilter } from './frames.ts'
+import { GOODBYE, readPage, RETRY, UNKNOWN_ID, type LogPage, type StreamFilter } from './frames.ts'
 import { RecentEvents, type RecentEventsLimits } from './recent-events.ts'
 
 export interface StreamDependencies {
   readonly engine: Engine
   readonly configuration: ConfigurationStore
   readonly logger: Logger
+  /** Whether requests wait for their turn: each is answered before past events are sent. */
+  readonly requestsWait: () => boolean
 }
 
 export interface StreamLimits extends RecentEventsLimits {
@@ -25,8 +27,12 @@ export interface StreamLimits extends RecentEventsLimits {
   readonly checkMs: number
   /** Time after which a client that reads nothing is disconnected. */
   readonly stuckMsMax: number
-  /** Number of events that are read from the log at once for one client. */
+  /** Events that are read from the log at once. */
   readonly pageEvents: number
+  /** How long a slice of past events waits at most for requests that wait for their turn. */
+  readonly requestsMsMax: number
+  /** Pages of the log are kept for other clients while some are behind. */
+  readonly pageBytesMax: number
 }
 
 const STREAM_LIMITS: StreamLimits = {
@@ -37,6 +43,8 @@ const STREAM_LIMITS: StreamLimits = {
   recentBytesMax: 64 * 1024 * 1024,
   writeBytesMax: 256 * 1024,
   pageEvents: 100,
+  requestsMsMax: 20,
+  pageBytesMax: 16 * 1024 * 1024,
 }
 
 export interface StreamRequest {
@@ -58,10 +66,12 @@ export class StreamHub {
   /** Null while no client is connected: no events are kept in memory then. */
   #session: { readonly recent: RecentEvents; readonly stop: () => void } | null = null
   #isDelivering = false
-  /** True if something changed since the running delivery started. */
-  #isDue = false
+  /** Clients for which something changed since the delivery under way began; null for all of them. */
+  #due: Set<StreamClient> | null = new Set()
   readonly #behind = new Set<StreamClient>()
   #isCatchingUp = false
+  /** Newest last. */
+  #pages: readonly LogPage[] = []
   #checkedConfiguration: unknown
   #isClosed = false
 
@@ -82,7 +92,7 @@ export class StreamHub {
     if (bound !== null) return tooManyClients(bound)
     this.#session ??= this.#begin()
     const cursor = start.kind === 'now' ? this.#session.recent.newest : start.seq
-    const client = new StreamClient(connection, filter, cursor, () => this.#deliverSoon())
+    const client = new StreamClient(connection, filter, cursor, () => this.#deliverSoon(client))
     this.#clients.add(client)
     connection.onClosed(() => {
       client.cut()
@@ -90,7 +100,7 @@ export class StreamHub {
     })
     const isUnknown = start.kind === 'now' && start.because === 'unknown-id'
     connection.begin(STREAM_HEADERS, isUnknown ? Buffer.concat([RETRY, UNKNOWN_ID]) : RETRY)
-    this.#deliverSoon()
+    this.#deliverSoon(client)
     return null
   }
 
@@ -134,8 +144,10 @@ export class StreamHub {
     this.#deliverSoon()
   }
 
-  #deliverSoon(): void {
-    this.#isDue = true
+  /** To one client, or to all. */
+  #deliverSoon(client: StreamClient | null = null): void {
+    if (client === null) this.#due = null
+    else this.#due?.add(client)
     if (this.#isDelivering) return
     this.#isDelivering = true
     // Runs after everything that is stored together with the causing event.
@@ -146,10 +158,11 @@ export class StreamHub {
 
   /** Serves every client, in slices between which the event loop runs. */
   async #deliver(): Promise<void> {
-    while (this.#isDue) {
-      this.#isDue = false
+    while (this.#due === null || this.#due.size > 0) {
+      const due = this.#due ?? this.#clients
+      this.#due = new Set()
       let sliceBeganMs = performance.now()
-      for (const client of this.#clients) {
+      for (const client of due) {
         this.#serve(client)
         if (performance.now() - sliceBeganMs < this.#limits.sliceMs) continue
         await yieldToEventLoop()
@@ -191,25 +204,67 @@ export class StreamHub {
     this.#catchUp().catch((error: unknown) => this.#report(error))
   }
 
-  /** Reads the log for clients that are behind the recent events, one page at a time, client by client. */
+  /** Reads the log for clients that are behind the recent events, one page at a time for all who stand in it. */
   async #catchUp(): Promise<void> {
-    const { log } = this.#dependencies.engine
-    for (const client of this.#behind) {
-      this.#behind.delete(client)
+    for (const first of this.#behind) {
       const before = this.#session?.recent.oldest
-      if (client.isGone || before === undefined) continue
-      try {
-        const page = { after: client.cursor, before, limit: this.#limits.pageEvents }
-        const chunk = await readChunk(log, client.filter, page)
-        client.isLive = false
-        if (!client.isGone) client.send(chunk)
-      } catch (error) {
-        this.#fail(client, error)
+      if (first.isGone || before === undefined) {
+        this.#behind.delete(first)
+        continue
       }
-      client.isReading = false
-      this.#deliverSoon()
+      try {
+        const page = await this.#pageFor(first, before)
+        this.#handTo(first, page)
+        await this.#handOut(page)
+      } catch (error) {
+        this.#behind.delete(first)
+        first.isReading = false
+        this.#fail(first, error)
+      }
     }
     this.#isCatchingUp = false
+  }
+
+  /** One that was read for others, or a new one. */
+  async #pageFor({ filter, cursor }: StreamClient, before: number): Promise<LogPage> {
+    const known = this.#pages.find((page) => page.filterKey === filter.key && page.holds(cursor))
+    if (known !== undefined) return known
+    const { pageEvents: limit, pageBytesMax } = this.#limits
+    const page = await readPage(this.#dependencies.engine.log, filter, { after: cursor, before, limit })
+    this.#pages = newest([...this.#pages, page], pageBytesMax)
+    return page
+  }
+
+  async #untilRequestsAreTaken(): Promise<void> {
+    const { requestsWait } = this.#dependencies
+    const endMs = performance.now() + this.#limits.requestsMsMax
+    do await yieldToEventLoop()
+    while (requestsWait() && performance.now() < endMs)
+  }
+
+  /** To all whose next event is in it, in slices. Clients that come meanwhile get theirs, too. */
+  async #handOut(page: LogPage): Promise<void> {
+    let sliceBeganMs = performance.now()
+    for (const client of this.#behind) {
+      if (client.filter.key !== page.filterKey || !page.holds(client.cursor)) continue
+      this.#handTo(client, page)
+      if (performance.now() - sliceBeganMs < this.#limits.sliceMs) continue
+      await this.#untilRequestsAreTaken()
+      sliceBeganMs = performance.now()
+    }
+  }
+
+  #handTo(client: StreamClient, page: LogPage): void {
+    this.#behind.delete(client)
+    client.isReading = false
+    client.isLive = false
+    if (client.isGone) return
+    try {
+      client.send(page.chunkAfter(client.cursor))
+      this.#deliverSoon(client)
+    } catch (error) {
+      this.#fail(client, error)
+    }
   }
 
   #report(error: unknown): void {
@@ -228,6 +283,7 @@ export class StreamHub {
       else client.keepAlive(keepAliveMs, nowMs)
     }
     this.#checkedConfiguration = configuration
+    if (this.#behind.size === 0) this.#pages = []
   }
 
   #expire(client: StreamClient): void {
@@ -255,7 +311,15 @@ export class StreamHub {
     if (this.#clients.size > 0) return
     this.#session?.stop()
     this.#session = null
+    this.#pages = []
   }
+}
+
+/** As many as there is room for, and always the last. */
+const newest = (pages: readonly LogPage[], bytesMax: number): readonly LogPage[] => {
+  let bytes = 0
+  const from = pages.findLastIndex((page) => (bytes += page.bytes) > bytesMax)
+  return pages.slice(Math.min(from + 1, pages.length - 1))
 }
 
 const ownersOf = (clients: ReadonlySet<StreamClient>): readonly string[] =>
