@@ -37,7 +37,7 @@ const statusFrom = async (socket: Socket): Promise<string> => {
 const askBehindOthers = async (head: string, body: string, status = '200'): Promise<number> => {
   const server = await startTestServer({ limits: { turnMs: 0 } })
   const [last, ...readers] = await connections(server.port, READERS + 1, 'GET /api/v1/health')
-  for (const reader of readers) ask(reader, 'GET /api/v1/health')
+  for (const reader of readers) ask(reader, 'GET /api/v1/contributors')
   ask(last!, head, body)
   let answered = 0
   const answers = readers.map(async (reader) => {
@@ -85,9 +85,13 @@ it.each([
   expect(await askBehindOthers('POST /api/v1/mcp', body)).toBeGreaterThan(READERS / 2)
 })
 
+it('says that it runs before those who read', async () => {
+  expect(await askBehindOthers('GET /api/v1/health', '')).toBeLessThan(READERS / 2)
+})
+
 /** Bodies of which only the last byte is missing; then all of them are complete at once. */
-const heldBodies = async (port: number, path: string, body: string) => {
-  const sockets = await connections(port, READERS, 'GET /api/v1/health')
+const heldBodies = async (port: number, path: string, body: string, count = READERS) => {
+  const sockets = await connections(port, count, 'GET /api/v1/health')
   for (const socket of sockets) ask(socket, `POST /api/v1${path}`, body, { held: 1 })
   // All earlier connections have been accepted.
   const [last] = await connections(port, 1, 'GET /api/v1/health')
@@ -120,6 +124,30 @@ it.each([
   for (const socket of [...sockets, operator!]) socket.destroy()
   await server.close()
 })
+
+it('says that it runs between large bodies, and goes on when one of their senders hangs up', async () => {
+  const server = await startTestServer({ limits: { turnMs: 0 } })
+  const [asker] = await connections(server.port, 1, 'GET /api/v1/health')
+  const list = Array.from({ length: 60_000 }, (_, index) => index)
+  const body = JSON.stringify({ event_type: 'x', payload: { list } })
+  const { sockets, complete } = await heldBodies(server.port, '/signals/submit', body, LARGE_BODIES)
+  let answered = 0
+  const answers = sockets.slice(1).map(async (socket) => {
+    const said = await statusFrom(socket)
+    answered += 1
+    return said
+  })
+  complete()
+  sockets[0]?.destroy()
+  ask(asker!, 'GET /api/v1/health')
+  expect(await statusFrom(asker!)).toBe('200')
+  expect(answered).toBeLessThan(LARGE_BODIES / 2)
+  expect(new Set(await Promise.all(answers))).toEqual(new Set(['422']))
+  for (const socket of [...sockets, asker!]) socket.destroy()
+  await server.close()
+})
+
+const LARGE_BODIES = 10
 
 it('does nothing for callers who went away while they waited', async () => {
   let served = 0

@@ -13,7 +13,14 @@ import { TOO_SLOW } from './errors.ts'
 import { utf8Text } from './fields.ts'
 import { resourceOf, takeTurn } from './gate.ts'
 import { AUTHOR_MISMATCH, invalidProblem, statusOf, type Problem } from './problems.ts'
-import { readBody, type BodyLimits, type RequestBody } from './request-body.ts'
+import { Lane } from './lane.ts'
+import {
+  ClientGoneError,
+  readBody,
+  SHORT_BYTES_MAX,
+  type BodyLimits,
+  type RequestBody,
+} from './request-body.ts'
 import {
   JSON_TYPE,
   ok,
@@ -49,23 +56,40 @@ export interface HandlerDependencies {
 const ABSENT: RequestBody = { status: 'absent' }
 
 /**
- * Parses the body into the form that `validate` expects. If the route takes no body, none is read. Bodies that arrive
- * together are parsed in turns. Urgent ones do not wait behind them, because they are short.
+ * The body in the form that `validate` expects. The body of a route that takes none is not read. Bodies that arrive
+ * together are parsed in turns, long ones one after the other, and what is urgent does not wait behind them: it is short.
  */
-export const bodyParser =
-  (limits: BodyLimits, turns: Turns) =>
-  (request: FastifyRequest): Promise<RequestBody> => {
+export const bodyParser = (limits: BodyLimits, turns: Turns) => {
+  const longBodies = new Lane()
+  return async (request: FastifyRequest): Promise<RequestBody> => {
     const { endpoint } = request.routeOptions.config
-    if (endpoint?.body === undefined) return Promise.resolve(ABSENT)
-    return readBody(request.raw, limits, {
+    if (endpoint?.body === undefined) return ABSENT
+    let isLong = false as boolean
+    let leave: (() => void) | undefined
+    const body = await readBody(request.raw, limits, {
       form: endpoint.bodyIsRaw === true ? 'raw' : 'parsed',
       untilTurn: async (bytes) => {
-        if (endpoint.isUrgent === undefined || bytes > URGENT_BYTES_MAX) await ownTurn(turns, request)
+        if (!isLong && bytes > SHORT_BYTES_MAX) {
+          isLong = true
+          leave = await longBodies.enter()
+        }
+        if (endpoint.isUrgent === undefined || isLong) await bodyTurn(turns, request)
       },
-    })
+    }).finally(() => leave?.())
+    // Validation takes about as long as a step of parsing: the event loop runs in between.
+    if (isLong) await ownTurn(turns, request)
+    return body
   }
+}
 
-const URGENT_BYTES_MAX = 16 * 1024
+/** Whoever hung up must not hold up the others. */
+const bodyTurn = (turns: Turns, { raw }: FastifyRequest): Promise<void> =>
+  new Promise((resolve, reject) => {
+    turns.take(() => {
+      if (raw.socket.destroyed) reject(new ClientGoneError())
+      else resolve()
+    })
+  })
 
 const ownTurn = (turns: Turns, request: FastifyRequest): Promise<void> =>
   new Promise((resolve) => takeTurn(turns, request, resolve))

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { invalidProblem, problem, type Problem } from './problems.ts'
-import { parseStrictJson } from './strict-json.ts'
+import { parseInTurns, parseStrictJson } from './strict-json.ts'
 
 export interface BodyLimits {
   readonly bodyBytesMax: number
@@ -26,9 +26,12 @@ const DISCARDED_BYTES_MAX = 16 * 1024 * 1024
 
 interface ReadOptions {
   readonly form?: 'parsed' | 'raw'
-  /** Awaited before the received bytes are parsed, because parsing many bytes takes long. */
+  /** Waited for before what was received is parsed, and between the steps of parsing where it is long. */
   readonly untilTurn?: (bytes: number) => Promise<void>
 }
+
+/** A shorter body is parsed within a turn. */
+export const SHORT_BYTES_MAX = 16 * 1024
 
 /** Checks in the order 413, 415, 400, then values without meaning (422). An empty body counts as absent. */
 export const readBody = async (
@@ -47,7 +50,7 @@ export const readBody = async (
     case 'received':
       if (received.bytes.length === 0) return { status: 'absent' }
       await untilTurn?.(received.bytes.length)
-      return read(request, received.bytes, form)
+      return read(request, received.bytes, form, untilTurn)
   }
 }
 
@@ -60,14 +63,20 @@ export const discardBody = async (request: IncomingMessage, bodyTimeoutMs: numbe
   if (length !== '0' || encoding !== undefined) await receive(request, { bodyBytesMax: 0, bodyTimeoutMs })
 }
 
-const read = (request: IncomingMessage, bytes: Buffer, form: 'parsed' | 'raw'): RequestBody => {
+const read = async (
+  request: IncomingMessage,
+  bytes: Buffer,
+  form: 'parsed' | 'raw',
+  untilTurn: ReadOptions['untilTurn'],
+): Promise<RequestBody> => {
   if (!isJson(request.headers['content-type'], request.headers['content-encoding'])) {
     return refuse(
       problem('request.unsupported_media_type', 'The body must be sent as application/json, uncompressed'),
     )
   }
   if (form === 'raw') return { status: 'raw', bytes }
-  const parsed = parseStrictJson(bytes)
+  const isShort = untilTurn === undefined || bytes.length <= SHORT_BYTES_MAX
+  const parsed = isShort ? parseStrictJson(bytes) : await parseInTurns(bytes, () => untilTurn(bytes.length))
   switch (parsed.status) {
     case 'parsed':
       return { status: 'present', value: parsed.value }

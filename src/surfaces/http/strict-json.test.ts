@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { BODY_DEPTH_MAX, parseStrictJson } from './strict-json.ts'
+import { BODY_DEPTH_MAX, parseInTurns, parseStrictJson } from './strict-json.ts'
 
 const parse = (text: string) => parseStrictJson(Buffer.from(text))
 
@@ -118,4 +118,18 @@ describe('strict JSON', () => {
     expect(parsed.status).toBe('parsed')
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
   })
+})
+
+describe('JSON in turns', () => {
+  it.each(['{"a":[1,2,{"b":"c"}]}', '{"a":1,"a":2}', '{"a":', '{"a":"\\ud800"}', '[[1e999]]'])(
+    'means the same, and waits before each step but the first: %s',
+    async (text) => {
+      let turns = 0
+      const untilTurn = async (): Promise<void> => {
+        turns += 1
+      }
+      expect(await parseInTurns(Buffer.from(text), untilTurn)).toEqual(parse(text))
+      expect(turns).toBeGreaterThan(0)
+    },
+  )
 })

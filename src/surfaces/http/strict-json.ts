@@ -17,11 +17,35 @@ export type StrictJson =
 
 /** JSON with one meaning: strict UTF-8, no repeated member, no number beyond a double, no lone surrogate, bounded depth. */
 export const parseStrictJson = (bytes: Uint8Array, depthMax = BODY_DEPTH_MAX): StrictJson => {
+  const steps = stepsOf(bytes, depthMax)
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** The same in steps, between which other work has its turn: each looks at the whole text once. */
+export const parseInTurns = async (
+  bytes: Uint8Array,
+  untilTurn: () => Promise<void>,
+  depthMax = BODY_DEPTH_MAX,
+): Promise<StrictJson> => {
+  const steps = stepsOf(bytes, depthMax)
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+    await untilTurn()
+  }
+}
+
+function* stepsOf(bytes: Uint8Array, depthMax: number): Generator<undefined, StrictJson, undefined> {
   const text = decode(bytes)
   if (text === null) return { status: 'malformed', detail: 'The body is not UTF-8' }
   if (hasTooManyValues(text)) return OVERSIZED
+  yield
   const parsed = parse(text)
   if (parsed.status === 'malformed') return parsed
+  yield
   const repeated = repeatedMember(text)
   if (repeated !== null) {
     return {
@@ -29,6 +53,7 @@ export const parseStrictJson = (bytes: Uint8Array, depthMax = BODY_DEPTH_MAX): S
       detail: `The body names the member ${echoed(repeated)} twice in one object`,
     }
   }
+  yield
   const faults: Fault[] = []
   collectFaults(parsed.value, ['body'], { depth: 0, depthMax }, faults)
   return faults.length === 0 ? parsed : { status: 'invalid', value: parsed.value, faults }
@@ -115,13 +140,18 @@ const collectFaults = (
     faults.push({ loc, type: 'too_deep', msg: `must not be nested deeper than ${depthMax}` })
     return
   }
-  for (const [name, member] of Object.entries(value)) {
+  // Without a list of entries, and the path is only built where it may be needed: a body can hold many thousand numbers.
+  const names = Array.isArray(value) ? null : Object.keys(value)
+  const members = value as Readonly<Record<string | number, unknown>>
+  const length = names?.length ?? (value as readonly unknown[]).length
+  for (let index = 0; index < length; index += 1) {
     if (faults.length >= FAULTS_MAX) return
-    if (!name.isWellFormed()) faults.push({ loc: [...loc, echoed(name)], ...NOT_WELL_FORMED })
-    // The path is only built where it may be needed: a body can hold many thousand numbers.
-    else if (isContainer(member) || faultOfScalar(member) !== null) {
-      collectFaults(member, [...loc, echoed(name)], { depth: depth + 1, depthMax }, faults)
-    }
+    const name = names?.[index]
+    const member = members[name ?? index]
+    const at = (): readonly string[] => [...loc, echoed(name ?? String(index))]
+    if (name?.isWellFormed() === false) faults.push({ loc: at(), ...NOT_WELL_FORMED })
+    else if (isContainer(member) || faultOfScalar(member) !== null)
+      collectFaults(member, at(), { depth: depth + 1, depthMax }, faults)
   }
 }
 

@@ -2,11 +2,13 @@ import { z } from 'zod'
 import { URGENT_TOOLS } from '../../../core/views/capabilities.ts'
 import { sentenceOf } from '../../../core/shared/faults.ts'
 import type { KillSwitchLevel } from '../../../core/shared/level.ts'
+import { yieldToEventLoop } from '../../../ports/yield-to-event-loop.ts'
 import { mayDo, type Caller } from '../../caller.ts'
 import type { McpBody, McpReply } from '../../mcp-exchange.ts'
 import { ok, okEmpty, type Success } from '../results.ts'
 import { route, routes } from '../route.ts'
-import { BODY_DEPTH_MAX, parseStrictJson } from '../strict-json.ts'
+import { SHORT_BYTES_MAX } from '../request-body.ts'
+import { BODY_DEPTH_MAX, parseInTurns, parseStrictJson, type StrictJson } from '../strict-json.ts'
 
 const requestId = z.union([z.string(), z.int()])
 
@@ -78,7 +80,7 @@ export const mcpRoutes = routes('Agents', {
     handler: async ({ body, headers: named, traceId, requestId: id, caller }, { mcp }) =>
       resultOf(
         await mcp({
-          body: parsedBody(body),
+          body: await parsedInTurns(body),
           headers: {
             protocolVersion: textOf(named['mcp-protocol-version']),
             method: textOf(named['mcp-method']),
@@ -95,8 +97,7 @@ export const mcpRoutes = routes('Agents', {
 /** The arguments of a call are nested two levels deeper than the members of a body, and hold the same payloads. */
 const MESSAGE_DEPTH_MAX = BODY_DEPTH_MAX + 2
 
-const bodyOf = (bytes: Uint8Array): McpBody => {
-  const parsed = parseStrictJson(bytes, MESSAGE_DEPTH_MAX)
+const bodyOf = (parsed: StrictJson): McpBody => {
   switch (parsed.status) {
     case 'parsed':
     case 'malformed':
@@ -116,13 +117,21 @@ const parsedBodies = new WeakMap<Uint8Array, McpBody>()
 
 /** Parsed once, however many ask: first for the urgency, then for the message itself. */
 const parsedBody = (bytes: Uint8Array): McpBody => {
-  const parsed = parsedBodies.get(bytes) ?? bodyOf(bytes)
+  const parsed = parsedBodies.get(bytes) ?? bodyOf(parseStrictJson(bytes, MESSAGE_DEPTH_MAX))
   parsedBodies.set(bytes, parsed)
   return parsed
 }
 
+/** A long message in steps, between which the event loop runs. */
+const parsedInTurns = async (bytes: Uint8Array): Promise<McpBody> =>
+  bytes.length <= SHORT_BYTES_MAX || parsedBodies.has(bytes)
+    ? parsedBody(bytes)
+    : bodyOf(await parseInTurns(bytes, yieldToEventLoop, MESSAGE_DEPTH_MAX))
+
 /** Most messages name no such tool anywhere and need not be parsed for this. */
 const callsUrgentTool = (bytes: Uint8Array): boolean => {
+  // No call of such a tool is long.
+  if (bytes.length > SHORT_BYTES_MAX) return false
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (!URGENT_TOOLS.some((name) => text.includes(name))) return false
   const name = calledTool(bytes)

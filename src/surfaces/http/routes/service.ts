@@ -16,6 +16,7 @@ const nonceText = () =>
 
 export const serviceRoutes = routes('Service', {
   getHealth: route('GET', '/health', 'public', {
+    isUrgent: true,
     summary: 'Whether the service runs',
     response: z.object({
       version: z.string(),
