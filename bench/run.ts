@@ -10,6 +10,7 @@ import { benchStart } from './engine/start.ts'
 import { benchStops } from './engine/stops.ts'
 import { tableOf, type BenchRow } from './harness.ts'
 import { benchInterface } from './http/interface.ts'
+import { benchPressure } from './http/pressure.ts'
 import { benchStream } from './http/stream.ts'
 import { benchLearning } from './learning/learning.ts'
 import { benchSizing } from './sizing/sizing.ts'
@@ -30,6 +31,7 @@ const GROUPS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   engine: () => benchEngineAppend(rounds),
   interface: () => benchInterface({ rounds, events }),
   learning: () => benchLearning(quick),
+  load: benchPressure,
   orders: async () => [
     ...(await benchStops(quick)),
     ...(await benchMonitoring(rounds)),
