@@ -76,6 +76,13 @@ export const evolve = (state: State, event: Stamped): State => {
   }
 }
 
+/** Whether the `ts` of an event is the time of its decision: those of bars and signals come from outside. */
+export const isTimeOfDecision = ({ type }: Pick<Stamped, 'type'>): boolean =>
+  !type.startsWith('signal.') && !type.startsWith('market.')
+
+/** When an event after this state was decided. */
+export const decidedAtOf = (before: Times, event: Stamped): Timestamp => timesAfter(before, event).decidedAt
+
 type Times = Pick<State, 'decidedAt' | 'standsAt'>
 
 /**
@@ -83,9 +90,10 @@ type Times = Pick<State, 'decidedAt' | 'standsAt'>
  * fold uses the times of the events themselves, except for bars and signals, whose `ts` is not the time of the
  * decision.
  */
-const timesAfter = (before: Times, { type, ts, recordedAt }: Stamped): Times => {
+const timesAfter = (before: Times, event: Stamped): Times => {
+  const { ts, recordedAt } = event
   if (ts === recordedAt) return { decidedAt: recordedAt, standsAt: null }
-  const hasOwnTime = type.startsWith('signal.') || type.startsWith('market.')
+  const hasOwnTime = !isTimeOfDecision(event)
   if (hasOwnTime && recordedAt === before.standsAt) return before
   if (!hasOwnTime && isFromFuture(Date.parse(recordedAt), Date.parse(ts)))
     return { decidedAt: ts, standsAt: recordedAt }

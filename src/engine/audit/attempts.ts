@@ -24,10 +24,12 @@ import type { State } from '../../core/state.ts'
 import { PAPER } from '../../core/trading/orders.ts'
 import { observation, isObservation } from './observations.ts'
 import { proposals } from './proposals.ts'
+import { venueReports } from './venue-reports.ts'
 
 /** Possible origin of the next events of a batch: a command, or events that are facts from outside. */
 export type Attempt =
-  | { readonly kind: 'command'; readonly command: Command }
+  /** `isUntraced`: the request had no trace of its own, while a cycle gives one to its events. */
+  | { readonly kind: 'command'; readonly command: Command; readonly isUntraced: boolean }
   | { readonly kind: 'given'; readonly events: number }
 
 /** Inputs of the audit beside the state: see `barsLeftOver`. */
@@ -44,10 +46,13 @@ export const attemptsAt = (
 ): readonly Attempt[] => {
   const [first] = rest
   if (first === undefined) return []
-  const commands = commandsAt(state, first, rest, rates).map((command): Attempt => ({
-    kind: 'command',
-    command,
-  }))
+  const commands = commandsAt(state, first, rest, rates).flatMap((command) =>
+    (command.kind === 'run-cycle' ? [false, true] : [false]).map((isUntraced): Attempt => ({
+      kind: 'command',
+      command,
+      isUntraced,
+    })),
+  )
   return isFact(state, first) ? [...commands, { kind: 'given', events: 1 }] : commands
 }
 
@@ -232,9 +237,11 @@ const funding = ({ trading }: State, { dedupeKey }: Stamped): readonly Command[]
 /** Commands of strategies, the clock, operators, or a price between two bars. */
 const tradingCommands = (state: State, rest: readonly Stamped[]): readonly Command[] => [
   ...proposals(state, rest),
+  ...venueReports(state, rest),
   { kind: 'check-positions' },
   { kind: 'expire-intents' },
   { kind: 'retry-exits' },
+  { kind: 'end-overdue-exits' },
   { kind: 'keep-protective-stops' },
   ...denial(rest),
   ...cancellation(rest),

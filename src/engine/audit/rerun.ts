@@ -2,11 +2,10 @@ import type { Configuration } from '../../core/config/schema.ts'
 import { canonicalJson } from '../../core/log/canonical-json.ts'
 import type { Stamped } from '../../core/log/event.ts'
 import { follow, run } from '../../core/run.ts'
-import type { NodeId } from '../../core/shared/brand.ts'
+import type { NodeId, Timestamp } from '../../core/shared/brand.ts'
 import type { DecisionContext, SignedClaim } from '../../core/shared/decision-context.ts'
 import type { Json, JsonObject } from '../../core/shared/json.ts'
-import type { State } from '../../core/state.ts'
-import { fold } from '../memory.ts'
+import { decidedAtOf, isTimeOfDecision, type State } from '../../core/state.ts'
 import { sha256Hex } from '../sha256.ts'
 import type { Attempt } from './attempts.ts'
 
@@ -47,9 +46,9 @@ const runWith = (
   let count = 0
   const context: DecisionContext = {
     ...circumstances,
-    now: fold(state, first).decidedAt,
+    now: decidedAt(state, stored),
     recordedAt: first.recordedAt,
-    traceId: first.traceId,
+    traceId: attempt.kind === 'command' && attempt.isUntraced ? null : first.traceId,
     newId: () => newId(count++),
     sha256Hex,
     // The duration is for the record only.
@@ -69,6 +68,14 @@ const runWith = (
     // Decision code may throw on a state that never existed.
     return null
   }
+}
+
+/** When the decision was made: the first event says so whose time does not come from outside. */
+const decidedAt = (state: State, stored: readonly Stamped[]): Timestamp => {
+  const [first] = stored
+  const timed = stored.find((event) => isTimeOfDecision(event) && event.recordedAt === first?.recordedAt)
+  const event = timed ?? first
+  return event === undefined ? state.decidedAt : decidedAtOf(state, event)
 }
 
 const PLACEHOLDER = '00000000-0000-7fff-8000-a0d17'

@@ -161,7 +161,7 @@ export class Auditor {
       !needsApproval || intent.intent.status !== 'awaiting_approval' || this.#approved.has(id),
       '19: an order without the approval it waits for',
     )
-    this.#expect((intent?.intent.valid_until ?? '') >= before.recordedAt, '18: an order after its time')
+    this.#expect((intent?.intent.valid_until ?? '') >= before.decidedAt, '18: an order after its time')
   }
 
   /** 18: an intent ends once. */

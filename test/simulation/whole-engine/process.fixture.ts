@@ -1,10 +1,12 @@
 import { hash } from 'node:crypto'
 import { openDrivers, type Drivers } from '../../../src/compose/drivers.ts'
+import { configurationRecord } from '../../../src/core/config/recorded.ts'
 import type { Configuration } from '../../../src/core/config/schema.ts'
 import { foldingOf } from '../../../src/core/operations/decide.ts'
 import { nodeId } from '../../../src/core/shared/brand.ts'
 import { EngineClosedError, FencedError, QueueFullError } from '../../../src/engine/command-queue.ts'
 import { Engine } from '../../../src/engine/engine.ts'
+import { sha256Hex } from '../../../src/engine/sha256.ts'
 import type { BrokerOrder } from '../../../src/ports/broker.ts'
 import { StoreUnavailableError } from '../../../src/ports/event-log.ts'
 import type { Logger } from '../../../src/ports/logger.ts'
@@ -106,6 +108,7 @@ export class SimulatedProcess implements Owner {
         integrity: { ok: true, reason: null, first_bad_seq: null },
         checkpoint: null,
         folding: foldingOf(configuration),
+        ...configurationRecord(configuration, sha256Hex),
       },
     })
     onOpened(engine)
@@ -227,7 +230,7 @@ const cheapSigner = (node: number): Signer => {
 const isSigned = ({ text, signatureHex, publicKeyHex }: SignedText): boolean =>
   signatureHex === cheapSignature(publicKeyHex, text)
 
-const cheapSignatures: Signatures = {
+export const cheapSignatures: Signatures = {
   isSigned,
   verifyAll: async (items) => items.flatMap((item, index) => (isSigned(item) ? [] : [index])),
 }

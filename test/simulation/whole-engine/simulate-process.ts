@@ -60,7 +60,7 @@ for (let seed = first; seed <= last && Date.now() < endMs && !isBroken; seed += 
   seedNow = seed
   try {
     const trace = values.seed === undefined ? {} : { trace: say }
-    count(await simulate({ seed, faults, rounds, ...trace }))
+    count(await simulate({ seed, faults, rounds, isAudited: true, ...trace }))
     runs += 1
     if (runs % 100 === 0) say(`${runs} seeds, up to ${seed}`)
   } catch (error) {

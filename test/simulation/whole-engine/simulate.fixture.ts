@@ -9,12 +9,14 @@ import { isAtRest } from '../../../src/core/trading/orders.ts'
 import { hasStrandedExit } from '../../../src/core/trading/exits.ts'
 import { quantityLeft } from '../../../src/core/trading/positions.ts'
 import type { BrokerOrder } from '../../../src/ports/broker.ts'
+import { MemoryLog } from '../../../src/adapters/storage/memory/memory-log.ts'
+import { auditDecisions } from '../../../src/engine/audit/audit-decisions.ts'
 import { Auditor } from './auditor.fixture.ts'
 import { Clients } from './clients.fixture.ts'
 import { DEFAULT_FAULTS, type Fault } from './faults.fixture.ts'
 import { LogServer } from './log-server.fixture.ts'
 import { Market, MINUTE_MS } from './market.fixture.ts'
-import { SimulatedProcess, type SharedWorld } from './process.fixture.ts'
+import { cheapSignatures, SimulatedProcess, type SharedWorld } from './process.fixture.ts'
 import { START_USD, Venue } from './venue.fixture.ts'
 import { World, type Owner, type TraceLine } from './world.fixture.ts'
 
@@ -29,6 +31,8 @@ export interface SimulationOptions {
    * change the run.
    */
   readonly isSlow?: boolean
+  /** Every decision is made again at the end, which takes about a third of the time of the run. */
+  readonly isAudited?: boolean
 }
 
 export interface SimulationResult {
@@ -76,10 +80,18 @@ class Simulation {
   readonly #clients: Clients
   readonly #around: SharedWorld
   readonly #slots = new Map<number, SimulatedProcess>()
+  readonly #isAudited: boolean
   #lives = 0
   #resumedMs = 0
 
-  constructor({ seed, faults = DEFAULT_FAULTS, trace, isSlow = false }: SimulationOptions) {
+  constructor({
+    seed,
+    faults = DEFAULT_FAULTS,
+    trace,
+    isSlow = false,
+    isAudited = false,
+  }: SimulationOptions) {
+    this.#isAudited = isAudited
     const world = new World({ seed, startMs: BEGIN_MS, faults, trace: trace ?? null, isSlow })
     this.#world = world
     this.#server = new LogServer(world)
@@ -117,6 +129,7 @@ class Simulation {
     await this.#sellEverything()
     this.#compareBooks()
     this.#judgeEnd()
+    if (this.#isAudited) await this.#audit()
     world.throwIfBroken()
     return {
       digest: world.digest(),
@@ -364,6 +377,23 @@ class Simulation {
     else world.expect(level < 3 || stored.reason === 'manual', '5: an exit was sent at level 3')
   }
 
+  /** Every decision of the run is made again: nobody has changed anything, so none differs. */
+  async #audit(): Promise<void> {
+    const world = this.#world
+    const report = await auditDecisions(new MemoryLog(this.#server.store), {
+      trust: { signatures: cheapSignatures, own: null, firstHash: null },
+      configuration: CONFIGURATION,
+      version: 'simulated',
+      from: null,
+      to: null,
+      onProgress: () => undefined,
+    })
+    for (const { seq, type, fault } of report.findings)
+      world.expect(false, `the audit reports event ${seq}, ${type}, as ${fault}`)
+    for (const reason of Object.keys(report.not_rerun)) world.expect(false, `the audit leaves out: ${reason}`)
+    world.count('runs audited')
+  }
+
   #judgeEnd(): void {
     const world = this.#world
     const { trading } = this.#auditor.state
@@ -395,7 +425,7 @@ const CONFIGURATION: Configuration = {
   risk: {
     ...DEFAULT_CONFIGURATION.risk,
     daily_loss_limit_pct: 0,
-    kelly: { ...DEFAULT_CONFIGURATION.risk.kelly, prior: 1e9 },
+    kelly: { ...DEFAULT_CONFIGURATION.risk.kelly, prior: 10_000 },
   },
   execution: {
     ...DEFAULT_CONFIGURATION.execution,
