@@ -11,8 +11,8 @@ import { isFromFuture } from './shared/time.ts'
 import { evolveTrading, INITIAL_TRADING, type TradingState } from './trading/evolve.ts'
 import { evolveTreasury, INITIAL_TREASURY, type TreasuryState } from './treasury/evolve.ts'
 
-/** Version of the fold, which must change whenever the fold changes. Snapshots of other versions are not used. */
-export const STATE_VERSION = '27'
+/** Changes with every change of the fold: a snapshot of another version is not used. */
+export const STATE_VERSION = '28'
 
 /** All of memory, as one fold over the log: one member per context. */
 export interface State {

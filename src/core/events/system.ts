@@ -61,12 +61,14 @@ export const systemEvents = {
     config_hash: z.string().optional(),
     configuration: recordedSettings.optional(),
   }),
-  /** Admits a key: from this event on it may sign. Written by a node whose key is accepted already. */
-  'system.key_admitted.v1': z.object(nodeKey),
-  /** Retires a key. No later event may be signed with it. */
+  /** From now on this key may sign: a node whose key was accepted already says so. */
+  /** `replaces`: node whose key this one takes the place of. Absent for another node. */
+  'system.key_admitted.v1': z.object({ ...nodeKey, replaces: z.string().optional() }),
+  /** The last event that this key has anything to do with. */
   'system.key_retired.v1': z.object(nodeKey),
-  'system.checkpoint.v1': recordedCheckpoint,
-  /** From this event on the node drives feeds, schedule and venues. The token grows with each leader. */
+  /** `node_id`: node that keeps the checkpoint. Absent in older logs. */
+  'system.checkpoint.v1': recordedCheckpoint.extend({ node_id: z.string().optional() }),
+  /** From now on this node drives feeds, schedule and venues; the token grows with each leader. */
   'system.leader.v1': z.object({ token: z.int(), node_id: branded<NodeId>() }),
   /** Contains only the hash of the secret, so that readers of the log cannot use the key. */
   'system.access_key_created.v1': z.object({

@@ -18,7 +18,10 @@ export type OperationsCommand =
       readonly surface: 'api' | 'cli'
     }
   | { readonly kind: 'accept-restore'; readonly restore: PayloadOf<'system.restore.v1'> }
-  | { readonly kind: 'record-checkpoint'; readonly checkpoint: PayloadOf<'system.checkpoint.v1'> }
+  | {
+      readonly kind: 'record-checkpoint'
+      readonly checkpoint: Omit<PayloadOf<'system.checkpoint.v1'>, 'node_id'>
+    }
   | { readonly kind: 'record-clock-jump'; readonly jump: ClockJump }
   /** First event of a leader. From then on the client ids of orders contain its token. */
   | { readonly kind: 'record-leader'; readonly token: number }
@@ -48,8 +51,10 @@ export const decideOperations = (
   switch (command.kind) {
     case 'start':
       return start(nodes, command.started)
-    case 'record-checkpoint':
-      return accept({ type: 'system.checkpoint.v1', source: 'system', payload: command.checkpoint })
+    case 'record-checkpoint': {
+      const payload = { ...command.checkpoint, node_id: context.nodeId }
+      return accept({ type: 'system.checkpoint.v1', source: 'system', payload })
+    }
     case 'record-clock-jump':
       return recordClockJump(command.jump)
     case 'record-leader': {
@@ -109,7 +114,7 @@ const retireKey = (keys: Keys, nodeId: string, reason: string): Decision => {
 
 /** Both events are in one batch, the last that the old key signs. */
 const rotateKey = (keys: Keys, nodeId: string, successor: NodeKey): Decision => {
-  const admitted = admitKey(keys, successor)
+  const admitted = admitKey(keys, { ...successor, replaces: nodeId })
   const publicKey = acceptedKey(keys, nodeId)
   if (admitted.status === 'refused') return admitted
   if (publicKey === undefined)

@@ -1,6 +1,7 @@
 import type { KnownEvent } from '../events/catalogue.ts'
 import { evolveAlerts, NO_ALERTS, type OpenAlerts } from './alerts.ts'
 import { evolveAccessKeys, INITIAL_ACCESS_KEYS, type AccessKeys } from './access-keys.ts'
+import { evolveCheckpoints, NO_RECORDED_CHECKPOINTS, type RecordedCheckpoints } from './checkpoints.ts'
 import { evolveKeys, NO_KEYS, type Keys } from './keys.ts'
 import type { UnsignedEvents } from './unsigned.ts'
 
@@ -15,6 +16,7 @@ export interface OperationsState {
   readonly configHash: string | null
   readonly accessKeys: AccessKeys
   readonly unsigned: UnsignedEvents
+  readonly checkpoints: RecordedCheckpoints
   readonly alerts: OpenAlerts
 }
 
@@ -23,6 +25,7 @@ export const INITIAL_OPERATIONS: OperationsState = {
   configHash: null,
   accessKeys: INITIAL_ACCESS_KEYS,
   unsigned: [],
+  checkpoints: NO_RECORDED_CHECKPOINTS,
   alerts: NO_ALERTS,
 }
 
@@ -30,10 +33,15 @@ export const evolveOperations = (state: OperationsState, event: KnownEvent): Ope
   const { nodes } = state
   switch (event.type) {
     case 'system.started.v1':
-      return { ...state, nodes: { ...evolveKeys(nodes, event), starts: nodes.starts + 1 } }
     case 'system.key_admitted.v1':
-    case 'system.key_retired.v1':
-      return { ...state, nodes: { ...evolveKeys(nodes, event), starts: nodes.starts } }
+    case 'system.key_retired.v1': {
+      const starts = event.type === 'system.started.v1' ? nodes.starts + 1 : nodes.starts
+      const checkpoints = evolveCheckpoints(state.checkpoints, event)
+      return { ...state, nodes: { ...evolveKeys(nodes, event), starts }, checkpoints }
+    }
+    case 'system.checkpoint.v1':
+    case 'system.restore.v1':
+      return { ...state, checkpoints: evolveCheckpoints(state.checkpoints, event) }
     case 'system.config_changed.v1':
       return { ...state, configHash: event.payload.config_hash }
     case 'system.access_key_created.v1':

@@ -73,7 +73,8 @@ export const verifyLog = async (log: EventLog, options: VerifyOptions): Promise<
   await checkSnapshots(log, end.keys, trust, findings)
   await checkFirst(log, trust, findings)
   const { own } = trust
-  const missing = checkpoints === null ? null : await missingCheckpointFault(log, checkpoints, { own, head })
+  const facts = { recorded: end.memory.state.operations.checkpoints, own, head }
+  const missing = checkpoints === null ? null : await missingCheckpointFault(log, checkpoints, facts)
   if (missing !== null) findings.add(missing)
   await checkRecordedHead(log, recorded, head, findings)
   return reportOf(findings, {
@@ -111,7 +112,7 @@ const verifyAll = async (
   { notes }: StoredCheckpoints,
   { trust, onProgress }: VerifyOptions,
   findings: Findings,
-): Promise<AuditEnd> => {
+): Promise<VerifiedEnd> => {
   const total = head.seq
   const chain = await log.verifyHashes({
     after: 0,
@@ -150,10 +151,15 @@ const verifyAll = async (
     const fault = await newestFaultOf(log, newest, head, { keys: end.keys, trust })
     if (fault !== null) findings.add(fault)
   }
-  await checkState(log, trust, head, findings, (folded) =>
+  const memory = await checkState(log, trust, head, findings, (folded) =>
     onProgress?.({ step: 'state', checked: folded, total }),
   )
-  return end
+  return { ...end, memory }
+}
+
+/** What was verified, and the fold of it. */
+interface VerifiedEnd extends AuditEnd {
+  readonly memory: Memory
 }
 
 /**
@@ -166,13 +172,13 @@ const checkState = async (
   head: Head,
   findings: Findings,
   onProgress: (folded: number) => void,
-): Promise<void> => {
+): Promise<Memory> => {
   const snapshots = await newestSnapshots(log, trust)
   const logIsIntact = findings.first() === null
   const onPage = ({ memory }: { readonly memory: { readonly head: Head } }): void =>
     onProgress(memory.head.seq)
   try {
-    let memory = EMPTY_MEMORY
+    let memory: Memory = EMPTY_MEMORY
     for (const snapshot of snapshots.toSorted((one, other) => one.seq - other.seq)) {
       // A snapshot saved since the verification began lies beyond its end.
       if (snapshot.seq > head.seq) continue
@@ -185,11 +191,12 @@ const checkState = async (
           ),
         )
     }
-    await catchUp(log, memory, { trust, upTo: head.seq, onPage })
+    return await catchUp(log, memory, { trust, upTo: head.seq, onPage })
   } catch (error) {
     // A changed event may not even fold. On an intact log, the same error is a bug.
     if (logIsIntact) throw error
     findings.add(faultBeside('projections', 'the events do not fold to a state'))
+    return NOTHING_FOLDED
   }
 }
 
@@ -208,7 +215,7 @@ const verifyNewest = async (
   { notes }: StoredCheckpoints,
   { n, trust, memory, onProgress }: VerifyOptions & { readonly memory: Memory },
   findings: Findings,
-): Promise<AuditEnd> => {
+): Promise<VerifiedEnd> => {
   const { nodes, unsigned } = memory.state.operations
   // The window reaches back at least to the latest folded event, whose hash ties its events to the trusted root.
   const asked = Math.max(0, Math.min(head.seq - n, memory.head.seq))
@@ -244,7 +251,7 @@ const verifyNewest = async (
     newest === undefined ? null : await newestFaultOf(log, newest, head, { keys: end.keys, trust })
   if (fault !== null) findings.add(fault)
   else if (newest !== undefined) await checkNodesAt(log, newest, findings)
-  return { ...end, checked: Math.min(end.checked, head.seq - asked) }
+  return { ...end, checked: Math.min(end.checked, head.seq - asked), memory }
 }
 
 /** The log must still hold the latest event that this reader has verified. */
