@@ -305,13 +305,22 @@ const operatorExit = (rest: readonly Stamped[]): readonly Command[] => {
 const tick = (rest: readonly Stamped[]): readonly Command[] => {
   const exit = exitIn(rest)
   const trigger = exit?.payload['trigger'] as { kind: string; price: number; ts: string } | null | undefined
-  if (exit === undefined || trigger?.kind !== 'tick') return []
-  const price = priceFrom(trigger.price)
-  const symbol = canonicalSymbol(textOf(exit.payload['symbol']))
-  return [
-    { kind: 'observe-tick', tick: { symbol, price, ts: timestampOf(trigger.ts), confirms: null } },
-    { kind: 'observe-tick', tick: { symbol, price, ts: timestampOf(trigger.ts), confirms: price } },
-  ]
+  if (exit !== undefined && trigger?.kind === 'tick')
+    return ticks(exit.payload['symbol'], trigger.price, trigger.ts)
+  const [first] = rest
+  if (first?.type !== 'alert.stop_triggered') return []
+  // While the kill switch blocks exits, a price beyond a stop leads to an alert alone.
+  const { symbol, mark_price: price } = first.payload
+  return typeof price === 'number' ? ticks(symbol, price, first.ts) : []
+}
+
+const ticks = (name: Json | undefined, number: number, at: string): readonly Command[] => {
+  const symbol = canonicalSymbol(textOf(name))
+  const [price, ts] = [priceFrom(number), timestampOf(at)]
+  return [null, price].map((confirms): Command => ({
+    kind: 'observe-tick',
+    tick: { symbol, price, ts, confirms },
+  }))
 }
 
 /** Returns an empty text for an event without this member, which then matches nothing. */

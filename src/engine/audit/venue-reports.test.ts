@@ -11,6 +11,7 @@ import { orderId } from '../../core/shared/brand.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
 import { priceFrom, quantityFrom, usdFrom, type Quantity } from '../../core/shared/money.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
+import { timestampAt } from '../../core/shared/time.ts'
 import type { AccountSweep } from '../../core/trading/account-differences.ts'
 import { checkedVenue, fillOf, reportOf } from '../../core/trading/live.fixture.ts'
 import type { EventLog } from '../../ports/event-log.ts'
@@ -76,6 +77,16 @@ const liveLog = async () => {
   }
   const stopOf = (symbol: string) => orderId(openOrders().find((one) => one.symbol === symbol)?.id ?? '')
   const quantity = await enter('BTC')
+  // While the kill switch blocks exits, a price beyond the stop leads to an alert alone.
+  const moveTo = (level: 0 | 3): Promise<void> =>
+    execute({ kind: 'set-kill-switch', move: { level, reason: 'test', operator: 'op', surface: 'api' } })
+  await moveTo(3)
+  const [symbol, price] = [canonicalSymbol('BTC'), priceFrom(94.5)]
+  await execute({
+    kind: 'observe-tick',
+    tick: { symbol, price, ts: timestampAt(clock.now()), confirms: price },
+  })
+  await moveTo(0)
   const stopped = [{ ...fillOf('BTC-3', 95, Number(quantity) / 1e8), atMs: clock.now() + 900 }]
   clock.advance(1000)
   await execute({
@@ -145,6 +156,7 @@ it('decides again what the engine made of the reports of a venue', async () => {
   for (const type of [
     'execution.order_reconciled.v1',
     'execution.venue_stop_triggered.v1',
+    'alert.stop_triggered',
     'execution.position_closed.v1',
     'execution.capital_moved.v1',
   ])
