@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { constants, type Stats } from 'node:fs'
 import { link, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
@@ -30,6 +31,24 @@ export const jsonIn = (text: string): unknown => {
 }
 
 export const exists = async (path: string): Promise<boolean> => (await orNull('ENOENT', stat(path))) !== null
+
+/**
+ * Flags for files that are changed in place. A process that may write to the data folder could plant a link to a file of
+ * another folder, such as the identity, or a pipe, which would be waited for. Zero on systems without them.
+ */
+export const NO_LINK_NO_WAIT = constants.O_NOFOLLOW | constants.O_NONBLOCK
+
+const notAFile = (path: string): Error =>
+  new Error(`${path} is not a regular file: remove it, or put the file itself there`)
+
+/** What opening a file without following links throws, in words. */
+export const openFault = (path: string, error: unknown): unknown =>
+  error instanceof Error && 'code' in error && error.code === 'ELOOP' ? notAFile(path) : error
+
+/** A folder is left to the read or write that follows, which says what it is. */
+export const assertIsFile = (path: string, found: Stats): void => {
+  if (!found.isFile() && !found.isDirectory()) throw notAFile(path)
+}
 
 /** None for a folder that is not there. */
 export const namesIn = async (folder: string): Promise<readonly string[]> =>

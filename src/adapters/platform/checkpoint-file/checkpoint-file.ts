@@ -1,9 +1,18 @@
+import { constants } from 'node:fs'
 import { mkdir, open, rename, stat, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { parseSignedCheckpoint, SIGNATURE_MARK, type SignedCheckpoint } from '../../../core/log/checkpoint.ts'
 import type { CheckpointStore, StoredCheckpoints } from '../../../ports/checkpoints.ts'
 import { withFileLock } from '../../file-lock.ts'
-import { exists, orNull, syncFolderOf, withDraft } from '../../files.ts'
+import {
+  assertIsFile,
+  exists,
+  NO_LINK_NO_WAIT,
+  openFault,
+  orNull,
+  syncFolderOf,
+  withDraft,
+} from '../../files.ts'
 
 export interface CheckpointFileLimits {
   /** Size beyond which the file is rewritten with its newest notes. */
@@ -52,7 +61,7 @@ const NEWEST_BYTES = 64 * 1024
 const READ_BYTES_MAX = 16 * 1024 * 1024
 
 const readEnd = async (path: string, bytesMax: number): Promise<StoredCheckpoints> => {
-  await using file = await orNull('ENOENT', open(path, 'r'))
+  await using file = await orNull('ENOENT', openOwn(path, constants.O_RDONLY))
   if (file === null) return NOTHING
   const { size } = await file.stat()
   const start = Math.max(0, size - bytesMax)
@@ -62,7 +71,21 @@ const readEnd = async (path: string, bytesMax: number): Promise<StoredCheckpoint
   return readEntries(start === 0 ? content : content.slice(nextEntryIn(content)))
 }
 
-/** Start of the first whole entry. The text before it may be half of an older note. */
+/** Neither follows a link nor waits for a pipe that was put in the place of the file. */
+const openOwn = async (path: string, flags: number): Promise<FileHandle> => {
+  const file = await open(path, flags | NO_LINK_NO_WAIT, 0o600).catch((error: unknown) => {
+    throw openFault(path, error)
+  })
+  try {
+    assertIsFile(path, await file.stat())
+    return file
+  } catch (error) {
+    await file.close()
+    throw error
+  }
+}
+
+/** Where the first whole entry begins; what stands before it may be half of an older note. */
 const nextEntryIn = (content: string): number => {
   const at = content.indexOf('\n\n\n')
   return at === -1 ? content.length : at
@@ -94,7 +117,7 @@ const appendKept = async (path: string, entry: string): Promise<void> => {
 
 /** Appends with one write and one sync. */
 const appendDurably = async (path: string, entry: string): Promise<FileHandle> => {
-  const file = await open(path, 'a', 0o600)
+  const file = await openOwn(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT)
   try {
     const { size } = await file.stat()
     await writeWhole(file, entry)

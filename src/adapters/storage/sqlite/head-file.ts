@@ -2,6 +2,7 @@ import {
   closeSync,
   constants,
   existsSync,
+  fstatSync,
   fsyncSync,
   openSync,
   readFileSync,
@@ -11,6 +12,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import type { RecordedHead } from '../../../ports/event-log.ts'
+import { assertIsFile, NO_LINK_NO_WAIT, openFault } from '../../files.ts'
 
 /** File beside the database with the newest event that was ever acknowledged. */
 const headFileOf = (path: string): string => `${path}.head`
@@ -18,7 +20,30 @@ const headFileOf = (path: string): string => `${path}.head`
 /** Null if the file does not exist or cannot be read. */
 export const readHeadFile = (path: string): RecordedHead | null => {
   const file = headFileOf(path)
-  return existsSync(file) ? parsed(readFileSync(file, 'latin1')) : null
+  if (!existsSync(file)) return null
+  const opened = openOwn(file, constants.O_RDONLY)
+  try {
+    return parsed(readFileSync(opened, 'latin1'))
+  } finally {
+    closeSync(opened)
+  }
+}
+
+/** Neither follows a link nor waits for a pipe that was put in the place of the file. */
+const openOwn = (file: string, flags: number): number => {
+  let opened: number
+  try {
+    opened = openSync(file, flags | NO_LINK_NO_WAIT, 0o600)
+  } catch (error) {
+    throw openFault(file, error)
+  }
+  try {
+    assertIsFile(file, fstatSync(opened))
+    return opened
+  } catch (error) {
+    closeSync(opened)
+    throw error
+  }
 }
 
 /** Moves the file aside and never deletes it. Afterwards the content of the log counts. Null if there is no file. */
@@ -82,7 +107,7 @@ export class HeadFile {
   #open(): number {
     const file = headFileOf(this.#path)
     const isNew = !existsSync(file)
-    const opened = openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600)
+    const opened = openOwn(file, constants.O_RDWR | constants.O_CREAT)
     if (isNew) syncFolder(dirname(file))
     return opened
   }
