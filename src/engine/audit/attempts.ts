@@ -308,8 +308,8 @@ const tick = (rest: readonly Stamped[]): readonly Command[] => {
   if (exit !== undefined && trigger?.kind === 'tick')
     return ticks(exit.payload['symbol'], trigger.price, trigger.ts)
   const [first] = rest
-  if (first?.type !== 'alert.stop_triggered') return []
-  // While the kill switch blocks exits, a price beyond a stop leads to an alert alone.
+  if (first?.type !== 'alert.stop_triggered' && first?.type !== 'alert.target_hit') return []
+  // While the kill switch blocks exits, a price beyond a stop or a target leads to an alert alone.
   const { symbol, mark_price: price } = first.payload
   return typeof price === 'number' ? ticks(symbol, price, first.ts) : []
 }

@@ -81,10 +81,10 @@ const liveLog = async () => {
   const moveTo = (level: 0 | 3): Promise<void> =>
     execute({ kind: 'set-kill-switch', move: { level, reason: 'test', operator: 'op', surface: 'api' } })
   await moveTo(3)
-  const [symbol, price] = [canonicalSymbol('BTC'), priceFrom(94.5)]
+  const [btc, price] = [canonicalSymbol('BTC'), priceFrom(94.5)]
   await execute({
     kind: 'observe-tick',
-    tick: { symbol, price, ts: timestampAt(clock.now()), confirms: price },
+    tick: { symbol: btc, price, ts: timestampAt(clock.now()), confirms: price },
   })
   await moveTo(0)
   const stopped = [{ ...fillOf('BTC-3', 95, Number(quantity) / 1e8), atMs: clock.now() + 900 }]
