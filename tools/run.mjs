@@ -83,11 +83,25 @@ const simulate = async (args) => {
   process.exitCode = (await once(child, 'close'))[0] ?? 1
 }
 
-/** Makes every listed mistake in a copy of the project, and shows the test that notices it. */
+/**
+ * Mistakes made on purpose: those of the list, and a sample of those that StrykerJS generates. `--planted` makes the first
+ * alone (words choose some of them), `--generated` the second, `--folder src/core --sample 200 --seed 7` says which.
+ */
 const mutants = async (args) => {
+  const { parseMutantsArgs, runGeneratedMutants } = await import('./generated-mutants.mjs')
+  const wanted = parseMutantsArgs(args)
   await setUp()
-  const { runMutants } = await import('./mutants.mjs')
-  close({ ...(await runMutants(ROOT, args)), skipped: 0 })
+  const counts = { passed: 0, failed: 0, skipped: 0 }
+  const add = ({ passed, failed }) => {
+    counts.passed += passed
+    counts.failed += failed
+  }
+  if (wanted.planted) {
+    const { runMutants } = await import('./mutants.mjs')
+    add(await runMutants(ROOT, wanted.words))
+  }
+  if (wanted.generated) add(await runGeneratedMutants(ROOT, wanted))
+  close(counts)
 }
 
 /** Everything that is checked without running the code. */

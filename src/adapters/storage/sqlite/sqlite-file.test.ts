@@ -2,6 +2,7 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { chmod, mkdir, mkdtemp, readdir, readlink, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isMainThread } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { appendTo, headAfter, recordsAfter } from '../../../../test/records.fixture.ts'
 import { EMPTY_HEAD, type Head } from '../../../core/log/event.ts'
@@ -47,35 +48,41 @@ describe('opening', () => {
     expect((await stat(deep)).size).toBeGreaterThan(0)
   })
 
-  it('makes them for their owner alone, whatever the mask of the process is', async () => {
-    const before = process.umask(0)
-    try {
-      const deep = join(folder, 'data', 'events.db')
-      const log = await open(deep)
-      await appendTo(log, 3)
-      const timer = createSystemTimer()
-      const leading = await sqliteLeadership({ path: deep, log, replacedWithinMs: 5000, timer }).tryToLead(0)
-      const modes = Object.fromEntries(
-        await Promise.all(
-          (await readdir(join(folder, 'data'))).map(async (name) => [
-            name,
-            await modeOf(join(folder, 'data', name)),
-          ]),
-        ),
-      )
-      expect(modes).toMatchObject({
-        'events.db': '600',
-        'events.db-wal': '600',
-        'events.db-shm': '600',
-        'events.db.leader': '600',
-      })
-      expect(new Set(Object.values(modes))).toEqual(new Set(['600']))
-      expect(await modeOf(join(folder, 'data'))).toBe('700')
-      await leading?.release()
-    } finally {
-      process.umask(before)
-    }
-  })
+  // StrykerJS runs tests in threads, and a thread cannot set the mask.
+  it.runIf(isMainThread)(
+    'makes them for their owner alone, whatever the mask of the process is',
+    async () => {
+      const before = process.umask(0)
+      try {
+        const deep = join(folder, 'data', 'events.db')
+        const log = await open(deep)
+        await appendTo(log, 3)
+        const timer = createSystemTimer()
+        const leading = await sqliteLeadership({ path: deep, log, replacedWithinMs: 5000, timer }).tryToLead(
+          0,
+        )
+        const modes = Object.fromEntries(
+          await Promise.all(
+            (await readdir(join(folder, 'data'))).map(async (name) => [
+              name,
+              await modeOf(join(folder, 'data', name)),
+            ]),
+          ),
+        )
+        expect(modes).toMatchObject({
+          'events.db': '600',
+          'events.db-wal': '600',
+          'events.db-shm': '600',
+          'events.db.leader': '600',
+        })
+        expect(new Set(Object.values(modes))).toEqual(new Set(['600']))
+        expect(await modeOf(join(folder, 'data'))).toBe('700')
+        await leading?.release()
+      } finally {
+        process.umask(before)
+      }
+    },
+  )
 
   it('closes files of an earlier release', async () => {
     const log = await open()

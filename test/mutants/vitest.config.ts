@@ -1,0 +1,72 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import process from 'node:process'
+
+import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+import { seedOfRun } from '../generated-seed.ts'
+import { bundledThreads, PROGRAMS_FOLDER, translatedModules } from '../programs.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const FOLDER = process.env['SVC_MUTANTS_FOLDER'] ?? 'src'
+const SECONDS_MAX = 20
+
+/** Seconds of each long test file: the others are quick. */
+const DURATIONS = JSON.parse(readFileSync(join(ROOT, 'test/durations.json'), 'utf8')) as Readonly<
+  Record<string, number>
+>
+
+const secondsOf = (file: string): number => DURATIONS[file] ?? 0
+
+const testsIn = (folder: string): readonly string[] =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
+    .filter((file) => file.endsWith('.test.ts') && secondsOf(file) <= SECONDS_MAX)
+
+/** By their numbers, as StrykerJS has written them into the files of this copy. */
+const fileOfMutant: ReadonlyMap<string, string> = new Map(
+  readdirSync(join(ROOT, FOLDER), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => `${FOLDER}/${name.replaceAll('\\', '/')}`)
+    .flatMap((file) =>
+      [...readFileSync(join(ROOT, file), 'utf8').matchAll(/stryMutAct_9fa48\("(\d+)"\)/g)].map(
+        ([, id = '']) => [id, file] as const,
+      ),
+    ),
+)
+
+/** Most mutants are noticed by a test beside them, or by a quick one, and the first that notices one ends its run. */
+class NearestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const { activeMutant = '' } = this.ctx.getRootProject().getProvidedContext()
+    const mutated = fileOfMutant.get(activeMutant) ?? ''
+    const rankOf = ({ moduleId }: TestSpecification): number => {
+      const test = moduleId.slice(ROOT.length + 1).replaceAll('\\', '/')
+      return 1000 * distance(test, mutated) + secondsOf(test)
+    }
+    return (await super.sort(files)).toSorted((one, other) => rankOf(one) - rankOf(other))
+  }
+}
+
+/** From 0 for the test of the file itself to 2 for one in another folder. */
+const distance = (test: string, file: string): number => {
+  if (test.replace(/\.test\.ts$/, '.ts') === file) return 0
+  return dirname(test) === dirname(file) ? 1 : 2
+}
+
+/** The fast tests of one folder, which StrykerJS runs against the mutants of this folder. */
+export default defineConfig({
+  plugins: [translatedModules(), bundledThreads()],
+  test: {
+    include: [...testsIn(FOLDER)],
+    globalSetup: './test/programs.ts',
+    setupFiles: ['./test/generated.setup.ts', './test/mutants/mutant.setup.ts'],
+    provide: { programs: PROGRAMS_FOLDER, seed: seedOfRun() },
+    isolate: false,
+    sequence: { sequencer: NearestFirst },
+    server: { deps: { external: [/\/signal-engine-programs-\d+\//] } },
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+  },
+})

@@ -1,0 +1,146 @@
+/**
+ * Which of the mistakes that StrykerJS can generate are made: a sample of one folder, chosen by a seed. StrykerJS also loads
+ * this file, as a plugin: its checker keeps everything else from being run.
+ */
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import process from 'node:process'
+
+import { Instrumenter } from '@stryker-mutator/instrumenter'
+
+/** Names the file with the keys of the sample, for the process of the checker. */
+export const SAMPLE_FILE_VARIABLE = 'SVC_MUTANTS_SAMPLE'
+
+/** Properties and calls with strings that only people read: another wording is no mistake of a program. */
+const TEXT_PROPERTIES = new Set([
+  'advice',
+  'description',
+  'detail',
+  'help',
+  'label',
+  'message',
+  'note',
+  'summary',
+  'text',
+  'title',
+])
+const TEXT_CALLS = new Set(['Error', 'TypeError', 'RangeError', 'assert', 'describe', 'say', 'warn'])
+
+/** At least three words, none of them written like code. */
+const SENTENCE = /^[A-Z]?[a-z-]+,?( [A-Za-z-]+[,;:.]?){2,}$/
+
+const REPLACEMENT_LENGTH_MAX = 100
+
+const isCode = (name) => name.endsWith('.ts') && !/\.(test|contract|fixture|generated|d)\.ts$/.test(name)
+
+const sourcesIn = (root, folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
+    .filter(isCode)
+    .toSorted()
+
+/** All mutants of a folder that change what a program does, in a fixed order. */
+export const mutantsIn = async (root, folder) => {
+  const files = sourcesIn(root, folder).map((name) => ({
+    name,
+    mutate: true,
+    content: readFileSync(join(root, name), 'utf8'),
+  }))
+  const logger = { debug: () => {}, info: () => {}, warn: () => {}, isDebugEnabled: () => false }
+  const options = { excludedMutations: [], ignorers: [{ shouldIgnore: textForPeople }], plugins: null }
+  const { mutants } = await new Instrumenter(logger).instrument(files, options)
+  return mutants
+    .filter(({ status }) => status !== 'Ignored')
+    .map(({ fileName, location: { start, end }, mutatorName, replacement }) => ({
+      file: fileName,
+      // Counted as editors and reports do, from 1.
+      start: { line: start.line + 1, column: start.column + 1 },
+      end: { line: end.line + 1, column: end.column + 1 },
+      mutatorName,
+      replacement,
+    }))
+}
+
+/** The same for the same seed; a mutant keeps its rank when others come or go. */
+export const sampleOf = (mutants, size, seed) =>
+  mutants
+    .map((mutant) => ({ mutant, rank: rankOf(mutant, seed) }))
+    .toSorted((one, other) => (one.rank < other.rank ? -1 : 1))
+    .slice(0, size)
+    .map(({ mutant }) => mutant)
+
+const rankOf = (mutant, seed) =>
+  createHash('sha256')
+    .update(`${seed}\n${keyOf(mutant)}`)
+    .digest('hex')
+
+export const keyOf = ({ file, start, end, mutatorName, replacement }) =>
+  [file, start.line, start.column, end.line, end.column, mutatorName, replacement].join('|')
+
+/** A mutant in the words of StrykerJS's results, whose columns and lines begin at `first`. */
+export const keyOfResult = ({ fileName, location: { start, end }, mutatorName, replacement }, first) =>
+  keyOf({
+    file: fileName.replaceAll('\\', '/').replace(/^.*\/(?=src\/)/, ''),
+    start: { line: start.line + 1 - first, column: start.column + 1 - first },
+    end: { line: end.line + 1 - first, column: end.column + 1 - first },
+    mutatorName,
+    replacement,
+  })
+
+/** Why StrykerJS leaves out what stands at this place of the code. */
+const textForPeople = ({ node, parent, key }) => {
+  if (node.type === 'StringLiteral' && SENTENCE.test(node.value)) return 'text for people'
+  if (node.type !== 'StringLiteral' && node.type !== 'TemplateLiteral') return undefined
+  if (parent.type === 'ObjectProperty') {
+    const name = parent.key.name ?? parent.key.value
+    return key === 'value' && TEXT_PROPERTIES.has(name) ? 'text for people' : undefined
+  }
+  if (parent.type !== 'CallExpression' && parent.type !== 'NewExpression') return undefined
+  const called = parent.callee.name ?? parent.callee.property?.name
+  return TEXT_CALLS.has(called) ? 'text for people' : undefined
+}
+
+/** StrykerJS takes places, and makes every mutant inside of them: those that were not chosen go no further. */
+class SampleChecker {
+  #chosen = new Set()
+
+  async init() {
+    this.#chosen = new Set(JSON.parse(readFileSync(process.env[SAMPLE_FILE_VARIABLE], 'utf8')))
+  }
+
+  async check(mutants) {
+    return Object.fromEntries(mutants.map((mutant) => [mutant.id, this.#resultFor(mutant)]))
+  }
+
+  group(mutants) {
+    return [mutants.map(({ id }) => id)]
+  }
+
+  #resultFor(mutant) {
+    return this.#chosen.has(keyOfResult(mutant, 0))
+      ? { status: 'passed' }
+      : { status: 'compileError', reason: 'not in the sample' }
+  }
+}
+
+/** Says at once what became of each mutant of the sample. */
+class SampleReporter {
+  #tried = 0
+
+  onMutantTested(result) {
+    if (result.status === 'CompileError') return
+    this.#tried += 1
+    const { status, location, mutatorName, replacement } = result
+    const [file] = keyOfResult(result, 1).split('|')
+    const code = replacement.replaceAll(/\s+/g, ' ').slice(0, REPLACEMENT_LENGTH_MAX)
+    process.stdout.write(
+      `${String(this.#tried).padStart(5)} ${status}: ${file}:${location.start.line}:${location.start.column} ${mutatorName}: ${code}\n`,
+    )
+  }
+}
+
+export const strykerPlugins = [
+  { kind: 'Checker', name: 'sample', injectableClass: SampleChecker },
+  { kind: 'Reporter', name: 'sample', injectableClass: SampleReporter },
+]
