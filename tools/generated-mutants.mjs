@@ -97,7 +97,7 @@ const resultsOf = async (root, folder, { size, seed, fresh }) => {
     mutate: sample.map(placeOf),
     incremental: true,
     incrementalFile,
-    tempDirName: join(KEPT, 'sandbox'),
+    tempDirName: join(KEPT, `sandbox-${name}`),
   }).runMutationTest()
   forgetOthers(incrementalFile)
   return results.filter((result) => keys.has(keyOfResult(result, 1)))

@@ -88,17 +88,24 @@ export const keyOfResult = ({ fileName, location: { start, end }, mutatorName, r
     replacement,
   })
 
+const REASON = 'text for people'
+/** Also joined from several lines. */
+const TEXTS = new Set(['StringLiteral', 'TemplateLiteral', 'BinaryExpression'])
+
+const isTextProperty = ({ type, key }) =>
+  type === 'ObjectProperty' && TEXT_PROPERTIES.has(key.name ?? key.value)
+
 /** Why StrykerJS leaves out what stands at this place of the code. */
 const textForPeople = ({ node, parent, key }) => {
-  if (node.type === 'StringLiteral' && SENTENCE.test(node.value)) return 'text for people'
-  if (node.type !== 'StringLiteral' && node.type !== 'TemplateLiteral') return undefined
-  if (parent.type === 'ObjectProperty') {
-    const name = parent.key.name ?? parent.key.value
-    return key === 'value' && TEXT_PROPERTIES.has(name) ? 'text for people' : undefined
-  }
+  if (node.type === 'StringLiteral' && SENTENCE.test(node.value)) return REASON
+  // `.meta({ description: '…' })` as a whole.
+  if (node.type === 'ObjectExpression')
+    return node.properties.length > 0 && node.properties.every(isTextProperty) ? REASON : undefined
+  if (!TEXTS.has(node.type)) return undefined
+  if (parent.type === 'ObjectProperty') return key === 'value' && isTextProperty(parent) ? REASON : undefined
   if (parent.type !== 'CallExpression' && parent.type !== 'NewExpression') return undefined
   const called = parent.callee.name ?? parent.callee.property?.name
-  return TEXT_CALLS.has(called) ? 'text for people' : undefined
+  return TEXT_CALLS.has(called) ? REASON : undefined
 }
 
 /** StrykerJS takes places, and makes every mutant inside of them: those that were not chosen go no further. */

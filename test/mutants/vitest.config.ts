@@ -19,10 +19,17 @@ const DURATIONS = JSON.parse(readFileSync(join(ROOT, 'test/durations.json'), 'ut
 
 const secondsOf = (file: string): number => DURATIONS[file] ?? 0
 
-const testsIn = (folder: string): readonly string[] =>
+/** Other folders whose quick tests look at the same code from outside, such as routes at the views of core. */
+const ALSO: Readonly<Record<string, readonly string[]>> = {
+  'src/core': ['src/engine', 'src/backtest', 'src/surfaces/http/routes'],
+  'src/engine': ['src/compose', 'src/surfaces/http/routes'],
+}
+const ALSO_SECONDS_MAX = 1
+
+const testsIn = (folder: string, secondsMax: number): readonly string[] =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
-    .filter((file) => file.endsWith('.test.ts') && secondsOf(file) <= SECONDS_MAX)
+    .filter((file) => file.endsWith('.test.ts') && secondsOf(file) <= secondsMax)
 
 /** By their numbers, as StrykerJS has written them into the files of this copy. */
 const fileOfMutant: ReadonlyMap<string, string> = new Map(
@@ -59,7 +66,10 @@ const distance = (test: string, file: string): number => {
 export default defineConfig({
   plugins: [translatedModules(), bundledThreads()],
   test: {
-    include: [...testsIn(FOLDER)],
+    include: [
+      ...testsIn(FOLDER, SECONDS_MAX),
+      ...(ALSO[FOLDER] ?? []).flatMap((folder) => testsIn(folder, ALSO_SECONDS_MAX)),
+    ],
     globalSetup: './test/programs.ts',
     setupFiles: ['./test/generated.setup.ts', './test/mutants/mutant.setup.ts'],
     provide: { programs: PROGRAMS_FOLDER, seed: seedOfRun() },
@@ -68,5 +78,6 @@ export default defineConfig({
     server: { deps: { external: [/\/signal-engine-programs-\d+\//] } },
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
   },
 })

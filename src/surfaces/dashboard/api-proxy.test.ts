@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { OPERATOR_TOKEN } from '../http/test-server.fixture.ts'
+import { checkToken, openApiConnection } from './api-proxy.ts'
 import { json, startTestDashboard, type TestDashboard } from './dashboard.fixture.ts'
 
 let dashboard: TestDashboard
@@ -84,6 +86,23 @@ describe('the API through the dashboard', () => {
     await dashboard.api.server.close()
     const { status, text } = await dashboard.ask('GET', '/api/v1/brain/status', { headers: { cookie } })
     expect([status, JSON.parse(text)]).toMatchObject([502, { code: 'dashboard.api_unreachable' }])
+  })
+})
+
+describe('an API on an address of IPv6', () => {
+  const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
+    all?.some(({ address }) => address === '::1'),
+  )
+
+  it.runIf(hasIpv6)('is called there, also where it listens on every address', async () => {
+    const api = createServer((_, response) => response.end())
+    api.listen(0, '::1')
+    await once(api, 'listening')
+    const { port } = api.address() as AddressInfo
+    for (const host of ['[::1]', '[::]'])
+      expect(await checkToken(openApiConnection(`http://${host}:${port}/api`), 'token', 10_000)).toBe('valid')
+    api.close()
+    api.closeAllConnections()
   })
 })
 

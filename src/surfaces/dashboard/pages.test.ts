@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { APP_HTML, startTestDashboard, type TestDashboard } from './dashboard.fixture.ts'
-import { loadPages } from './pages.ts'
+import { loadPages, signInPage, type BuiltPages } from './pages.ts'
 
 let dashboard: TestDashboard
 beforeAll(async () => {
@@ -71,7 +71,34 @@ describe('pages', () => {
       const { status, headers } = await dashboard.ask(method, path)
       expect([status, headers['allow']]).toEqual([405, allow])
     }
-    expect((await dashboard.ask('GET', '/login')).headers['location']).toBe('/')
+    const { headers, text } = await dashboard.ask('GET', '/login')
+    expect([headers['location'], text]).toEqual(['/', ''])
+  })
+})
+
+describe('the page to sign in', () => {
+  const signIn = '<p><!--error--></p><input name="next" value="/" />'
+  const pages: BuiltPages = { app: '', signIn, verify: null, assets: new Map() }
+
+  it('leads on to where the visitor wanted to go', () => {
+    expect(signInPage(pages, { error: null, next: '/a?b="<' })).toBe(
+      '<p></p><input name="next" value="/a?b=&quot;&lt;" />',
+    )
+  })
+
+  it('shows an error as text', () => {
+    expect(signInPage(pages, { error: '<b> & $&', next: '/' })).toBe(
+      '<p><p id="error" role="alert">&lt;b&gt; &amp; $&amp;</p></p><input name="next" value="/" />',
+    )
+  })
+})
+
+describe('the server', () => {
+  it('takes nobody once it is closed', async () => {
+    const other = await startTestDashboard()
+    await other.server.close()
+    await expect(other.ask('GET', '/healthz')).rejects.toThrow('ECONNREFUSED')
+    await other.close()
   })
 })
 
@@ -106,7 +133,8 @@ describe('assets', () => {
       'content-type': 'text/javascript; charset=utf-8',
       vary: 'Accept-Encoding',
     })
-    const icon = await dashboard.ask('GET', '/favicon.svg')
+    const icon = await dashboard.ask('GET', '/favicon.svg', { headers: { 'accept-encoding': 'gzip, br' } })
+    expect([icon.text, icon.headers['content-encoding']]).toEqual(['<svg/>', undefined])
     expect(icon.headers['cache-control']).toBe('public, max-age=3600')
   })
 

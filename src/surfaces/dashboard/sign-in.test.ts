@@ -163,6 +163,15 @@ describe('sign-in', () => {
   })
 })
 
+describe('the form', () => {
+  it('is read up to its limit, and refused beyond', async () => {
+    const small = await startTestDashboard({ limits: { formBytesMax: 'token=wrong'.length } })
+    expect((await small.ask('POST', '/login', form({ token: 'wrong' }))).status).toBe(401)
+    expect((await small.ask('POST', '/login', form({ token: 'wrong!' }))).status).toBe(413)
+    await small.close()
+  })
+})
+
 describe('insecure mode', () => {
   it('needs no sign-in, but a known host', async () => {
     const open = await startTestDashboard({
@@ -174,6 +183,9 @@ describe('insecure mode', () => {
     expect(JSON.parse(session.text)).toEqual({ signed_in: true, sign_in_needed: false, expires_at: null })
     expect((await open.ask('GET', '/api/v1/signals', { headers: { host: 'evil.example' } })).status).toBe(403)
     expect((await open.ask('GET', '/api/v1/signals', { headers: { host: 'localhost:1' } })).status).toBe(200)
+    // Behind a proxy under another name: the browser knows better than the two headers.
+    const proxied = { origin: 'https://trading.example', 'sec-fetch-site': 'same-origin' }
+    expect((await open.ask('GET', '/api/v1/signals', { headers: proxied })).status).toBe(200)
     await open.close()
   })
 

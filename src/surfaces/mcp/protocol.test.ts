@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { decodeHeaderText } from './protocol.ts'
+import { MODERN_META } from './caller.fixture.ts'
+import { decodeHeaderText, identifyCaller } from './protocol.ts'
 
 it('reads back what was wrapped', () => {
   fc.assert(
@@ -18,4 +19,15 @@ it('leaves alone what was not', () => {
 
 it('does not read what has another spelling, or is no text', () => {
   for (const base64 of ['YQ', 'YR==', '/w==']) expect(decodeHeaderText(`=?base64?${base64}?=`)).toBeNull()
+})
+
+it('refuses a header that cannot be read, whatever the call names', () => {
+  const headers = { protocolVersion: '2026-07-28', method: 'tools/call', name: '=?base64?YR==?=' }
+  for (const named of [{}, { name: 'a' }] as { readonly name?: string }[]) {
+    const request = { id: 1, method: 'tools/call', params: { ...named, _meta: MODERN_META } }
+    expect(identifyCaller(request, headers)).toMatchObject({ status: 'refused' })
+    expect(identifyCaller(request, { ...headers, name: named.name ?? null })).toMatchObject({
+      status: 'known',
+    })
+  }
 })

@@ -71,7 +71,7 @@ describe('a tool for operators', () => {
     })
   })
 
-  it('has to be confirmed again for a position that has grown meanwhile', async () => {
+  it('has to be confirmed again for a position that has grown meanwhile, or is being closed', async () => {
     const position_id = await server.open(INTENT_IDS.BTC)
     const id = positionId(position_id)
     const { state } = server.engine
@@ -83,6 +83,9 @@ describe('a tool for operators', () => {
     const positions = state.trading.positions.set(id, grown)
     const after = { ...state, trading: { ...state.trading, positions } }
     expect(useConfirmation(code, about, after, 1000)).toEqual({ status: 'stale' })
+    const closing = state.trading.positions.set(id, { ...position, status: 'closing' })
+    const leaving = { ...state, trading: { ...state.trading, positions: closing } }
+    expect(useConfirmation(code, about, leaving, 1000)).toEqual({ status: 'stale' })
     expect(useConfirmation(code, about, state, 1000)).toMatchObject({ status: 'valid' })
   })
 
@@ -206,6 +209,7 @@ describe('a tool for operators', () => {
     }
     expect((await call('set_kill_switch', { ...lower, confirm })).value).toMatchObject({
       error: 'confirmation_stale',
+      detail: expect.stringContaining('call again without confirm'),
     })
     expect((await server.call('GET', '/kill-switch')).body).toMatchObject({ level: 3 })
   })

@@ -171,6 +171,15 @@ describe('what agents read', () => {
   })
 })
 
+describe('explain_author', () => {
+  it('names the author that nobody knows', async () => {
+    expect(resultOf(await tool('explain_author', { author: 'nobody' }))).toMatchObject({
+      isError: true,
+      value: { error: 'author_not_found', author: 'nobody' },
+    })
+  })
+})
+
 describe('explain_decision', () => {
   it('tells why, of the last cycle or of one by its id', async () => {
     expect(resultOf(await tool('explain_decision', {}))).toMatchObject({
