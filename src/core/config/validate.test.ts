@@ -14,6 +14,17 @@ const faultsWith = (values: JsonObject): readonly Fault[] => {
 const faultsOf = (key: string, value: Json): readonly Fault[] =>
   faultsWith(withValue({}, key.split('.'), value))
 
+describe('the indexes that decide the regime', () => {
+  it('have a default and go from 0 to 100', () => {
+    const { regime } = DEFAULT_CONFIGURATION.brain
+    expect([regime.bull.rsi_above, regime.bull.fear_greed_above]).toEqual([50, 40])
+    for (const key of ['brain.regime.bull.rsi_above', 'brain.regime.bear.rsi_below']) {
+      expect([0, 100].flatMap((value) => faultsOf(key, value))).toEqual([])
+      expect([-1, 101].flatMap((value) => faultsOf(key, value)).length).toBe(2)
+    }
+  })
+})
+
 describe('defaults', () => {
   it('are those of the contract', () => {
     expect(DEFAULT_CONFIGURATION).toMatchObject({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { faultsOf } from './faults.ts'
-import { OBJECT_DEPTH_MAX, storableObject } from './json-object.ts'
+import { hasTooManyValues, JSON_VALUES_MAX, OBJECT_DEPTH_MAX, storableObject } from './json-object.ts'
 
 const schema = storableObject({
   bytesMax: 100,
@@ -58,5 +58,25 @@ describe('an object that is to be stored', () => {
     expect(faultsIn({ '\ud800': 1 })).toEqual([['body.payload', 'unicode_invalid']])
     expect(faultsIn({ a: Infinity })).toEqual([['body.payload', 'number_not_finite']])
     expect(faultsIn({ a: new Date(0) })).toEqual([['body.payload', 'object_type']])
+  })
+})
+
+describe('the values of a text', () => {
+  const list = (count: number): string => `[${Array.from({ length: count }, () => '{}').join(',')}]`
+
+  it('are counted with the lists and objects around them', () => {
+    // Each object is one of its own and one of its list.
+    const count = JSON_VALUES_MAX / 2 - 1
+    expect(hasTooManyValues(list(count))).toBe(false)
+    expect(hasTooManyValues(list(count + 1))).toBe(true)
+  })
+
+  it('are not what stands between quotes', () => {
+    const text = ',[{'.repeat(JSON_VALUES_MAX)
+    expect(hasTooManyValues(JSON.stringify([text, `\\"${text}`]))).toBe(false)
+  })
+
+  it('are few where the text is long', () => {
+    expect(hasTooManyValues(JSON.stringify('a'.repeat(2 * JSON_VALUES_MAX)))).toBe(false)
   })
 })

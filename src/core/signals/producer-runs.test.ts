@@ -282,3 +282,15 @@ it.each([
   })
   expect(fault === null).toBe(isTaken)
 })
+
+it('says why a row is not taken', () => {
+  const reasonOf = (changes: Partial<Row>): string | null =>
+    rowFaultOf(row(changes), { now: NOW, skewSecondsMax: 5, domain: 'technical' })
+  expect(reasonOf({})).toBeNull()
+  expect(reasonOf({ type: 'ta' })).toBe('type is no signal type')
+  expect(reasonOf({ type: 'signal.curator.v1' })).toBe('type is for contributors only')
+  expect(reasonOf({ type: 'signal.sentiment.v1' })).toBe('type is not one of the domain technical')
+  expect(reasonOf({ ts: timestampAt(Date.parse(NOW) + 5000) })).toBeNull()
+  expect(reasonOf({ ts: timestampAt(Date.parse(NOW) + 5001) })).toBe('ts is in the future')
+  expect(reasonOf({ payload: { symbol: 1 } })).toMatch(/^payload\.symbol: /)
+})

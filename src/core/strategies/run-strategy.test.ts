@@ -76,6 +76,20 @@ describe('a strategy', () => {
     ])
   })
 
+  it.each([
+    ['of the analysis', 60, [15, 30]],
+    ['of the feed where these are longer', 3600, [1, 2, 3]],
+  ])('that names no timeframe is called for bars %s', (_what, resolution_s, expected) => {
+    const seen: number[] = []
+    const { timeframes: _none, ...definition } = answering(({ bar }) => {
+      seen.push(bar.close)
+      return null
+    })
+    const closes = Array.from({ length: resolution_s === 60 ? 30 : 3 }, (_, index) => index + 1)
+    proposed(definition, barsFrom(BEGIN, closes, { resolution_s }))
+    expect(seen).toEqual(expected)
+  })
+
   it('sees no bar of another symbol that closed later than its own', () => {
     const seen: unknown[] = []
     const watching = answering(({ symbol, bars }) => {

@@ -190,6 +190,24 @@ describe('a liquidation', () => {
     expect(equityOf(scenario.state.trading)).toBe(usdFrom(10_000 - lost))
   })
 
+  it('in trades of one moment takes them in the order of their ids', () => {
+    for (const order of [
+      ['l1', 'l2'],
+      ['l2', 'l1'],
+    ]) {
+      const scenario = liveScenario()
+      enterLive(scenario)
+      const atMs = Date.parse(scenario.now) + 1
+      const trades = order.map((id) => tradeOf(id, id === 'l1' ? 2 : 2.975, 60, 1, atMs))
+      const events = sweep(scenario, [], trades)
+      const filled = events.filter(({ type }) => type === 'execution.order_filled.v1')
+      expect(filled.map(({ payload }) => payload)).toMatchObject([
+        { venue_trade_id: 'l1', fill_size: 2, remaining_size: 2.975 },
+        { venue_trade_id: 'l2', fill_size: 2.975, remaining_size: 0 },
+      ])
+    }
+  })
+
   it('of two positions ends each with its part, and its fee is counted once', () => {
     const scenario = liveScenario({ execution: { max_positions_per_symbol: 2 } })
     enterLive(scenario)
