@@ -10,7 +10,7 @@ import { bundledThreads, PROGRAMS_FOLDER, translatedModules } from '../programs.
 
 const ROOT = join(import.meta.dirname, '../..')
 const FOLDER = process.env['SVC_MUTANTS_FOLDER'] ?? 'src'
-const SECONDS_MAX = 20
+const SECONDS_MAX = 40
 
 /** Seconds of each long test file: the others are quick. */
 const DURATIONS = JSON.parse(readFileSync(join(ROOT, 'test/durations.json'), 'utf8')) as Readonly<
