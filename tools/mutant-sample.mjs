@@ -9,6 +9,16 @@ import process from 'node:process'
 
 import { Instrumenter } from '@stryker-mutator/instrumenter'
 
+/** The folders whose generated mutants are tried; each has a row in docs/guarantees.md. */
+export const FOLDERS = [
+  'src/core',
+  'src/engine',
+  'src/adapters/storage',
+  'src/surfaces/mcp',
+  'src/surfaces/dashboard',
+  'src/surfaces/http',
+]
+
 /** Names the file with the keys of the sample, for the process of the checker. */
 export const SAMPLE_FILE_VARIABLE = 'SVC_MUTANTS_SAMPLE'
 

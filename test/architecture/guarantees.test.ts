@@ -15,12 +15,20 @@ const { MUTANTS } = (await import(new URL('../mutants/mutants.mjs', import.meta.
   readonly MUTANTS: readonly Mutant[]
 }
 
-const all = rowsOf('docs/guarantees.md', ['Promise', 'Mistake'])
+const { FOLDERS } = (await import(new URL('../../tools/mutant-sample.mjs', import.meta.url).href)) as {
+  readonly FOLDERS: readonly string[]
+}
+
+const all = rowsOf('docs/guarantees.md', ['Promise', 'Mistake', 'Folder'])
 /** Promises have a number to link to; mistakes have none. */
 const promises = all
   .filter(([first = '']) => first.startsWith('<a id='))
   .map(([promise = '', , tests = '', count = '']) => ({ promise, tests, count }))
-const mistakes = all.filter(([first = '']) => !first.startsWith('<a id=')).map(([mistake = '']) => mistake)
+/** Folders of generated mistakes are named as code. */
+const generated = all.filter(([first = '']) => first.startsWith('`src/'))
+const mistakes = all
+  .map(([mistake = '']) => mistake)
+  .filter((first) => !first.startsWith('<a id=') && !first.startsWith('`src/'))
 
 describe('docs/guarantees.md', () => {
   it('has promises', () => {
@@ -35,6 +43,10 @@ describe('docs/guarantees.md', () => {
   it('lists the mistakes that npm run mutants makes, at least twenty', () => {
     expect(MUTANTS.length).toBeGreaterThanOrEqual(20)
     expect(mistakes).toEqual(MUTANTS.map(({ name }) => name))
+  })
+
+  it('has figures of the generated mistakes of each folder', () => {
+    expect(new Set(generated.map(([folder = '']) => folder.slice(1, -1)))).toEqual(new Set(FOLDERS))
   })
 
   it('is where the promises of the README lead', () => {

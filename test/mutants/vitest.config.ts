@@ -3,7 +3,13 @@ import { dirname, join } from 'node:path'
 import process from 'node:process'
 
 import { defineConfig } from 'vitest/config'
-import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import {
+  BaseSequencer,
+  type Reporter,
+  type TestModule,
+  type TestSpecification,
+  type Vitest,
+} from 'vitest/node'
 
 import { seedOfRun } from '../generated-seed.ts'
 import { bundledThreads, PROGRAMS_FOLDER, translatedModules } from '../programs.ts'
@@ -62,6 +68,19 @@ const distance = (test: string, file: string): number => {
   return dirname(test) === dirname(file) ? 1 : 2
 }
 
+/** StrykerJS looks at tests alone: a file that does not load, or whose preparation fails, would notice nothing. */
+class FailedFiles implements Reporter {
+  #vitest: Vitest | null = null
+
+  onInit(vitest: Vitest): void {
+    this.#vitest = vitest
+  }
+
+  onTestModuleEnd(module: TestModule): void {
+    for (const error of module.errors()) this.#vitest?.state.catchError(error, 'Unhandled Error')
+  }
+}
+
 /** The fast tests of one folder, which StrykerJS runs against the mutants of this folder. */
 export default defineConfig({
   plugins: [translatedModules(), bundledThreads()],
@@ -73,6 +92,7 @@ export default defineConfig({
     globalSetup: './test/programs.ts',
     setupFiles: ['./test/generated.setup.ts', './test/mutants/mutant.setup.ts'],
     provide: { programs: PROGRAMS_FOLDER, seed: seedOfRun() },
+    reporters: [new FailedFiles()],
     isolate: false,
     sequence: { sequencer: NearestFirst },
     server: { deps: { external: [/\/signal-engine-programs-\d+\//] } },

@@ -52,3 +52,29 @@ describe('warningsOf', () => {
     ])
   })
 })
+
+describe('a number among the settings', () => {
+  interface Node {
+    readonly type?: string
+    readonly properties?: Readonly<Record<string, Node>>
+    readonly minimum?: number
+    readonly exclusiveMinimum?: number
+    readonly maximum?: number
+    readonly exclusiveMaximum?: number
+  }
+
+  const numbersIn = (node: Node, path: string): readonly (readonly [string, Node])[] =>
+    node.type === 'number' || node.type === 'integer'
+      ? [[path, node]]
+      : Object.entries(node.properties ?? {}).flatMap(([name, inner]) => numbersIn(inner, `${path}.${name}`))
+
+  it('has a least and a greatest value, except a seed', () => {
+    const schema = configurationJsonSchema() as Node
+    const numbers = numbersIn(schema, '')
+    expect(numbers.length).toBeGreaterThan(50)
+    const isBounded = ({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: Node): boolean =>
+      (minimum ?? exclusiveMinimum ?? Number.MIN_SAFE_INTEGER) > Number.MIN_SAFE_INTEGER &&
+      (maximum ?? exclusiveMaximum ?? Number.MAX_SAFE_INTEGER) < Number.MAX_SAFE_INTEGER
+    expect(numbers.filter(([, node]) => !isBounded(node)).map(([path]) => path)).toEqual(['.market.seed'])
+  })
+})
