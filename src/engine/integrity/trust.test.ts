@@ -6,6 +6,7 @@ import { MemoryStore } from '../../adapters/storage/memory/memory-store.ts'
 import type { LogRecord } from '../../core/log/event.ts'
 import { openEngine, set } from '../engine.fixture.ts'
 import { catchUp, EMPTY_MEMORY } from '../memory.ts'
+import { isSignedInPlace } from './trust.ts'
 
 /** Raises the kill switch, changes the stored events, and reads the log as its own node. */
 const readBack = async (change: (record: LogRecord) => LogRecord) => {
@@ -33,4 +34,23 @@ it('folds nothing of a batch whose signature is of another text, and tells of it
     record.batchSignature === null ? record : { ...record, batchSignature: other },
   )
   expect(forged).toEqual({ level: 0, unsigned: [1, 2] })
+})
+
+it('finds the whole batch of an event, wherever the event stands in it', async () => {
+  const store = new MemoryStore()
+  const log = new MemoryLog(store)
+  const engine = await openEngine(log)
+  await engine.execute(set(2))
+  await engine.execute(set(3))
+  const keys = engine.state.operations.nodes
+  await engine.close()
+  const trust = { signatures, own: testSigner(), firstHash: null }
+  const signed = async () =>
+    Promise.all(store.records.map((record) => isSignedInPlace(log, record, keys, trust)))
+  expect(store.records.length).toBeGreaterThan(3)
+  expect(new Set(await signed())).toEqual(new Set([true]))
+  const last = store.records.length - 1
+  store.records.splice(last - 1, 1, { ...store.records[last - 1]!, hash: '0'.repeat(64) })
+  // The event itself is as it was; another one of its batch is not.
+  expect((await signed()).at(-1)).toBe(false)
 })

@@ -119,6 +119,12 @@ describe('a strategy of the settings', () => {
     ])
   })
 
+  it('is registered with the schedule of its timeframe', async () => {
+    const service = new Service({ eager: always }, '5m')
+    await service.bars(minutes([100, 101, 102, 103, 104]))
+    expect(service.payloadsOf('producer.registered.v1')).toMatchObject([{ schedule: '*/5 * * * *' }])
+  })
+
   it('is judged by what becomes of its calls', async () => {
     const service = new Service({ eager: always })
     await service.bars(minutes([100, 101, 102, 130]))
