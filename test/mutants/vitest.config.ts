@@ -16,7 +16,10 @@ import { bundledThreads, PROGRAMS_FOLDER, translatedModules } from '../programs.
 
 const ROOT = join(import.meta.dirname, '../..')
 const FOLDER = process.env['SVC_MUTANTS_FOLDER'] ?? 'src'
-const SECONDS_MAX = 40
+/** Longer tests of a folder are left out, if others look at the same code. */
+const SECONDS_MAX = FOLDER === 'src/surfaces/http' ? 5 : 40
+/** StrykerJS runs tests in threads, and only the main thread can start the process of a backtest. */
+const NEED_PROCESSES = /\/backtests(-of-file)?\.test\.ts$/
 
 /** Seconds of each long test file: the others are quick. */
 const DURATIONS = JSON.parse(readFileSync(join(ROOT, 'test/durations.json'), 'utf8')) as Readonly<
@@ -32,10 +35,13 @@ const ALSO: Readonly<Record<string, readonly string[]>> = {
 }
 const ALSO_SECONDS_MAX = 1
 
+const isLeftOut = (file: string): boolean =>
+  file.startsWith('src/surfaces/http/') && NEED_PROCESSES.test(file)
+
 const testsIn = (folder: string, secondsMax: number): readonly string[] =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
-    .filter((file) => file.endsWith('.test.ts') && secondsOf(file) <= secondsMax)
+    .filter((file) => file.endsWith('.test.ts') && secondsOf(file) <= secondsMax && !isLeftOut(file))
 
 /** By their numbers, as StrykerJS has written them into the files of this copy. */
 const fileOfMutant: ReadonlyMap<string, string> = new Map(
