@@ -76,7 +76,8 @@ describe('the values of a text', () => {
     expect(hasTooManyValues(JSON.stringify([text, `\\"${text}`]))).toBe(false)
   })
 
-  it('are few where the text is long', () => {
+  it('are few in a long text, and in a short one', () => {
     expect(hasTooManyValues(JSON.stringify('a'.repeat(2 * JSON_VALUES_MAX)))).toBe(false)
+    for (const short of ['[]', list(10)]) expect(hasTooManyValues(short)).toBe(false)
   })
 })

@@ -83,7 +83,10 @@ describe('a tool for operators', () => {
     const positions = state.trading.positions.set(id, grown)
     const after = { ...state, trading: { ...state.trading, positions } }
     expect(useConfirmation(code, about, after, 1000)).toEqual({ status: 'stale' })
-    const closing = state.trading.positions.set(id, { ...position, status: 'closing' })
+    const closing = state.trading.positions.set(id, {
+      ...position,
+      status: 'closing',
+    } as unknown as typeof position)
     const leaving = { ...state, trading: { ...state.trading, positions: closing } }
     expect(useConfirmation(code, about, leaving, 1000)).toEqual({ status: 'stale' })
     expect(useConfirmation(code, about, state, 1000)).toMatchObject({ status: 'valid' })
