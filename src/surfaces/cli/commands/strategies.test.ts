@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -43,20 +45,27 @@ describe('svc strategies', () => {
   })
 
   it('looks at a few files at a time, so that many of them are read in time', async () => {
-    const text = `import { readdirSync, rmSync, writeFileSync, appendFileSync } from 'node:fs'
+    // Code of a service writes no files: it says by a connection that it is being read.
+    let open = 0
+    const seen: number[] = []
+    const counter = createServer((socket) => {
+      open += 1
+      seen.push(open)
+      socket.on('error', () => undefined).on('close', () => (open -= 1))
+      setTimeout(() => socket.end(), 700)
+    })
+    await once(counter.listen(0, '127.0.0.1'), 'listening')
+    const { port } = counter.address() as AddressInfo
+    const text = `import { once } from 'node:events'
+import { connect } from 'node:net'
 import { defineStrategy, z } from 'signal-engine/strategy'
-const folder = ${JSON.stringify(home.folder)}
-writeFileSync(folder + '/at-NAME', '')
-const here = () => readdirSync(folder).filter((file) => file.startsWith('at-')).length
-for (const untilMs = Date.now() + 700; Date.now() < untilMs && here() < 6; );
-appendFileSync(folder + '/seen', here() + ' ')
-rmSync(folder + '/at-NAME')
+await once(connect(${port}, '127.0.0.1').resume(), 'close')
 export default defineStrategy({ name: 'NAME', parameters: z.object({}), warmUpBars: 0, create: () => ({ onBar: () => null }) })`
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f'])
       await write(`${name}.ts`, text.replaceAll('NAME', name))
     const { document } = await run('strategies')
+    counter.close()
     expect(document.strategies.slice(4)).toMatchObject(Array.from({ length: 6 }, () => ({ status: 'found' })))
-    const seen = (await readFile(join(home.folder, 'seen'), 'utf8')).trim().split(' ').map(Number)
     expect(seen).toHaveLength(6)
     expect(Math.max(...seen)).toBeLessThanOrEqual(4)
   })
