@@ -57,10 +57,10 @@ export const FieldRow = ({ setting }: { readonly setting: Setting }) => {
         />
         <div id={`${id}-note`} className="flex flex-wrap items-center gap-x-2 text-xs text-muted">
           {error === undefined ? null : <strong className="basis-full font-medium text-bad">{error}</strong>}
-          {running.map(([name, value]) => (
-            <span key={name} className="text-warn">
-              running: {name === key ? '' : `${name} `}
-              {name === key ? shownValue(setting.type, value) : JSON.stringify(value)}
+          {running.map(([part, value]) => (
+            <span key={part} className="text-warn">
+              running: {part === key ? '' : `${part} `}
+              {part === key ? shownValue(setting.type, value) : JSON.stringify(value)}
             </span>
           ))}
           {isByEnvironment ? <span>set by {variableOf(key)}</span> : <Limits setting={setting} />}
