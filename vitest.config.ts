@@ -33,8 +33,8 @@ export default defineConfig({
     // No module remembers anything, so tests share processes: most of a small test's time was a new one.
     isolate: false,
     sequence: { sequencer: LongestFirst },
-    // One more than can run: while some wait for a socket, a disk or a process, others work.
-    maxWorkers: availableParallelism() + 1,
+    // Two more than can run: while some wait for a lease, a disk or a process, others work.
+    maxWorkers: availableParallelism() + 2,
     server: { deps: { external: [/\/signal-engine-programs-\d+\//] } },
     // Only for what hangs: a busy machine may take many times as long as a quiet one.
     testTimeout: 300_000,

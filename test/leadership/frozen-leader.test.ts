@@ -46,6 +46,13 @@ const wantToTrade = async (service: RunningService): Promise<void> => {
 const positionsOf = async (service: RunningService): Promise<readonly object[]> =>
   (await service.call('GET', '/positions')).body
 
+/** What a service says about its orders, for a test that waits for one. */
+const whyNoOrder = async (service: RunningService): Promise<string> => {
+  const paths = ['/orders', '/live', '/kill-switch', '/events?limit=40']
+  const answers = await Promise.all(paths.map((path) => service.call('GET', path)))
+  return answers.map(({ text }, index) => `${paths[index]}: ${text}`).join('\n')
+}
+
 onEveryStore('a leader that is frozen', (store) => {
   it('is replaced in time; awake again it sends nothing, not even an order it was about to send', async () => {
     const venue = await startExchangeServer({
@@ -85,7 +92,9 @@ onEveryStore('a leader that is frozen', (store) => {
 
       expect(await until(() => leads(second))).toBeLessThan(REPLACED_WITHIN)
       // The new leader does not find the order at the venue, and sends it.
-      await until(async () => (await positionsOf(second)).length === 1)
+      await until(async () => (await positionsOf(second)).length === 1).catch(async (cause: unknown) => {
+        throw new Error(await whyNoOrder(second), { cause })
+      })
       expect(account.attempts).toHaveLength(1)
       const held = account.holdings.get('ETH')?.quantity
       await sleep(Math.max(0, frozenMs + 15_000 - performance.now()))

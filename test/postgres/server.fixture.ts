@@ -241,8 +241,17 @@ const killAll = async (postmasterPid: number): Promise<void> => {
       .filter((pid) => pid !== '')
       .map(Number),
   ]
-  for (const pid of pids) if (isAlive(pid)) process.kill(pid, 'SIGKILL')
+  for (const pid of pids) killIfAlive(pid)
   while (pids.some(isAlive)) await sleep(2)
+}
+
+/** A child may end by itself between the look and the signal. */
+const killIfAlive = (pid: number): void => {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
 }
 
 /** A killed process stays in the table until its parent reaps it. It no longer holds any resources. */
