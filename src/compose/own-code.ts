@@ -15,13 +15,7 @@ import type { EventLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { MarketFeed } from '../ports/market-feed.ts'
 import type { Environment } from './environment.ts'
-import {
-  assertTradable,
-  findOwnProducers,
-  openCodeWarning,
-  ownProducer,
-  strategyNamed,
-} from './strategies.ts'
+import { assertTradable, findOwnProducers, ownProducer, strategyNamed } from './strategies.ts'
 
 export interface OwnCodeDependencies {
   readonly environment: Environment
@@ -60,8 +54,6 @@ export const openOwnCode = async (
   const onError = (what: string, error: unknown): void =>
     error instanceof StrategyError ? logger.warn(`${what}: ${error.message}`) : logger.warn(what, { error })
   const onOutput = (text: string): void => logger.info(`own code printed: ${text.trimEnd()}`)
-  const warning = await openCodeWarning(home)
-  if (warning !== null) logger.warn(warning)
   const strategies = new StrategyRunner({
     engine,
     clock,

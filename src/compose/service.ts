@@ -19,6 +19,7 @@ import { openRunningEngine } from './running-engine.ts'
 import { openReplay, ReplayRefusedError } from './replay.ts'
 import { removeServiceFile, writeServiceFile, type ServiceEntry } from './service-file.ts'
 import { openMemoryStore, openStore } from './store.ts'
+import { openCodeWarning } from './strategies.ts'
 import { Failure } from '../surfaces/cli/failure.ts'
 import type { RunningService, ServiceOptions } from '../surfaces/cli/dependencies.ts'
 import { knownSecretsOf, opening, type Environment } from './environment.ts'
@@ -42,6 +43,8 @@ export const startService = (
     const { logger, hide } = openLogger(environment, configuration)
     for (const warning of warnings) logger.warn(warning)
     if (current.api.auth_token !== '' && current.api.operator_token === '') logger.warn(ONE_TOKEN)
+    const openCode = await openCodeWarning(environment.home)
+    if (openCode !== null) logger.warn(openCode)
 
     const store = inMemory ? openMemoryStore() : await openStore(environment, current)
     closers.add(() => store.log.close())

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -74,6 +74,7 @@ export default defineProducer({
   run: () => ({ status: 'ran', rows: [{ type: 'signal.technical.nosy.v1', payload: { symbol: 'BTC', loot: loot() } }] }),
 })`,
   )
+  await chmod(join(home, 'producers', '_loot.mjs'), 0o666)
   // Its minute ends soon after the start.
   const clock = join(home, 'clock-offset')
   await writeFile(clock, String(untilNextMinute(10)))
@@ -90,6 +91,10 @@ afterAll(cleanUp)
 const NOTHING = { done: [], variables: [] }
 
 describe('code of the user in a service', () => {
+  it('that others can write to is named at the start', () => {
+    expect(service.output()).toContain('others than their owner can write to producers/_loot.mjs: run chmod')
+  })
+
   it('of a strategy reaches no secret, and trades', async () => {
     const calls = () => eventsOf(service, 'signal.strategy')
     await expect.poll(async () => (await calls()).length).toBeGreaterThan(0)

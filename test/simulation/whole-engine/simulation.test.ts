@@ -1,3 +1,8 @@
+import { execFileSync } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+import { mkdtemp, open, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { isFull, processorBudget, seedAt } from '../../generated.fixture.ts'
 import { ALL_FAULTS, DEFAULT_FAULTS, faultsOf } from './faults.fixture.ts'
@@ -17,6 +22,8 @@ const AUDITED_SEEDS: ReadonlySet<number> = new Set([3, 62, 154])
 const OTHER_SEEDS_SECONDS = 5
 
 /** Number of occurrences in all runs together. */
+const THREADS_OF_THE_POOL = Number(process.env['UV_THREADPOOL_SIZE'] ?? 4)
+
 const totals = new Map<string, number>()
 
 /** Runs a seed. Returns the number of comparisons of the books. */
@@ -114,6 +121,24 @@ describe('the whole engine, simulated', () => {
     ]
     expect(again.digest).toBe(one.digest)
     expect(other.digest).not.toBe(one.digest)
+  })
+
+  it.skipIf(process.platform === 'win32')('waits for no file of the machine', async () => {
+    const { digest } = await simulate({ seed: 7, rounds: 1 })
+    const folder = await mkdtemp(join(tmpdir(), 'svc-simulation-'))
+    const pipe = join(folder, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    // Each waits for a writer in a thread of the pool, until none is left for other files.
+    const waiting = Array.from({ length: THREADS_OF_THE_POOL }, () => open(pipe, 'r'))
+    const again = await simulate({ seed: 7, rounds: 1 }).then(
+      (result) => result.digest,
+      (error: unknown) => `broken: ${String(error)}`,
+    )
+    const writer = openSync(pipe, 'r+')
+    for (const file of await Promise.all(waiting)) await file.close()
+    closeSync(writer)
+    await rm(folder, { recursive: true })
+    expect(again).toBe(digest)
   })
 
   it('has met everything that it is there for', async () => {
