@@ -1,9 +1,15 @@
+import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import axe, { type AxeResults } from 'axe-core'
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, BrowserType, Page } from 'playwright-core'
 
 const { findBrowser } = (await import(new URL('../../tools/setup.mjs', import.meta.url).href)) as {
   readonly findBrowser: () => string | undefined
+}
+
+/** Required, because an `import` of this package was once half loaded: `chromium` was undefined. */
+const { chromium } = createRequire(import.meta.url)('playwright-core') as {
+  readonly chromium: BrowserType
 }
 
 /** Path of the browser. Tests are skipped without one. */
