@@ -156,6 +156,12 @@ const BANS: readonly Ban[] = [
   ['src/adapters/platform/clock/clock', 'export const now = (): number => Date.now()', []],
 ]
 
+/** A page of the dashboard and its sheet that import each other. */
+const CYCLE = {
+  'dashboard/src/page.ts': "import { sheet } from './sheet.ts'\nexport const page = (): unknown => sheet",
+  'dashboard/src/sheet.ts': "import { page } from './page.ts'\nexport const sheet = (): unknown => page",
+}
+
 let folder: string
 let brokenRulesOf: ReadonlyMap<string, readonly string[]>
 
@@ -167,6 +173,7 @@ beforeAll(() => {
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
   put('src/ports/clock.ts', 'export interface Clock {}')
   for (const [index, ban] of BANS.entries()) put(fileOf(ban, index), ban[1])
+  for (const [file, text] of Object.entries(CYCLE)) put(file, text)
   brokenRulesOf = lint()
 })
 
@@ -181,6 +188,10 @@ describe('the linter', () => {
       expect(brokenRulesOf.get(file) ?? []).toEqual(rules)
     },
   )
+
+  it('rejects pages of the dashboard that import each other', () => {
+    for (const file of Object.keys(CYCLE)) expect(brokenRulesOf.get(file)).toEqual(['import(no-cycle)'])
+  })
 
   it('is shown every ban of core here', () => {
     const { overrides } = JSON.parse(oxlint('--print-config')) as { readonly overrides: readonly Override[] }
@@ -214,7 +225,7 @@ const oxlint = (...args: readonly string[]): string =>
   }).stdout
 
 const lint = (): ReadonlyMap<string, readonly string[]> => {
-  const { diagnostics } = JSON.parse(oxlint('-f', 'json', 'src')) as {
+  const { diagnostics } = JSON.parse(oxlint('-f', 'json', 'src', 'dashboard')) as {
     readonly diagnostics: readonly Diagnostic[]
   }
   const files = [...new Set(diagnostics.map(({ filename }) => filename))]

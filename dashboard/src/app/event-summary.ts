@@ -7,6 +7,21 @@ export const symbolOf = ({ payload }: EventItem): string | null => {
   return typeof symbol === 'string' && symbol !== '' ? symbol : null
 }
 
+/** The direction that a signal states for itself; null if it has none. */
+export const directionOf = ({ payload }: EventItem): string | null => {
+  const direction = payload['direction'] ?? payload['trend']
+  return typeof direction === 'string' && direction.length <= 10 ? direction : null
+}
+
+/** The strength that a signal states for itself, as the service reads it. */
+export const strengthOf = ({ payload }: EventItem): number | null => {
+  for (const name of ['conviction', 'score', 'consensus_score', 'magnitude']) {
+    const value = payload[name]
+    if (typeof value === 'number') return value
+  }
+  return null
+}
+
 const NAMES_SKIPPED = /(^|_)(id|ids|ts|at|hash|key|signature|version)$/
 const SKIPPED = new Set(['symbol', 'asset', 'direction', 'trend', 'node_id', 'feed', 'mode'])
 const MEMBERS_MAX = 4

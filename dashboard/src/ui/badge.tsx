@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { cx } from './cx.ts'
+import { formatWords } from './format.ts'
 
 export type Tone = 'neutral' | 'accent' | 'good' | 'warn' | 'bad'
 
@@ -59,4 +60,15 @@ export const AdoptedBadge = () => (
   <Badge tone="warn" title="Found at the venue, not opened here. It has no stop and no target.">
     adopted
   </Badge>
+)
+
+const EXIT_TONES: Readonly<Record<string, Tone>> = {
+  stop_loss: 'bad',
+  liquidated: 'bad',
+  take_profit: 'good',
+}
+
+/** Reason why a position was closed. */
+export const ExitBadge = ({ reason }: { readonly reason: string | null }) => (
+  <Badge tone={EXIT_TONES[reason ?? ''] ?? 'neutral'}>{formatWords(reason ?? 'unknown')}</Badge>
 )

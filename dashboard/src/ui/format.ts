@@ -144,3 +144,7 @@ export const shortId = (id: string): string => (id.length <= 14 ? id : `${id.sli
 /** A member of a payload as text. Other values than text and numbers are shown in the details only. */
 export const textOf = (value: unknown, otherwise = ''): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : otherwise
+
+/** The texts of a list in a payload. */
+export const textsOf = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []

@@ -3,11 +3,10 @@ import { queries } from '../../api/queries.ts'
 import type { EventItem, Intent } from '../../api/types.ts'
 import { useEventList } from '../../live/live.ts'
 import { cx } from '../../ui/cx.ts'
-import { formatCount, formatPercent } from '../../ui/format.ts'
+import { formatCount, formatPercent, textsOf } from '../../ui/format.ts'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
-import { textsOf } from './page.tsx'
 import { holdText, rejectionText } from './labels.ts'
 
 const CONVICTIONS_MAX = 100

@@ -7,7 +7,7 @@ import { useEventList } from '../../live/live.ts'
 import { Badge, DirectionBadge, RegimeBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Choice } from '../../ui/field.tsx'
-import { formatFixed, formatWords, textOf } from '../../ui/format.ts'
+import { formatFixed, formatWords, textOf, textsOf } from '../../ui/format.ts'
 import { Count, Duration, Percent, Score, Stat } from '../../ui/numbers.tsx'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
@@ -304,6 +304,3 @@ const cycleOf = ({ ts, payload }: EventItem): Cycle => ({
   durationMs: Number(payload['duration_ms'] ?? 0),
   warnings: textsOf(payload['warnings']),
 })
-
-export const textsOf = (value: unknown): readonly string[] =>
-  Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []

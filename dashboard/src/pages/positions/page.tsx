@@ -3,9 +3,9 @@ import { queries } from '../../api/queries.ts'
 import type { Position } from '../../api/types.ts'
 import { OldPriceBadge, OldPricesBadge } from '../../app/old-prices.tsx'
 import { useUrlState } from '../../app/use-url-state.ts'
-import { AdoptedBadge, Badge, DirectionBadge, type Tone } from '../../ui/badge.tsx'
+import { AdoptedBadge, Badge, DirectionBadge, ExitBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { formatCount, formatPercent, formatUsd, formatWords } from '../../ui/format.ts'
+import { formatCount, formatPercent, formatUsd } from '../../ui/format.ts'
 import { Duration, Percent, Pnl, Price, Stat, Unknown, Usd } from '../../ui/numbers.tsx'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
@@ -192,16 +192,6 @@ const LevelCell = ({ level, mark }: { readonly level: number | null; readonly ma
     </>
   )
 }
-
-const REASON_TONES: Readonly<Record<string, Tone>> = {
-  stop_loss: 'bad',
-  liquidated: 'bad',
-  take_profit: 'good',
-}
-
-export const ExitBadge = ({ reason }: { readonly reason: string | null }) => (
-  <Badge tone={REASON_TONES[reason ?? ''] ?? 'neutral'}>{formatWords(reason ?? 'unknown')}</Badge>
-)
 
 const ClosedPanel = () => {
   const query = useQuery(queries.positions('closed'))

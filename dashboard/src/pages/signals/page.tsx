@@ -2,7 +2,7 @@ import { Pause, Play, Plus } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { useEventPages } from '../../api/queries.ts'
 import type { EventFilter, EventItem } from '../../api/types.ts'
-import { summaryOf, symbolOf } from '../../app/event-summary.ts'
+import { directionOf, strengthOf, summaryOf, symbolOf } from '../../app/event-summary.ts'
 import { FilterForm, ListEnd, UrlField, useRemainingPx } from '../../app/filter-form.tsx'
 import { PageLink } from '../../app/page-link.tsx'
 import { useUrlState } from '../../app/use-url-state.ts'
@@ -243,18 +243,4 @@ const SignalRow = ({ signal }: { readonly signal: EventItem }) => {
       </span>
     </span>
   )
-}
-
-export const directionOf = ({ payload }: EventItem): string | null => {
-  const direction = payload['direction'] ?? payload['trend']
-  return typeof direction === 'string' && direction.length <= 10 ? direction : null
-}
-
-/** The strength that a signal states for itself, as the service reads it. */
-export const strengthOf = ({ payload }: EventItem): number | null => {
-  for (const name of ['conviction', 'score', 'consensus_score', 'magnitude']) {
-    const value = payload[name]
-    if (typeof value === 'number') return value
-  }
-  return null
 }

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { queries } from '../../api/queries.ts'
 import type { Attribution, EventRecord } from '../../api/types.ts'
-import { symbolOf } from '../../app/event-summary.ts'
+import { directionOf, strengthOf, symbolOf } from '../../app/event-summary.ts'
 import { PageLink } from '../../app/page-link.tsx'
 import { Badge, DirectionBadge } from '../../ui/badge.tsx'
 import { cx } from '../../ui/cx.ts'
@@ -14,7 +14,6 @@ import { QueryContent, Section } from '../../ui/panel.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Json, Untrusted } from '../../ui/untrusted.tsx'
 import { ChainProof } from '../audit/chain-proof.tsx'
-import { directionOf, strengthOf } from './page.tsx'
 
 /** One signal: content, attribution and chain proof. */
 export const SignalSheet = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {

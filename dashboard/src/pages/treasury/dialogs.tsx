@@ -15,7 +15,7 @@ import { Percent, Pnl, Unknown } from '../../ui/numbers.tsx'
 import { titleOf } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
-import { Karma, RECEIPT_TONES } from './pending-panel.tsx'
+import { Karma, RECEIPT_TONES } from './karma.tsx'
 import { commandFor, SignatureBadge, type Signed, signedText, usePublicKey } from './signatures.tsx'
 
 interface SettleDialogProps {

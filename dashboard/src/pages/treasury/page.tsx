@@ -17,7 +17,8 @@ import { type Column, numberColumn, TablePanel, WIDE } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
 import { IntentDetails, MigrateDialog, ReceiptDetails } from './dialogs.tsx'
-import { IntentsPanel, Karma, RECEIPT_TONES } from './pending-panel.tsx'
+import { Karma, RECEIPT_TONES } from './karma.tsx'
+import { IntentsPanel } from './pending-panel.tsx'
 import { SignatureBadge } from './signatures.tsx'
 
 /** Shares of profit: pending, settled, and the wallet they go to. */

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { queries } from '../../api/queries.ts'
-import type { KarmaIntent, KarmaReceipt } from '../../api/types.ts'
+import type { KarmaIntent } from '../../api/types.ts'
 import { PageLink } from '../../app/page-link.tsx'
-import { Badge, type Tone } from '../../ui/badge.tsx'
+import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { formatMicroUsd, shortId } from '../../ui/format.ts'
 import { Pnl } from '../../ui/numbers.tsx'
@@ -11,6 +11,7 @@ import { Empty } from '../../ui/states.tsx'
 import { type Column, numberColumn, TablePanel, WIDE } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { SettleDialog } from './dialogs.tsx'
+import { Karma } from './karma.tsx'
 import { SignatureBadge } from './signatures.tsx'
 
 /** Maximum number of intents in one settlement. */
@@ -182,14 +183,3 @@ const columnsFor = (
   { name: 'Mode', render: ({ mode }) => <Badge tone={mode === 'live' ? 'warn' : 'neutral'}>{mode}</Badge> },
   { name: 'Signature', wide: true, render: (intent) => <SignatureBadge signed={intent} /> },
 ]
-
-export const RECEIPT_TONES: Readonly<Record<KarmaReceipt['status'], Tone>> = {
-  pending: 'neutral',
-  submitted: 'accent',
-  confirmed: 'good',
-  failed: 'bad',
-}
-
-export const Karma = ({ value }: { readonly value: number | null }) => (
-  <span className="whitespace-nowrap">{formatMicroUsd(value ?? 0)}</span>
-)
