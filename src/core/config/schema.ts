@@ -71,8 +71,13 @@ const secretsIn = (schema: z.core.$ZodType, path: readonly string[]): readonly [
   )
 }
 
-/** For editors, and for programs that write `config/user.yaml`. */
+/** For editors, forms, and programs that write `config/user.yaml`. A setting that is never shown is `writeOnly`. */
 export const configurationJsonSchema = (): z.core.JSONSchema.BaseSchema => ({
-  ...z.toJSONSchema(configurationSchema, { io: 'input' }),
+  ...z.toJSONSchema(configurationSchema, {
+    io: 'input',
+    override: ({ zodSchema, jsonSchema }) => {
+      if (secretFormOf(zodSchema) === 'value') jsonSchema.writeOnly = true
+    },
+  }),
   title: 'Signal Engine configuration',
 })

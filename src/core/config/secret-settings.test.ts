@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { CONFIGURATION_KEYS } from './keys.ts'
 import { recordedConfiguration } from './recorded.ts'
-import { secretSettings, type Configuration } from './schema.ts'
+import type { JsonObject } from '../shared/json.ts'
+import { configurationJsonSchema, secretSettings, type Configuration } from './schema.ts'
 import { isRedactedSecret, isSecret, REDACTED, redactedConfiguration, secretTexts } from './secrets.ts'
 import { valuesWithSecrets, SECRET } from './secret-settings.fixture.ts'
 import { valueAt } from './values.ts'
@@ -26,6 +27,20 @@ describe('secret settings', () => {
     )
     expect(suspicious.map(({ path }) => path.join('.')).toSorted()).toEqual(
       settings.map(([key]) => key).toSorted(),
+    )
+  })
+
+  it('that are never shown are write-only for forms', () => {
+    const schema = configurationJsonSchema() as unknown as JsonObject
+    const writeOnly = CONFIGURATION_KEYS.filter(({ path }) => {
+      const found = valueAt(
+        schema,
+        path.flatMap((name) => ['properties', name]),
+      )
+      return (found as JsonObject)['writeOnly'] === true
+    })
+    expect(writeOnly.map(({ path }) => path.join('.'))).toEqual(
+      settings.flatMap(([key, form]) => (form === 'value' ? [key] : [])),
     )
   })
 

@@ -63,6 +63,7 @@ interface Schema {
   readonly exclusiveMinimum?: number
   readonly maximum?: number
   readonly exclusiveMaximum?: number
+  readonly writeOnly?: boolean
 }
 
 const membersOf = ({ properties = {} }: Schema, prefix: string): readonly SettingMember[] =>
@@ -80,7 +81,7 @@ const memberOf = (schema: Schema, key: string, segment: string): SettingMember =
   return {
     kind: 'setting',
     ...common,
-    type: typeOf(schema, segment),
+    type: typeOf(schema),
     fallback: schema.default,
     choices: schema.enum ?? [],
     range: rangeOf(schema),
@@ -96,14 +97,12 @@ const nameOf = (segment: string): string => {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-const SECRET = /token|secret|password|private_key|api_key/
-
-const typeOf = (schema: Schema, segment: string): SettingType => {
+const typeOf = (schema: Schema): SettingType => {
   const types = new Set([schema.type ?? []].flat())
   if (schema.enum !== undefined) return 'choice'
   if (types.has('boolean')) return types.has('null') ? 'maybe-flag' : 'flag'
   if (types.has('number') || types.has('integer')) return 'number'
-  if (types.has('string')) return SECRET.test(segment) ? 'secret' : 'text'
+  if (types.has('string')) return schema.writeOnly === true ? 'secret' : 'text'
   if (!types.has('array')) return 'json'
   if (schema.prefixItems !== undefined) return 'numbers'
   return schema.items?.type === 'string' ? 'texts' : 'json'
