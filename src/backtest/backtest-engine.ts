@@ -1,6 +1,6 @@
 import { nodeId, type Timestamp } from '../core/shared/brand.ts'
 import { usdNumber, type Direction } from '../core/shared/money.ts'
-import { equityOf } from '../core/trading/account.ts'
+import { equityOf } from '../core/trading/risk/account.ts'
 import { timestampAt } from '../core/shared/time.ts'
 import { withoutClosed } from '../core/brain/trades.ts'
 import type { Command } from '../core/decide.ts'

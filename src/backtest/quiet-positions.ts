@@ -7,7 +7,7 @@ import {
   returnAt,
   type HeldPosition,
   type OpenPosition,
-} from '../core/trading/positions.ts'
+} from '../core/trading/positions/positions.ts'
 
 /** The prices between which nothing happens to a position, and where it stands. */
 export interface WatchedPosition {

@@ -4,10 +4,10 @@ import { blocksExits } from '../core/shared/level.ts'
 import { usdNumber, type Usd } from '../core/shared/money.ts'
 import { dayOf } from '../core/shared/time.ts'
 import type { State } from '../core/state.ts'
-import { accountStatusOf, equityOf, lookedAt, riskFactsOf } from '../core/trading/account.ts'
+import { accountStatusOf, equityOf, lookedAt, riskFactsOf } from '../core/trading/risk/account.ts'
 import type { TradingState } from '../core/trading/evolve.ts'
-import { liveIntentsOf } from '../core/trading/intents.ts'
-import { assessRisk, trueConditions, type KillSwitch } from '../core/trading/kill-switch.ts'
+import { liveIntentsOf } from '../core/trading/orders/intents.ts'
+import { assessRisk, trueConditions, type KillSwitch } from '../core/trading/risk/kill-switch.ts'
 import { isSettlementDue } from '../core/treasury/settle.ts'
 
 type RiskRules = Pick<Configuration, 'kill_switch' | 'risk'>

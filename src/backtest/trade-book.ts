@@ -3,7 +3,7 @@ import type { Stamped } from '../core/log/event.ts'
 import { canonicalJson } from '../core/log/canonical-json.ts'
 import type { Json } from '../core/shared/json.ts'
 import { canonicalSymbol } from '../core/shared/symbol.ts'
-import { ruleIn } from '../core/trading/positions.ts'
+import { ruleIn } from '../core/trading/positions/positions.ts'
 
 /** A trade from its intent to its end, or to the last price while it is open. */
 export interface Trade {

@@ -3,7 +3,7 @@ import type { Command } from './decide.ts'
 import { intentId, type PositionId } from './shared/brand.ts'
 import { blocksEntries, blocksExits, KILL_SWITCH } from './shared/level.ts'
 import { priceFrom } from './shared/money.ts'
-import { PAPER } from './trading/orders.ts'
+import { PAPER } from './trading/orders/orders.ts'
 import { isSignal, type KnownEvent, type PayloadOf, type StoredSignal } from './events/catalogue.ts'
 
 /** The wiring of the engine: the commands that follow from an event, in the same batch. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Command } from '../core/decide.ts'
 import { intentId, orderId, positionId } from '../core/shared/brand.ts'
 import type { KillSwitchLevel } from '../core/shared/level.ts'
-import type { Operator } from '../core/trading/exits.ts'
+import type { Operator } from '../core/trading/positions/exits.ts'
 import { mayDo, type Caller } from './caller.ts'
 
 /** Actions of operators: REST, MCP and the command line execute the same commands. */

@@ -39,7 +39,7 @@ export const CASES: readonly Case[] = [
   {
     rule: 'context-signals',
     why: 'signals that know positions',
-    tree: { 'src/core/signals/score.ts': ['src/core/trading/positions.ts'] },
+    tree: { 'src/core/signals/score.ts': ['src/core/trading/positions/positions.ts'] },
   },
   {
     rule: 'context-signals',
@@ -293,10 +293,10 @@ export const CLEAN: Tree = {
   'src/core/config/schema.ts': ['src/core/shared/json.ts'],
   'src/core/market/bars.ts': ['src/core/events/signal.ts', 'immutable'],
   'src/core/signals/signals.ts': ['src/core/market/bars.ts', 'src/core/config/schema.ts'],
-  'src/core/trading/positions.ts': ['src/core/market/bars.ts', 'src/core/signals/signals.ts'],
-  'src/core/reputation/calls.ts': ['src/core/signals/signals.ts', 'src/core/trading/positions.ts'],
-  'src/core/brain/cycle.ts': ['src/core/reputation/calls.ts', 'src/core/trading/positions.ts'],
-  'src/core/treasury/shares.ts': ['src/core/brain/cycle.ts', 'src/core/trading/positions.ts'],
+  'src/core/trading/positions/positions.ts': ['src/core/market/bars.ts', 'src/core/signals/signals.ts'],
+  'src/core/reputation/calls.ts': ['src/core/signals/signals.ts', 'src/core/trading/positions/positions.ts'],
+  'src/core/brain/cycle.ts': ['src/core/reputation/calls.ts', 'src/core/trading/positions/positions.ts'],
+  'src/core/treasury/shares.ts': ['src/core/brain/cycle.ts', 'src/core/trading/positions/positions.ts'],
   'src/core/operations/nodes.ts': ['src/core/events/signal.ts'],
   'src/core/state.ts': [
     'src/core/treasury/shares.ts',

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
 import { timestampOf } from '../../src/core/shared/brand.ts'
 import { usdFrom } from '../../src/core/shared/money.ts'
-import { kellyEstimate } from '../../src/core/trading/kelly.ts'
+import { kellyEstimate } from '../../src/core/trading/risk/kelly.ts'
 
 const page = readFileSync(new URL('../../docs/risk.md', import.meta.url), 'utf8')
 const [, table = ''] = page.split('\n| Wins | Losses |')

@@ -11,8 +11,8 @@ import { OKX } from '../../src/adapters/brokers/ccxt/okx.fixture.ts'
 import { MemoryLog } from '../../src/adapters/storage/memory/memory-log.ts'
 import { usdNumber } from '../../src/core/shared/money.ts'
 import { timestampAt } from '../../src/core/shared/time.ts'
-import { accountStatusOf } from '../../src/core/trading/account.ts'
-import { openPositionsOf } from '../../src/core/trading/book.ts'
+import { accountStatusOf } from '../../src/core/trading/risk/account.ts'
+import { openPositionsOf } from '../../src/core/trading/positions/book.ts'
 import {
   allRecords,
   openLiveEngine,

@@ -6,8 +6,8 @@ import {
 } from '../../src/adapters/brokers/ccxt/ccxt-broker.fixture.ts'
 import { MemoryLog } from '../../src/adapters/storage/memory/memory-log.ts'
 import { usdNumber } from '../../src/core/shared/money.ts'
-import { equityOf } from '../../src/core/trading/account.ts'
-import { openPositionsOf } from '../../src/core/trading/book.ts'
+import { equityOf } from '../../src/core/trading/risk/account.ts'
+import { openPositionsOf } from '../../src/core/trading/positions/book.ts'
 import {
   allRecords,
   openLiveEngine,

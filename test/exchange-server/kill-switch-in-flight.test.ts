@@ -4,7 +4,7 @@ import {
   type CcxtBrokerFixture,
 } from '../../src/adapters/brokers/ccxt/ccxt-broker.fixture.ts'
 import { MemoryLog } from '../../src/adapters/storage/memory/memory-log.ts'
-import { openPositionsOf } from '../../src/core/trading/book.ts'
+import { openPositionsOf } from '../../src/core/trading/positions/book.ts'
 import { settle } from '../../src/ports/manual-timer.fixture.ts'
 import type { Fault } from './faults.ts'
 import { openLiveEngine, prepareForLive, type LiveEngine } from '../simulation/live-engine.fixture.ts'

@@ -4,8 +4,8 @@ import {
   type CcxtBrokerFixture,
 } from '../../src/adapters/brokers/ccxt/ccxt-broker.fixture.ts'
 import { MemoryLog } from '../../src/adapters/storage/memory/memory-log.ts'
-import { openPositionsOf } from '../../src/core/trading/book.ts'
-import { isAtRest } from '../../src/core/trading/orders.ts'
+import { openPositionsOf } from '../../src/core/trading/positions/book.ts'
+import { isAtRest } from '../../src/core/trading/orders/orders.ts'
 import { settle } from '../../src/ports/manual-timer.fixture.ts'
 import {
   allRecords,

@@ -1,6 +1,6 @@
 import { orderId, intentId } from '../../src/core/shared/brand.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { openPositionsOf } from '../../src/core/trading/book.ts'
+import { openPositionsOf } from '../../src/core/trading/positions/book.ts'
 import type { LiveEngine } from './live-engine.fixture.ts'
 
 /** An engine whose orders are filled on paper or at a venue. */

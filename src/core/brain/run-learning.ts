@@ -15,7 +15,7 @@ import { fallsAfter, type Learning, weightsInForce } from './learning.ts'
 import { r9 } from '../shared/numbers.ts'
 import { DAY_MS, timestampAt } from '../shared/time.ts'
 import { closesAfter, type Close, type Trade } from './trades.ts'
-import type { Positions, Terms } from '../trading/positions.ts'
+import type { Positions, Terms } from '../trading/positions/positions.ts'
 import { differenceOf, normalized, projected } from './projection.ts'
 
 /** The result of a closed trade, with the domain scores at its entry. Adopted positions have none. */

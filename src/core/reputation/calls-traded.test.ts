@@ -1,5 +1,5 @@
 import { sumOf } from '../shared/money.ts'
-import { isOpen } from '../trading/positions.ts'
+import { isOpen } from '../trading/positions/positions.ts'
 import { callId as callIdOf, positionId } from '../shared/brand.ts'
 import { describe, expect, it } from 'vitest'
 import {

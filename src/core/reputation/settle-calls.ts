@@ -1,6 +1,6 @@
 import type { Configuration } from '../config/schema.ts'
 import type { AnalysisBar } from '../market/evolve.ts'
-import { isOpen, type ClosedPosition, type Positions } from '../trading/positions.ts'
+import { isOpen, type ClosedPosition, type Positions } from '../trading/positions/positions.ts'
 import { bandOf, type BaseRates, MOVE_OF, moveOf, moveRate, tradeRate } from './base-rates.ts'
 import { type Call, type Calls, horizonQueue, isBound, PARTS_OF_HORIZON, symbolQueue } from './calls.ts'
 import { accept, type Decision } from '../shared/decision.ts'

@@ -1,9 +1,9 @@
 import type { Timestamp } from '../shared/brand.ts'
 import { priceNumber, priceNumberOrNull, quantityNumber, usdNumber } from '../shared/money.ts'
-import { accountStatusOf } from '../trading/account.ts'
-import { openPositionsOf } from '../trading/book.ts'
+import { accountStatusOf } from '../trading/risk/account.ts'
+import { openPositionsOf } from '../trading/positions/book.ts'
 import type { TradingState } from '../trading/evolve.ts'
-import { isOpenedBy, shownQuantity, type OpenPosition } from '../trading/positions.ts'
+import { isOpenedBy, shownQuantity, type OpenPosition } from '../trading/positions/positions.ts'
 import type { AccountFacts } from './run-strategy.ts'
 import type { PositionView } from './strategy.ts'
 

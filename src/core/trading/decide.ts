@@ -3,11 +3,11 @@ import { accept, type Decision } from '../shared/decision.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import type { KillSwitchLevel } from '../shared/level.ts'
 import type { Direction } from '../shared/money.ts'
-import { riskFactsOf } from './account.ts'
-import { type AccountSweep } from './account-differences.ts'
-import { compareAccount, resumeLive } from './account-sweep.ts'
-import { recordCapital } from './capital.ts'
-import { recordVenueQuotes, type VenueQuotes } from './live-prices.ts'
+import { riskFactsOf } from './risk/account.ts'
+import { type AccountSweep } from './venue/account-differences.ts'
+import { compareAccount, resumeLive } from './venue/account-sweep.ts'
+import { recordCapital } from './venue/capital.ts'
+import { recordVenueQuotes, type VenueQuotes } from './venue/live-prices.ts'
 import {
   acknowledgedBy,
   assessRisk,
@@ -18,16 +18,16 @@ import {
   setKillSwitch,
   type Cause,
   type OperatorMove,
-} from './kill-switch.ts'
-import { cancelEntries } from './orders.ts'
-import { confirmLive, recordVenueCheck, type LiveConfirmation, type VenueCheck } from './venue.ts'
-import { endOverdueExits } from './overdue-exits.ts'
-import { enterIntent } from './entries.ts'
+} from './risk/kill-switch.ts'
+import { cancelEntries } from './orders/orders.ts'
+import { confirmLive, recordVenueCheck, type LiveConfirmation, type VenueCheck } from './venue/venue.ts'
+import { endOverdueExits } from './positions/overdue-exits.ts'
+import { enterIntent } from './orders/entries.ts'
 import type { TradingFacts } from './evolve.ts'
-import { closeAll, closePosition, exitSymbol, type Operator, retryExits } from './exits.ts'
-import { applyFunding, recordFunding, type VenueFunding } from './funding.ts'
-import { approveIntent, denyIntent, expireIntents, type IntentDecision } from './intents.ts'
-import { keepProtectiveStops, protectPosition } from './protective-stops.ts'
+import { closeAll, closePosition, exitSymbol, type Operator, retryExits } from './positions/exits.ts'
+import { applyFunding, recordFunding, type VenueFunding } from './positions/funding.ts'
+import { approveIntent, denyIntent, expireIntents, type IntentDecision } from './orders/intents.ts'
+import { keepProtectiveStops, protectPosition } from './positions/protective-stops.ts'
 import {
   type PriceSeen,
   checkPositions,
@@ -36,7 +36,7 @@ import {
   watchQuote,
   type FeedTick,
   type Quoted,
-} from './watch.ts'
+} from './positions/watch.ts'
 import {
   recordNotSent,
   recordRejection,
@@ -44,7 +44,7 @@ import {
   recordReport,
   type NotSent,
   type ReportCommand,
-} from './venue-orders.ts'
+} from './venue/venue-orders.ts'
 import {
   cancelOrder,
   markOrderUnknown,
@@ -53,8 +53,8 @@ import {
   recordNotFound,
   recordUnclearLookup,
   type CancelRequest,
-} from './reconcile.ts'
-import { fillResting, type TradedBar } from './resting-orders.ts'
+} from './venue/reconcile.ts'
+import { fillResting, type TradedBar } from './orders/resting-orders.ts'
 
 export type TradingCommand = KillSwitchCommand | IntentCommand | PositionCommand | OrderCommand | VenueCommand
 

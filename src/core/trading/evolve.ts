@@ -1,8 +1,8 @@
 import type { KnownEvent } from '../events/catalogue.ts'
 import type { Market } from '../market/evolve.ts'
 import type { SignalsState } from '../signals/evolve.ts'
-import { evolvePortfolio } from './portfolio.ts'
-import { INITIAL_PORTFOLIO, type Book } from './book.ts'
+import { evolvePortfolio } from './positions/portfolio.ts'
+import { INITIAL_PORTFOLIO, type Book } from './positions/book.ts'
 import {
   evolveCycles,
   INITIAL_CYCLES,
@@ -10,13 +10,13 @@ import {
   evolveKillSwitch,
   INITIAL_KILL_SWITCH,
   type KillSwitch,
-} from './kill-switch.ts'
-import type { Positions } from './positions.ts'
-import { evolveIntents, INITIAL_INTENTS, type Intents } from './intents.ts'
-import { evolveLedger, INITIAL_LEDGER, type Ledger } from './ledger.ts'
-import { evolveOrders, INITIAL_ORDERS, type Orders } from './orders.ts'
-import { equityOf, evolveRisk, INITIAL_RISK, type Risk } from './account.ts'
-import { evolveVenue, INITIAL_VENUE, type Venue } from './venue.ts'
+} from './risk/kill-switch.ts'
+import type { Positions } from './positions/positions.ts'
+import { evolveIntents, INITIAL_INTENTS, type Intents } from './orders/intents.ts'
+import { evolveLedger, INITIAL_LEDGER, type Ledger } from './risk/ledger.ts'
+import { evolveOrders, INITIAL_ORDERS, type Orders } from './orders/orders.ts'
+import { equityOf, evolveRisk, INITIAL_RISK, type Risk } from './risk/account.ts'
+import { evolveVenue, INITIAL_VENUE, type Venue } from './venue/venue.ts'
 
 export interface TradingState {
   readonly killSwitch: KillSwitch

@@ -1,9 +1,9 @@
 import { TradingScenario } from './trading.fixture.ts'
 import type { Configuration } from '../config/schema.ts'
-import type { Order } from './orders.ts'
+import type { Order } from './orders/orders.ts'
 import { priceFrom, quantityFrom, sumOf, usdFrom } from '../shared/money.ts'
 import { DAY_MS } from '../shared/time.ts'
-import type { VenueFill, VenueReport } from './venue-orders.ts'
+import type { VenueFill, VenueReport } from './venue/venue-orders.ts'
 
 export const VENUE = 'testvenue'
 

@@ -1,11 +1,11 @@
 import { timestampOf } from '../shared/brand.ts'
 import { describe, expect, it } from 'vitest'
-import { riskFactsOf } from './account.ts'
+import { riskFactsOf } from './risk/account.ts'
 import { TradingScenario, payloadOf, typesOf } from './trading.fixture.ts'
-import { levelsOf, paperFill, perUsdOf } from './fills.ts'
+import { levelsOf, paperFill, perUsdOf } from './orders/fills.ts'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
-import { trueConditions, type RiskFacts } from './kill-switch.ts'
-import { equityOf } from './account.ts'
+import { trueConditions, type RiskFacts } from './risk/kill-switch.ts'
+import { equityOf } from './risk/account.ts'
 import { r9 } from '../shared/numbers.ts'
 import {
   quantityFor,

@@ -1,6 +1,6 @@
 import { type Usd } from '../shared/money.ts'
 import { describe, expect, it } from 'vitest'
-import { evolveCurve, INITIAL_CURVE } from '../trading/equity-curve.ts'
+import { evolveCurve, INITIAL_CURVE } from '../trading/risk/equity-curve.ts'
 import { viewEquityHistory } from './portfolio.ts'
 
 const HOUR_MS = 3_600_000

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { intentOf, isEntry, isUnknown, type Order, type Orders } from '../trading/orders.ts'
+import { intentOf, isEntry, isUnknown, type Order, type Orders } from '../trading/orders/orders.ts'
 import { priceNumber, quantityNumber } from '../shared/money.ts'
-import type { Intent, Intents } from '../trading/intents.ts'
+import type { Intent, Intents } from '../trading/orders/intents.ts'
 import { newestFirst, picked, shown } from './members.ts'
 import { intentView as cycleIntentView, viewIntent as viewCycleIntent } from './brain.ts'
 

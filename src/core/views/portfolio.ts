@@ -1,14 +1,14 @@
 import type { Timestamp } from '../shared/brand.ts'
 import { timestampAt } from '../shared/time.ts'
 import { z } from 'zod'
-import { accountStatusOf } from '../trading/account.ts'
+import { accountStatusOf } from '../trading/risk/account.ts'
 import type { Configuration } from '../config/schema.ts'
 import type { State } from '../state.ts'
 import { type Usd, usdNumber } from '../shared/money.ts'
 import { r9 } from '../shared/numbers.ts'
 import { picked } from './members.ts'
 import { liveView, viewLive } from './kill-switch.ts'
-import { type EquityCurve, readCurve } from '../trading/equity-curve.ts'
+import { type EquityCurve, readCurve } from '../trading/risk/equity-curve.ts'
 
 const limits = z
   .object({

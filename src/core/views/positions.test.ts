@@ -11,7 +11,7 @@ import {
   quantityFrom,
   usdFrom,
 } from '../shared/money.ts'
-import type { ClosedPosition, HeldPosition, Position } from '../trading/positions.ts'
+import type { ClosedPosition, HeldPosition, Position } from '../trading/positions/positions.ts'
 import { positionView, viewPosition, viewPositions } from './positions.ts'
 
 const position: HeldPosition = {

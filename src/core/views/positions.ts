@@ -1,7 +1,13 @@
 import { positionId } from '../shared/brand.ts'
 import { z } from 'zod'
 import { EXIT_REASONS, POSITION_STATUSES } from '../events/trading.ts'
-import { isAdopted, isOpen, shownQuantity, type Position, type Positions } from '../trading/positions.ts'
+import {
+  isAdopted,
+  isOpen,
+  shownQuantity,
+  type Position,
+  type Positions,
+} from '../trading/positions/positions.ts'
 import { priceNumber, priceNumberOrNull, quantityNumber, usdNumber } from '../shared/money.ts'
 import { asKnown } from '../events/catalogue.ts'
 import type { Stamped } from '../log/event.ts'

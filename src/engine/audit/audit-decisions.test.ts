@@ -11,7 +11,7 @@ import type { Proposal } from '../../core/brain/propose-trade.ts'
 import type { LogRecord } from '../../core/log/event.ts'
 import { accrualId, signalId } from '../../core/shared/brand.ts'
 import { timestampAt } from '../../core/shared/time.ts'
-import type * as Kelly from '../../core/trading/kelly.ts'
+import type * as Kelly from '../../core/trading/risk/kelly.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { auditDecisions, type AuditOptions } from './audit-decisions.ts'
@@ -20,7 +20,7 @@ import { auditDecisions, type AuditOptions } from './audit-decisions.ts'
 const withMistake = async (): Promise<typeof auditDecisions> => {
   // Vitest can only replace modules that it imports itself: those named from the root, unlike those that Node imports.
   vi.resetModules()
-  vi.doMock('/src/core/trading/kelly.ts', async (original) => {
+  vi.doMock('/src/core/trading/risk/kelly.ts', async (original) => {
     const real = await original<typeof Kelly>()
     return {
       ...real,
@@ -32,7 +32,7 @@ const withMistake = async (): Promise<typeof auditDecisions> => {
   })
   const module: string = '/src/engine/audit/audit-decisions.ts'
   const wrong = (await import(module)) as { readonly auditDecisions: typeof auditDecisions }
-  vi.doUnmock('/src/core/trading/kelly.ts')
+  vi.doUnmock('/src/core/trading/risk/kelly.ts')
   vi.resetModules()
   return wrong.auditDecisions
 }

@@ -3,7 +3,7 @@ import type { Command } from '../../core/decide.ts'
 import { asKnown } from '../../core/events/catalogue.ts'
 import type { Stamped } from '../../core/log/event.ts'
 import type { State } from '../../core/state.ts'
-import { ruleOf } from '../../core/trading/positions.ts'
+import { ruleOf } from '../../core/trading/positions/positions.ts'
 
 /**
  * Proposals that a strategy may have made. Its answer (side, conviction, size, stop, target, reason) is an input and

@@ -15,12 +15,21 @@ import {
   type Quantity,
 } from '../../core/shared/money.ts'
 import type { State } from '../../core/state.ts'
-import type { AccountSweep, VenueHolding, VenueLiquidation } from '../../core/trading/account-differences.ts'
-import { openPositionsOf } from '../../core/trading/book.ts'
-import { unexplainedBalance } from '../../core/trading/capital.ts'
-import { isLiquidation, liquidationOrderId, NOT_SENT, type OpenOrder } from '../../core/trading/orders.ts'
-import { quantityLeft, type OpenPosition } from '../../core/trading/positions.ts'
-import type { VenueFill, VenueReport } from '../../core/trading/venue-orders.ts'
+import type {
+  AccountSweep,
+  VenueHolding,
+  VenueLiquidation,
+} from '../../core/trading/venue/account-differences.ts'
+import { openPositionsOf } from '../../core/trading/positions/book.ts'
+import { unexplainedBalance } from '../../core/trading/venue/capital.ts'
+import {
+  isLiquidation,
+  liquidationOrderId,
+  NOT_SENT,
+  type OpenOrder,
+} from '../../core/trading/orders/orders.ts'
+import { quantityLeft, type OpenPosition } from '../../core/trading/positions/positions.ts'
+import type { VenueFill, VenueReport } from '../../core/trading/venue/venue-orders.ts'
 
 /*
  * A venue reports orders and accounts. The report itself is not recorded, but the events that came of it name everything

@@ -1,7 +1,7 @@
 import { timestampAt } from '../../core/shared/time.ts'
 import type { CanonicalSymbol } from '../../core/shared/brand.ts'
 import { priceFrom, type Price } from '../../core/shared/money.ts'
-import { reachesLevel } from '../../core/trading/watch.ts'
+import { reachesLevel } from '../../core/trading/positions/watch.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import type { Tick } from '../../ports/market-feed.ts'
 import type { Executor } from '../plan.ts'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { intentId, orderId, positionId, timestampOf } from '../../core/shared/brand.ts'
 import { NO_QUANTITY, priceFrom, quantityFrom } from '../../core/shared/money.ts'
-import type { OpenOrder } from '../../core/trading/orders.ts'
+import type { OpenOrder } from '../../core/trading/orders/orders.ts'
 import { nextStep, type StepFacts } from './next-step.ts'
 
 const NOW = timestampOf('2026-02-20T00:30:00.000Z')

@@ -7,7 +7,7 @@ import {
   isProtectiveStop,
   isUnknown,
   type OpenOrder,
-} from '../../core/trading/orders.ts'
+} from '../../core/trading/orders/orders.ts'
 
 /** Next step for an order in a symbol. */
 export type Step =

@@ -13,7 +13,7 @@ import {
   type LiveEngineDependencies,
 } from '../../../test/simulation/live-engine.fixture.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
-import { openPositionsOf } from '../../core/trading/book.ts'
+import { openPositionsOf } from '../../core/trading/positions/book.ts'
 import { createManualTimer, passTime, settle, type ManualTimer } from '../../ports/manual-timer.fixture.ts'
 
 const BEGIN_MS = Date.parse('2026-02-20T00:30:00.000Z')

@@ -1,12 +1,19 @@
 import type { CanonicalSymbol, OrderId } from '../../core/shared/brand.ts'
 import type { Command } from '../../core/decide.ts'
 import type { Configuration } from '../../core/config/schema.ts'
-import { hasStrandedExit } from '../../core/trading/exits.ts'
-import { overdueExits } from '../../core/trading/overdue-exits.ts'
-import { intentOf, isAtRest, isEntry, isExit, isUnknown, type OpenOrder } from '../../core/trading/orders.ts'
-import { isProtectionDue } from '../../core/trading/protective-stops.ts'
+import { hasStrandedExit } from '../../core/trading/positions/exits.ts'
+import { overdueExits } from '../../core/trading/positions/overdue-exits.ts'
+import {
+  intentOf,
+  isAtRest,
+  isEntry,
+  isExit,
+  isUnknown,
+  type OpenOrder,
+} from '../../core/trading/orders/orders.ts'
+import { isProtectionDue } from '../../core/trading/positions/protective-stops.ts'
 import { timestampAt } from '../../core/shared/time.ts'
-import { openPositionsOf } from '../../core/trading/book.ts'
+import { openPositionsOf } from '../../core/trading/positions/book.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import type { Broker } from '../../ports/broker.ts'
 import type { Timer } from '../../ports/timer.ts'

@@ -1,6 +1,6 @@
 import type { Command } from '../../core/decide.ts'
 import { NO_QUANTITY, type Price } from '../../core/shared/money.ts'
-import { isEntry, type Order } from '../../core/trading/orders.ts'
+import { isEntry, type Order } from '../../core/trading/orders/orders.ts'
 import type {
   Broker,
   BrokerOrder,

@@ -1,16 +1,20 @@
 import type { CanonicalSymbol } from '../../core/shared/brand.ts'
 import type { Usd } from '../../core/shared/money.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
-import { differingSymbols, holdsLess, type AccountSweep } from '../../core/trading/account-differences.ts'
+import {
+  differingSymbols,
+  holdsLess,
+  type AccountSweep,
+} from '../../core/trading/venue/account-differences.ts'
 import {
   findingOf,
   isSameDifference,
   unexplainedBalance,
   type BalanceFinding,
-} from '../../core/trading/capital.ts'
-import { openPositionsOf } from '../../core/trading/book.ts'
-import type { VenueCheck } from '../../core/trading/venue.ts'
-import { isAtRest, PAPER } from '../../core/trading/orders.ts'
+} from '../../core/trading/venue/capital.ts'
+import { openPositionsOf } from '../../core/trading/positions/book.ts'
+import type { VenueCheck } from '../../core/trading/venue/venue.ts'
+import { isAtRest, PAPER } from '../../core/trading/orders/orders.ts'
 import { timestampAt } from '../../core/shared/time.ts'
 import type { AccountHistory, Broker } from '../../ports/broker.ts'
 import type { Timer } from '../../ports/timer.ts'

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { categoryOf } from '../../core/log/event.ts'
-import { equityOf } from '../../core/trading/account.ts'
+import { equityOf } from '../../core/trading/risk/account.ts'
 import { viewProducerStatus } from '../../core/views/producers.ts'
 import { usdNumber } from '../../core/shared/money.ts'
 import type { Engine } from '../../engine/engine.ts'

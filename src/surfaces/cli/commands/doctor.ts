@@ -1,7 +1,7 @@
 import type { Configuration } from '../../../core/config/schema.ts'
 import { timestampAt } from '../../../core/shared/time.ts'
 import type { TradingState } from '../../../core/trading/evolve.ts'
-import { unroutedIn, unroutedSentence } from '../../../core/trading/unrouted.ts'
+import { unroutedIn, unroutedSentence } from '../../../core/trading/venue/unrouted.ts'
 import type { IntegrityReport } from '../../../engine/integrity/report.ts'
 import { verifyLog } from '../../../engine/integrity/verify.ts'
 import { leaseFaultOf } from '../../../engine/lease-fault.ts'

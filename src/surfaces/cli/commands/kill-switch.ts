@@ -4,7 +4,7 @@ import {
   resetKillSwitch,
   setKillSwitch,
   type KillSwitch,
-} from '../../../core/trading/kill-switch.ts'
+} from '../../../core/trading/risk/kill-switch.ts'
 import { killSwitchLevel, type KillSwitchLevel } from '../../../core/shared/level.ts'
 import { answeredAsOf, withAsOf, type AsOfOption } from '../as-of.ts'
 import { parser, parseReason } from '../arguments.ts'

@@ -1,7 +1,7 @@
 import { configurationHashInput } from '../../../core/config/secrets.ts'
 import { supportedVenue, unsupportedVenue } from '../../../core/shared/venues.ts'
 import type { Usd } from '../../../core/shared/money.ts'
-import { feedBlockerOf } from '../../../core/trading/live-prices.ts'
+import { feedBlockerOf } from '../../../core/trading/venue/live-prices.ts'
 import { sentenceOf, viewLive } from '../../../core/views/kill-switch.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'

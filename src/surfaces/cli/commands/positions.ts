@@ -7,7 +7,7 @@ import {
   type PositionFilter,
   type PositionView,
 } from '../../../core/views/positions.ts'
-import { unroutedIn, unroutedSentence } from '../../../core/trading/unrouted.ts'
+import { unroutedIn, unroutedSentence } from '../../../core/trading/venue/unrouted.ts'
 import { POSITIONS_MAX } from '../../../engine/queries/views.ts'
 import { closeAll as closeAllPositions, closePosition } from '../../operator-actions.ts'
 import { answeredAsOf, withAsOf, type AnsweredFrom, type AsOfOption } from '../as-of.ts'

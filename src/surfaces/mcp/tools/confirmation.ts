@@ -3,7 +3,7 @@ import { intentId, orderId, positionId } from '../../../core/shared/brand.ts'
 import { canonicalJson } from '../../../core/log/canonical-json.ts'
 import type { Json, JsonObject } from '../../../core/shared/json.ts'
 import type { State } from '../../../core/state.ts'
-import type { Position } from '../../../core/trading/positions.ts'
+import type { Position } from '../../../core/trading/positions/positions.ts'
 
 export const CONFIRMATION_MS = 60_000
 
