@@ -13,7 +13,7 @@ import { FOLDERS, keyOf, keyOfResult, mutantsIn, SAMPLE_FILE_VARIABLE, sampleOf 
 /** The goal for each folder. */
 const KILLED_PERCENT_MIN = 90
 
-/** What is kept between runs: results that need not be found again. */
+/** Folder of results that are kept between runs. */
 const KEPT = '.stryker'
 
 const KILLED = new Set(['Killed', 'Timeout', 'RuntimeError'])
@@ -118,8 +118,8 @@ const SETTINGS = {
 }
 
 /**
- * What was not in this sample has no result, and what survived is tried again: StrykerJS does not see that a test asserts
- * more than before.
+ * Keeps killed mutants only. Survivors are tried again, because StrykerJS does not see that a test asserts more than
+ * before.
  */
 const keepKilled = (incrementalFile) => {
   if (!existsSync(incrementalFile)) return

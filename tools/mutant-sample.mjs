@@ -72,7 +72,7 @@ export const mutantsIn = async (root, folder) => {
     }))
 }
 
-/** The same for the same seed; a mutant keeps its rank when others come or go. */
+/** Chooses a sample by the seed. A mutant keeps its rank when other mutants are added or removed. */
 export const sampleOf = (mutants, size, seed) =>
   mutants
     .map((mutant) => ({ mutant, rank: rankOf(mutant, seed) }))
@@ -99,7 +99,7 @@ export const keyOfResult = ({ fileName, location: { start, end }, mutatorName, r
   })
 
 const REASON = 'text for people'
-/** Also joined from several lines. */
+/** Kinds of nodes of a text, which may be joined from several lines. */
 const TEXTS = new Set(['StringLiteral', 'TemplateLiteral', 'BinaryExpression'])
 
 const isTextProperty = ({ type, key }) =>

@@ -10,7 +10,7 @@ const PROBE_EVERY_MS = 20
 const over = new AbortController()
 parentPort?.once('message', () => over.abort())
 
-/** Of one request over and over, on one connection. */
+/** Returns the slowest answer to a request that is repeated on one connection. */
 const slowestOf = async (request: string, onFirst: () => void): Promise<number> => {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   await once(socket, 'connect')

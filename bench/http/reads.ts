@@ -35,7 +35,7 @@ export const benchReads = async (rounds: number): Promise<readonly BenchRow[]> =
   }
 }
 
-/** The same answer over MCP for an agent, and over REST for a program. */
+/** Compares one answer over MCP with the answer over REST. */
 const benchMcp = async (load: Load, port: number, rounds: number): Promise<BenchRow> => {
   const rate = async (request: string, durationMs = ROUND_MS): Promise<number> =>
     (await ask(load, port, [request], { after: 'milliseconds', count: durationMs })).perSecond

@@ -17,9 +17,9 @@ import {
 export type Kind =
   /** The service as in production, with a store in a home folder. */
   | 'service'
-  /** The same route for submissions, which validates everything and stores nothing. */
+  /** Route for submissions that validates everything and stores nothing. */
   | 'storeless'
-  /** The same HTTP server over a file of events. */
+  /** HTTP server of the service over a file of events. */
   | 'events'
 
 export type ServerAsk = 'measure-delay' | 'tell-delay'
@@ -90,7 +90,7 @@ process.on('message', (ask: ServerAsk) => {
 
 const [kind = 'service', path = ''] = process.argv.slice(2) as [Kind?, string?]
 const server = await serve(kind, path)
-// Also called when the bench fails, so that nothing is left behind.
+// The parent disconnects when the bench fails, too, so no process is left behind.
 process.on('disconnect', () => {
   server
     .close()

@@ -189,7 +189,7 @@ const OTHERS: readonly AuthorPlan[] = [
 /** Authors in the order in which they submit: originals come before their copies. */
 export const POPULATION: readonly AuthorPlan[] = [...HONEST, ...Object.values(ATTACKS).flat(), ...OTHERS]
 
-/** The same authors with each source under a name of its own, and without copies. */
+/** Authors without copies, with each source under its own name. */
 const originalsOf = (plans: readonly AuthorPlan[]): readonly AuthorPlan[] =>
   plans.filter(({ behaviour }) => behaviour.kind !== 'copy').map(({ silent: _silent, ...plan }) => plan)
 
@@ -231,7 +231,7 @@ export const FREQUENT: readonly AuthorPlan[] = [
   ...OTHERS.filter(({ role }) => role !== 'contributor'),
 ]
 
-/** The same population without the five names. */
+/** The population without the five names. */
 export const FREQUENT_ORIGINALS: readonly AuthorPlan[] = originalsOf(FREQUENT)
 
 export const HONEST_NAMES: readonly string[] = HONEST.map(({ name }) => name)

@@ -29,7 +29,7 @@ export const markdownOf = (reports: readonly LifeReport[], claims: readonly Clai
   return `${sections.join('\n\n')}\n`
 }
 
-/** The same claims for a terminal. */
+/** Formats the claims for a terminal. */
 export const claimsText = (claims: readonly ClaimRow[]): string =>
   claims
     .map(

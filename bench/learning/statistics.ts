@@ -41,7 +41,7 @@ export const signFlipTest = (differences: readonly number[]): number => {
 /** The differences as they are count as one of them. */
 const FLIPS = 100_000
 const HALF = 2 ** 31
-/** The same numbers added in another order. */
+/** Largest difference between sums of equal numbers in another order. */
 const ROUNDING = 1e-9
 
 export interface Interval {

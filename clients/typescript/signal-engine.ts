@@ -88,7 +88,7 @@ export class SignalEngine {
     { nodeId, payload, source: given = '', ts = new Date(), dedupeKey }: Submission,
     { signWith }: { readonly signWith?: SigningKey } = {},
   ): Promise<Stored> {
-    // As it is stored: that is what is signed.
+    // The signature covers the source as it is stored.
     const source = given.trim() || nodeId
     const fields = { event_type: CURATOR_TYPE, node_id: nodeId, payload, source, ts: ts.toISOString() }
     if (signWith === undefined) {

@@ -41,7 +41,7 @@ export const NO_LINK_NO_WAIT = constants.O_NOFOLLOW | constants.O_NONBLOCK
 const notAFile = (path: string): Error =>
   new Error(`${path} is not a regular file: remove it, or put the file itself there`)
 
-/** What opening a file without following links throws, in words. */
+/** Returns the error of opening a file without following links, in words. */
 export const openFault = (path: string, error: unknown): unknown =>
   error instanceof Error && 'code' in error && error.code === 'ELOOP' ? notAFile(path) : error
 

@@ -16,7 +16,7 @@ export class ReplayTime {
     this.#nowMs = Math.max(this.#nowMs, ms)
   }
 
-  /** Also follows the log, since another process may replay: its events advance the time here. */
+  /** Follows the log too, because another process may replay: the events of that process advance the time here. */
   follow(recordedAt: () => string): void {
     this.#recordedAt = recordedAt
   }

@@ -361,7 +361,7 @@ describe('a copy that cannot be trusted', () => {
   })
   afterAll(cleanUp)
 
-  /** What is refused leaves the log, its checkpoints and the folder as they were. */
+  /** Expects a refusal that leaves the log, its checkpoints and the folder unchanged. */
   const refusedHere = async (file: string, code: string): Promise<string> => {
     const [files, stored] = [filesIn(home), await storedIn(home)]
     const { detail } = refused(await svcReleased(home, ['restore', file, '--json'], SAVED), code)
@@ -547,7 +547,7 @@ describe('a copy that cannot be trusted', () => {
       await once(child, 'close')
       const left = filesIn(home).filter((name) => !files.includes(name))
       if (signal === 'SIGTERM') expect(stderr).toContain('interrupted by SIGTERM')
-      // What a kill leaves behind does not have the name of a log.
+      // A file left by a kill does not have the name of a log.
       expect(left).toEqual(
         signal === 'SIGTERM' ? [] : [expect.stringMatching(/^events\.db\.[\da-f-]{36}\.partial$/)],
       )

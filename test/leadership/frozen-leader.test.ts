@@ -46,7 +46,7 @@ const wantToTrade = async (service: RunningService): Promise<void> => {
 const positionsOf = async (service: RunningService): Promise<readonly object[]> =>
   (await service.call('GET', '/positions')).body
 
-/** What a service says about its orders, for a test that waits for one. */
+/** Describes the orders of a service, for a test that waited for one in vain. */
 const whyNoOrder = async (service: RunningService): Promise<string> => {
   const paths = ['/orders', '/live', '/kill-switch', '/events?limit=40']
   const answers = await Promise.all(paths.map((path) => service.call('GET', path)))

@@ -39,7 +39,7 @@ export const swap = (column: string, one = 15, two = 16): ((raw: Raw) => void) =
 
 export const remove = (where: string): ((raw: Raw) => void) => sql(`DELETE FROM events WHERE ${where}`)
 
-/** Also removes counts and refs, which would reveal a missing end. */
+/** Removes events, and the counts and refs that would reveal a missing end. */
 export const removeAndRecount = (where: string): ((raw: Raw) => void) =>
   sql(
     `DELETE FROM events WHERE ${where}`,

@@ -9,7 +9,7 @@ interface LiveListProps<Item> {
   readonly itemKey: (item: Item) => string
   /** Every row has this height: that is what makes drawing only the visible ones possible. */
   readonly rowPx: number
-  /** The same on a phone, where a row may need two lines. */
+  /** Height of a row on a phone, where it may need two lines. */
   readonly phoneRowPx?: number
   readonly heightPx: number
   readonly render: (item: Item) => ReactNode

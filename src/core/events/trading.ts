@@ -116,7 +116,7 @@ export const executionEvents = {
     symbol: z.string(),
     size_notional: z.number(),
     reduce_only: z.boolean(),
-    /** Also used as the client order id. */
+    /** Key of the order for repetitions, and its client order id at the venue. */
     idempotency_key: z.string(),
     quantity: z.number(),
     limit_price: z.number().nullable(),

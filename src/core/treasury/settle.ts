@@ -184,7 +184,7 @@ export const settleDueShares = (treasury: TreasuryState, context: DecisionContex
     ? settleAllShares(treasury, context.configuration.karma, receiptSignerOf(context))
     : accept()
 
-/** Also after a missed midnight: everything accrued before the last one is due. */
+/** True after midnight, also if the process missed it: everything accrued before the last midnight is due. */
 export const isSettlementDue = (
   treasury: TreasuryState,
   { karma: rules }: Configuration,

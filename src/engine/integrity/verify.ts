@@ -157,7 +157,7 @@ const verifyAll = async (
   return { ...end, memory }
 }
 
-/** What was verified, and the fold of it. */
+/** Verified end of the log, and the state folded up to it. */
 interface VerifiedEnd extends AuditEnd {
   readonly memory: Memory
 }

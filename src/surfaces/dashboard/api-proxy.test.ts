@@ -208,7 +208,7 @@ describe('an API', () => {
     const closing = createServer((request, response) => {
       requests.push(request.method ?? '')
       const { socket } = request
-      // It ends with the next bytes that come, as one that was idle for too long.
+      // The connection ends with the next bytes, like one that was idle for too long.
       socket.once('data', () => socket.destroy())
       response.setHeader('content-type', 'application/json')
       request.resume().on('end', () => response.end('{}'))

@@ -65,7 +65,7 @@ const WITH_FIELDS = [
 
 const ABSENT = Symbol('absent')
 
-/** The same object with another value in one place. */
+/** Copies the object with another value in one place. */
 const changed = (object: unknown, [name = '', ...rest]: readonly string[], value: unknown): object => {
   const { [name]: before, ...others } = object as Record<string, unknown>
   const after = rest.length === 0 ? value : changed(before ?? {}, rest, value)

@@ -82,7 +82,7 @@ export const bodyParser = (limits: BodyLimits, turns: Turns) => {
   }
 }
 
-/** Whoever hung up must not hold up the others. */
+/** Ends the turn of a client that hung up, so that other clients do not wait for it. */
 const bodyTurn = (turns: Turns, { raw }: FastifyRequest): Promise<void> =>
   new Promise((resolve, reject) => {
     turns.take(() => {

@@ -24,7 +24,7 @@ export const parseStrictJson = (bytes: Uint8Array, depthMax = BODY_DEPTH_MAX): S
   }
 }
 
-/** The same in steps, between which other work has its turn: each looks at the whole text once. */
+/** Parses like `parseStrictJson`, in steps with other work between them. Each step reads the whole text once. */
 export const parseInTurns = async (
   bytes: Uint8Array,
   untilTurn: () => Promise<void>,

@@ -102,7 +102,7 @@ const Plot = ({ bins }: CalibrationProps) => {
 const binText = ({ stated, hit_rate, calls }: CalibrationBin): string =>
   `stated ${whole(stated)}, ${whole(hit_rate)} hits of ${callsText(calls)}`
 
-/** The same data as bars. The line marks the stated probability. */
+/** Shows the calibration as bars. The line marks the stated probability. */
 const CalibrationList = ({ bins }: CalibrationProps) => (
   <ul className="grid gap-1.5" aria-label="Hit rate by stated probability">
     {bins.map(({ from, to, calls, stated, hit_rate }) => (

@@ -51,7 +51,7 @@ export const useCloseAll = (count: number | undefined) =>
   useAction({
     send: (_input: void, headers, reason) => api.POST('/positions/close-all', { body: { reason }, headers }),
     confirms: () => ({
-      // Also while they cannot be read: the service knows them.
+      // Positions can be closed while they cannot be read: the service knows them.
       title:
         count === 1
           ? 'Close the open position?'

@@ -153,7 +153,7 @@ describe.each(VENUES.map((venue) => [venue.id, venue] as const))('at %s', (id, t
     fixture.venue.release()
     await run(fixture.pass(1))
     expect(fixture.orders()).toEqual([])
-    // The same order in time is accepted.
+    // An order within the time is accepted.
     expect((await run(broker.submit({ ...order, clientOrderId: 'intime1' }))).status).toBe('accepted')
   })
 

@@ -77,7 +77,7 @@ export const downloadBars = async (
       request.onProgress({ doneMs, totalMs: range.toMs - range.fromMs, bars: received })
     }
   } finally {
-    // Also stores the bars that arrived before an error.
+    // Bars that arrived before an error are stored, too.
     await flush()
     await exchange.closeSockets()
   }

@@ -68,7 +68,7 @@ const simulatedProducer = (
   return {
     name: source.producer,
     run: (view) => {
-      // The same moment gives the same result.
+      // A second run at one time returns the first result.
       if (last?.asOfMs === view.asOfMs) return last.run
       const known = hiddenMarketAt(view.asOfMs)
       if (known === null) return { status: 'degraded', reason: 'the simulated market has not started' }

@@ -64,7 +64,7 @@ it('verifies for more signers than it keeps imported', async () => {
   }
 })
 
-/** The same signature with S + L: both satisfy the equation, and only the smaller S is allowed. */
+/** A signature with S + L satisfies the equation too; only the smaller S is allowed. */
 it('refuses S beyond the order of the group', async () => {
   const larger = littleEndian(hex(SIGNATURE).subarray(32)) + GROUP_ORDER
   expect(await isSigned(MESSAGE, SIGNATURE.slice(0, 64) + scalarHex(larger), PUBLIC_KEY)).toBe(false)

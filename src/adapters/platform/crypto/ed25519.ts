@@ -31,7 +31,7 @@ export const isSignedBy = async (
   )
 }
 
-/** The same rules, at once on the calling thread: for a single signature that a decision depends on. */
+/** Checks a signature at once on the calling thread, by the rules of `isSigned`, for a decision that depends on it. */
 export const isSignedNow = (message: Uint8Array, signature: Uint8Array, publicKey: Uint8Array): boolean => {
   const key = publicKeyFrom(publicKey)
   return (

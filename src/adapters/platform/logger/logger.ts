@@ -115,7 +115,7 @@ type LogRecord = Readonly<Record<string, unknown>>
 const readableLine = ({ ts, level, ...rest }: LogRecord): string =>
   `${textOf(ts)} ${textOf(level).padEnd(LEVEL_WIDTH)} ${messageOf(rest)}\n`
 
-/** The same for a screen: local time of day, and a level only where it is not INFO. */
+/** Formats a line for a terminal: local time of day, and the level unless it is INFO. */
 const terminalLine = ({ ts, level, ...rest }: LogRecord): string => {
   const time = new Date(textOf(ts)).toTimeString().slice(0, TIME_WIDTH)
   return `${time} ${level === 'INFO' ? '' : `${textOf(level)} `}${messageOf(rest)}\n`

@@ -70,7 +70,7 @@ WITH taken AS (
 )
 INSERT INTO leaders (token, holder) SELECT token, $1 FROM taken RETURNING token`
 
-// Also renews an expired lease: as long as no process took it, no other has led.
+// An expired lease is renewed too: no other process has led while none took it.
 const RENEW = `
 UPDATE lease SET expires_at = clock_timestamp() + $3 * interval '1 millisecond'
 WHERE token = $1 AND holder = $2 RETURNING token`

@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close())
 
-/** The same trade again and again, under other ids that sort behind the first. */
+/** Stores copies of a trade under other ids, which sort behind the first. */
 const repeatTrade = async (): Promise<void> => {
   const { log } = server
   const intent = await log.get(INTENT_IDS.BTC)

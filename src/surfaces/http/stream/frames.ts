@@ -20,7 +20,7 @@ export interface Frame {
 /** Consecutive frames, ready to be written. */
 export interface Chunk {
   readonly bytes: Buffer
-  /** The same as a chunk of HTTP/1.1: framed once, not for each client. */
+  /** `bytes` as a chunk of HTTP/1.1, framed once for all clients. */
   readonly framed: Buffer
   /** A client that has it has every event up to this seq that its filter lets through. */
   readonly upTo: number
@@ -121,7 +121,7 @@ export const readPage = async (
 
 const LINE_END = /[\r\n]/
 
-/** The same form as in lists, on one line: stored text has no line end unless it was tampered with. */
+/** Returns the text of a list item on one line. Stored text has no line end unless somebody tampered with the log. */
 const messageText = (record: LogRecord): string => {
   const text = signalItemText(record)
   return LINE_END.test(text) ? JSON.stringify(JSON.parse(text)) : text

@@ -315,7 +315,7 @@ export class StreamHub {
   }
 }
 
-/** As many as there is room for, and always the last. */
+/** Returns the newest pages that fit into the bytes, at least one. */
 const newest = (pages: readonly LogPage[], bytesMax: number): readonly LogPage[] => {
   let bytes = 0
   const from = pages.findLastIndex((page) => (bytes += page.bytes) > bytesMax)
