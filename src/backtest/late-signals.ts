@@ -19,7 +19,7 @@ import { weightedTypeOf } from '../core/signal-types/all.ts'
 import { priceWs } from '../core/signal-types/price-ws.ts'
 import type { SignalsState } from '../core/signals/evolve.ts'
 import { evolveLatestSignals, type LatestSignals } from '../core/signals/latest-signals.ts'
-import { rowFaultOf, type Row } from '../core/signals/producer-runs.ts'
+import { rowFaultOf, type ProducedSignal } from '../core/signals/producer-runs.ts'
 import { builtinOf } from '../core/signals/producers.ts'
 import { attributionOf, type CallOf } from '../core/signals/signals.ts'
 import { afterSeen, type SignalsSeen } from '../core/signals/trails.ts'
@@ -55,7 +55,7 @@ export class LateSignals {
   /** Takes the signals of a run and returns reputation with them. Null, and nothing is changed, if more follows from them. */
   take(
     name: string,
-    rows: readonly Row[],
+    rows: readonly ProducedSignal[],
     facts: ReputationFacts,
     context: DecisionContext,
   ): ReputationState | null {
@@ -74,7 +74,7 @@ export class LateSignals {
 
   #commit(
     name: string,
-    rows: readonly Row[],
+    rows: readonly ProducedSignal[],
     facts: ReputationFacts,
     context: DecisionContext,
   ): ReputationState {

@@ -7,7 +7,7 @@ export interface ContributionRules extends EdgeRules {
   readonly half_edge: number
   /** Largest weight that evidence can give. For comparison, a single newcomer has the weight 1. */
   readonly scale: number
-  /** Sum of outcome distances at which an author counts half as a newcomer. */
+  /** Sum of outcome spacings at which an author counts half as a newcomer. */
   readonly newcomer_calls: number
 }
 
@@ -55,12 +55,12 @@ export const NEWCOMER: Contribution = {
 }
 
 /** An author without outcomes. */
-const UNJUDGED = { ...NEWCOMER.edge, distances: 0 }
+const UNJUDGED = { ...NEWCOMER.edge, spacings: 0 }
 
 /** Weight of an author who is the only newcomer. */
 export const weightOf = ({ influence, newcomer }: Contribution): number => influence + newcomer
 
-export interface Evidence {
+export interface ContributionFacts {
   readonly edges: Iterable<readonly [string, Edge]>
   readonly overlaps: Overlaps
 }
@@ -70,12 +70,15 @@ export interface Evidence {
  * earlier ones. A copy therefore adds nothing, however late and however often it speaks, and several names for one
  * opinion have the weight of one.
  */
-export const contributionsOf = ({ edges, overlaps }: Evidence, rules: ContributionRules): Contributions => {
+export const contributionsOf = (
+  { edges, overlaps }: ContributionFacts,
+  rules: ContributionRules,
+): Contributions => {
   const pairs = pairsOf(repeatsOf(overlaps))
-  const known = new Map<string, EstimatedEdge & { readonly distances: number }>()
+  const known = new Map<string, EstimatedEdge & { readonly spacings: number }>()
   for (const [author, edge] of edges) {
     const { mean, error, evidence, sure } = estimatedEdge(edge, rules)
-    known.set(author, { mean, error, evidence, sure, distances: edge.distances })
+    known.set(author, { mean, error, evidence, sure, spacings: edge.spacings })
   }
   for (const author of pairs.keys()) if (!known.has(author)) known.set(author, UNJUDGED)
   const followings = followingsOf(known, pairs)
@@ -94,7 +97,7 @@ export const contributionsOf = ({ edges, overlaps }: Evidence, rules: Contributi
       const before = contributions.get(other)
       if (before !== undefined) suspected = Math.max(suspected, significant(share, SUSPICION * error))
       const otherEdge = known.get(other) ?? UNJUDGED
-      const overlap = beyond(expectedOf(edge, otherEdge, byLean), share, error)
+      const overlap = beyond(expectedAgreement(edge, otherEdge, byLean), share, error)
       const following = follows.find(({ author: followed }) => followed === other)
       const saidBefore = Math.max(
         following?.part ?? 0,
@@ -121,7 +124,7 @@ export const contributionsOf = ({ edges, overlaps }: Evidence, rules: Contributi
       borrowed,
       own,
       influence: (rules.scale * own * own) / (own + rules.half_edge),
-      newcomer: (1 - suspected) * (rules.newcomer_calls / (rules.newcomer_calls + edge.distances)),
+      newcomer: (1 - suspected) * (rules.newcomer_calls / (rules.newcomer_calls + edge.spacings)),
       group,
     })
   }
@@ -146,7 +149,7 @@ const BORROWED_MIN = 0.15
 const BORROWED_ERRORS = 2
 
 /** Share of the repetition in which this author spoke after the other. */
-const partAfter = ({ share, saidAfter }: Pair): number => clamp01(saidAfter / share)
+const partAfter = ({ share, saidAfter }: AuthorPair): number => clamp01(saidAfter / share)
 
 /**
  * How much of the repetition counts as borrowed, by the skill of the repeated author. Of several names for one opinion,
@@ -174,7 +177,7 @@ const beyond = (expected: number, share: number, error: number): number =>
     : significant((share - expected) / (1 - expected), (OVERLAP_ERRORS * error) / (1 - expected))
 
 /** Expected share of agreement between two authors, from their skill and their leanings. */
-const expectedOf = (one: EstimatedEdge, other: EstimatedEdge, byLean: number): number => {
+const expectedAgreement = (one: EstimatedEdge, other: EstimatedEdge, byLean: number): number => {
   const bySkill = Math.max(0, one.mean) * Math.max(0, other.mean)
   return bySkill + (1 - bySkill) * byLean
 }
@@ -186,7 +189,7 @@ const expectedOf = (one: EstimatedEdge, other: EstimatedEdge, byLean: number): n
  */
 const followingsOf = (
   known: ReadonlyMap<string, EstimatedEdge>,
-  pairs: ReadonlyMap<string, readonly Pair[]>,
+  pairs: ReadonlyMap<string, readonly AuthorPair[]>,
 ): ReadonlyMap<string, readonly Following[]> => {
   const followings = new Map<string, readonly Following[]>()
   for (const [author, own] of pairs) {
@@ -194,7 +197,7 @@ const followingsOf = (
     for (const { author: other, after, before, steadyError, byLean } of own) {
       if (!(after >= SAME)) continue
       const edges = [known.get(author) ?? NEWCOMER.edge, known.get(other) ?? NEWCOMER.edge] as const
-      const expected = Math.max(expectedOf(...edges, byLean), before)
+      const expected = Math.max(expectedAgreement(...edges, byLean), before)
       const sure = beyond(expected, after, steadyError)
       if (!(sure >= SAME)) continue
       const part = clamp01((after - expected) / (1 - expected))
@@ -224,7 +227,7 @@ const withoutFollowed = (contributions: Map<string, Contribution>): Map<string, 
   return contributions
 }
 
-interface Pair {
+interface AuthorPair {
   readonly author: string
   readonly share: number
   /** Positive for the author of the pair that mostly speaks after the other. */
@@ -246,7 +249,7 @@ interface Pair {
  * Sums both directions of a pair, because the order of speaking may change from call to call. Sorted by name, because a
  * sum must not depend on the order of a map, which differs after a restart.
  */
-const pairsOf = (all: readonly Repeats[]): ReadonlyMap<string, readonly Pair[]> => {
+const pairsOf = (all: readonly Repeats[]): ReadonlyMap<string, readonly AuthorPair[]> => {
   const sums = new Map<string, Map<string, PairSums>>()
   const add = (author: string, other: string, repeats: Repeats, sign: 1 | -1): void => {
     const { share, shareAtOnce, variance, steady, steadyVariance, byLean } = repeats
@@ -283,7 +286,7 @@ const pairsOf = (all: readonly Repeats[]): ReadonlyMap<string, readonly Pair[]> 
     add(one.later, one.earlier, one, 1)
     add(one.earlier, one.later, one, -1)
   }
-  const pairs = new Map<string, readonly Pair[]>()
+  const pairs = new Map<string, readonly AuthorPair[]>()
   for (const [author, own] of sums) {
     const others = [...own.values()]
     for (const sum of others) {
@@ -295,11 +298,11 @@ const pairsOf = (all: readonly Repeats[]): ReadonlyMap<string, readonly Pair[]> 
   return pairs
 }
 
-const inOrderOfNames = (pairs: Pair[]): readonly Pair[] =>
+const inOrderOfNames = (pairs: AuthorPair[]): readonly AuthorPair[] =>
   pairs.sort((one, other) => (one.author < other.author ? -1 : 1))
 
 /** A pair during summation: its errors are still squared. */
-type PairSums = { -readonly [Member in keyof Pair]: Pair[Member] }
+type PairSums = { -readonly [Member in keyof AuthorPair]: AuthorPair[Member] }
 
 /**
  * Orders the authors: the one who borrows least comes first. Only calls that an author makes after others count,
@@ -309,7 +312,7 @@ type PairSums = { -readonly [Member in keyof Pair]: Pair[Member] }
  */
 const inOrder = (
   known: ReadonlyMap<string, EstimatedEdge>,
-  pairs: ReadonlyMap<string, readonly Pair[]>,
+  pairs: ReadonlyMap<string, readonly AuthorPair[]>,
   followings: ReadonlyMap<string, readonly Following[]>,
 ): readonly string[] => {
   const rankOf = (author: string): readonly [borrowed: number, behind: number] => {

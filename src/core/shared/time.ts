@@ -4,6 +4,7 @@ import { z } from 'zod'
 /** The UTC day of a timestamp in the wire's form. */
 export const dayOf = (ts: Timestamp): string => ts.slice(0, 10)
 
+export const HOUR_MS = 3_600_000
 export const DAY_MS = 86_400_000
 
 /**
@@ -139,8 +140,6 @@ const isInCalendar = (day: string): boolean => {
 export const HORIZONS = ['1h', '4h', '24h', '3d', '7d'] as const
 
 export type Horizon = (typeof HORIZONS)[number]
-
-const HOUR_MS = 3_600_000
 
 export const HORIZON_MS: Readonly<Record<Horizon, number>> = {
   '1h': HOUR_MS,
