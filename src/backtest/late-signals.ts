@@ -11,7 +11,6 @@ import { callJoinedBy, callsOfSignals } from '../core/reputation/open-call.ts'
 import { afterJoined } from '../core/reputation/overlaps.ts'
 import { signalId, type CallId, type SignalId, type Timestamp } from '../core/shared/brand.ts'
 import type { DecisionContext } from '../core/shared/decision-context.ts'
-import { joinedBy } from '../core/shared/joined-text.ts'
 import type { JsonObject } from '../core/shared/json.ts'
 import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { DAY_MS, msOf } from '../core/shared/time.ts'
@@ -111,7 +110,7 @@ export class LateSignals {
   #keepNewest(source: string, type: string, payload: JsonObject, id: string, at: Timestamp): void {
     const { symbol } = payload
     if (typeof symbol !== 'string') return
-    this.#newest.set(joined(joined(type, source), canonicalSymbol(symbol)), {
+    this.#newest.set(`${type}|${source}|${canonicalSymbol(symbol)}`, {
       seq: 0,
       id,
       type: type as StoredSignal['type'],
@@ -175,8 +174,6 @@ export class LateSignals {
     }
   }
 }
-
-const joined = joinedBy('|')
 
 /** A call that is joined stays as it is until the signals are folded: only who repeats whom may change at once. */
 const afterJoining = (reputation: ReputationState, call: Call, now: Timestamp): ReputationState => {

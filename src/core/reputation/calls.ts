@@ -12,7 +12,6 @@ import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { priceOrNull, type Price } from '../shared/money.ts'
 import { authorKey } from '../shared/author-key.ts'
-import { joinedBy } from '../shared/joined-text.ts'
 import { clamp01 } from '../shared/numbers.ts'
 import { dayNumber, type Horizon, HORIZON_MS, HORIZONS, msOf } from '../shared/time.ts'
 import { type DueQueues, nextPlace, NO_QUEUES, withLast, withoutPlace } from './due-queues.ts'
@@ -79,9 +78,7 @@ export const SIGNALS_MAX = 2 * CALLS_MAX
 export const PARTS_OF_HORIZON = 8
 
 export const callSlot = (author: string, symbol: CanonicalSymbol, direction: CallDirection): string =>
-  slotKey(slotKey(author, direction), symbol)
-
-const slotKey = joinedBy('|')
+  `${author}|${direction}|${symbol}`
 
 export const symbolQueue = (horizon: Horizon, symbol: CanonicalSymbol): string => `${horizon}|${symbol}`
 export const horizonQueue = (horizon: Horizon): string => horizon
