@@ -666,8 +666,8 @@ export const MUTANTS = [
   {
     name: 'the luck of a few calls counts as an edge',
     file: 'src/core/reputation/contribution.ts',
-    from: 'edge.mean - repeated - errors * edge.error',
-    to: 'edge.mean - repeated - 0 * errors * edge.error',
+    from: 'mean - errors * edge.error',
+    to: 'mean - 0 * errors * edge.error',
     test: ['src/core/reputation/contribution.test.ts', 'is the golden number'],
   },
   {
