@@ -2,7 +2,7 @@ import { createDraws } from '../../src/adapters/feeds/simulated/draws.ts'
 import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
 import { usdFrom } from '../../src/core/shared/money.ts'
 import { DAY_MS, timestampAt } from '../../src/core/shared/time.ts'
-import { kellyEstimate, type ClosedTrade, type KellyRules } from '../../src/core/trading/risk/kelly.ts'
+import { kellyEstimate, type TradeReturn, type KellyRules } from '../../src/core/trading/risk/kelly.ts'
 import { sha256Hex } from '../../src/engine/sha256.ts'
 import type { BenchRow } from '../harness.ts'
 import { intervalOf, meanOf } from '../learning/statistics.ts'
@@ -113,7 +113,7 @@ const lifeOf = (rules: KellyRules, seed: number, perDay: number): Life => {
     return { chance, payoff: Math.max(0.2, (1 - chance + 0.05 + 0.15 * draws.normal()) / chance) }
   }
   let skill = newSkill()
-  let closes: readonly ClosedTrade[] = []
+  let closes: readonly TradeReturn[] = []
   let [growth, idle, nowMs] = [0, 0, START_MS]
   for (let trade = 0; trade < TRADES; trade += 1) {
     // The draws do not depend on the stake, so that settings are compared on the same outcomes.

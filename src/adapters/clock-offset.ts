@@ -1,5 +1,5 @@
 /** When a clock was asked, when it answered, and what it said. */
-export interface ClockReading {
+export interface OffsetReading {
   readonly sentMs: number
   readonly receivedMs: number
   readonly theirMs: number
@@ -10,7 +10,7 @@ export interface ClockOffset {
   /** Null before the first good reading. */
   offsetMs(): number | null
   /** False for a reading that is too slow to be of use: then the offset stays what it was. */
-  add(reading: ClockReading): boolean
+  add(reading: OffsetReading): boolean
 }
 
 /**

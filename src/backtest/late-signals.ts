@@ -11,7 +11,6 @@ import { callJoinedBy, callsOfSignals } from '../core/reputation/open-call.ts'
 import { afterJoined } from '../core/reputation/overlaps.ts'
 import { signalId, type CallId, type SignalId, type Timestamp } from '../core/shared/brand.ts'
 import type { DecisionContext } from '../core/shared/decision-context.ts'
-import { joinedBy } from '../core/shared/joined-text.ts'
 import type { JsonObject } from '../core/shared/json.ts'
 import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { DAY_MS, msOf } from '../core/shared/time.ts'
@@ -19,7 +18,7 @@ import { weightedTypeOf } from '../core/signal-types/all.ts'
 import { priceWs } from '../core/signal-types/price-ws.ts'
 import type { SignalsState } from '../core/signals/evolve.ts'
 import { evolveLatestSignals, type LatestSignals } from '../core/signals/latest-signals.ts'
-import { rowFaultOf, type Row } from '../core/signals/producer-runs.ts'
+import { rowFaultOf, type ProducedSignal } from '../core/signals/producer-runs.ts'
 import { builtinOf } from '../core/signals/producers.ts'
 import { attributionOf, type CallOf } from '../core/signals/signals.ts'
 import { afterSeen, type SignalsSeen } from '../core/signals/trails.ts'
@@ -55,7 +54,7 @@ export class LateSignals {
   /** Takes the signals of a run and returns reputation with them. Null, and nothing is changed, if more follows from them. */
   take(
     name: string,
-    rows: readonly Row[],
+    rows: readonly ProducedSignal[],
     facts: ReputationFacts,
     context: DecisionContext,
   ): ReputationState | null {
@@ -74,7 +73,7 @@ export class LateSignals {
 
   #commit(
     name: string,
-    rows: readonly Row[],
+    rows: readonly ProducedSignal[],
     facts: ReputationFacts,
     context: DecisionContext,
   ): ReputationState {
@@ -111,7 +110,7 @@ export class LateSignals {
   #keepNewest(source: string, type: string, payload: JsonObject, id: string, at: Timestamp): void {
     const { symbol } = payload
     if (typeof symbol !== 'string') return
-    this.#newest.set(joined(joined(type, source), canonicalSymbol(symbol)), {
+    this.#newest.set(`${type}|${source}|${canonicalSymbol(symbol)}`, {
       seq: 0,
       id,
       type: type as StoredSignal['type'],
@@ -175,8 +174,6 @@ export class LateSignals {
     }
   }
 }
-
-const joined = joinedBy('|')
 
 /** A call that is joined stays as it is until the signals are folded: only who repeats whom may change at once. */
 const afterJoining = (reputation: ReputationState, call: Call, now: Timestamp): ReputationState => {

@@ -12,7 +12,7 @@ import { evolveTrading, INITIAL_TRADING, type TradingState } from './trading/evo
 import { evolveTreasury, INITIAL_TREASURY, type TreasuryState } from './treasury/evolve.ts'
 
 /** Changes with every change of the fold: a snapshot of another version is not used. */
-export const STATE_VERSION = '28'
+export const STATE_VERSION = '29'
 
 /** All of memory, as one fold over the log: one member per context. */
 export interface State {

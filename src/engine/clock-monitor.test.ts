@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { createSteadyTime } from '../adapters/platform/clock/steady-time.ts'
 import { timestampAt } from '../core/shared/time.ts'
 import { createManualTimer, settle } from '../ports/manual-timer.fixture.ts'
-import { watchClock, type ClockJump } from './clock-monitor.ts'
+import { watchClock, type DetectedClockJump } from './clock-monitor.ts'
 
 const START_MS = Date.UTC(2026, 1, 20)
 const HOUR_MS = 3_600_000
 
 const watched = async ({ logMs = START_MS, failures = 0 } = {}) => {
   const timer = createManualTimer(START_MS)
-  const jumps: ClockJump[] = []
+  const jumps: DetectedClockJump[] = []
   const errors: string[] = []
   const machine = { offsetMs: 0, logMs, failures }
   const time = createSteadyTime({

@@ -10,11 +10,11 @@ export interface ClockMonitorDependencies {
   /** Largest difference that is not a jump. */
   readonly jumpMsMax: () => number
   /** Called for a jump. If it rejects, the jump is reported again. */
-  readonly onJump: (jump: ClockJump) => Promise<void>
+  readonly onJump: (jump: DetectedClockJump) => Promise<void>
   readonly onError: (what: string, error: unknown) => void
 }
 
-export interface ClockJump {
+export interface DetectedClockJump {
   readonly cause: 'wall_clock' | 'log_ahead'
   /** Positive if the clock of the machine jumped ahead. */
   readonly jumpMs: number

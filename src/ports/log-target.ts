@@ -4,7 +4,7 @@ import type { EventLog } from './event-log.ts'
 /** A place that can receive a copy of a whole log. It is not opened as a log before the copy is complete. */
 export interface LogTarget {
   /** Reports what the place holds now. Throws TargetInUseError while other processes are connected to it. */
-  look(): Promise<Found>
+  look(): Promise<TargetContent>
   /**
    * Prepares a copy. With `replace`, an existing log is kept under another name when the copy replaces it. `at` (an ISO
    * time) becomes part of that name, and until then no other process can use the log. Without `replace` the place must
@@ -13,7 +13,7 @@ export interface LogTarget {
   draft(options: { readonly replace: boolean; readonly at: string }): Promise<LogDraft>
 }
 
-export type Found =
+export type TargetContent =
   | { readonly status: 'empty' }
   | { readonly status: 'log'; readonly head: Head; readonly firstHash: string }
   /** The place holds something that is not a readable log. */

@@ -70,7 +70,7 @@ const edgeOf = (days: number, callsADay: number, right: number): Edge =>
     (edge, _, index) =>
       edgeAfter(
         edge,
-        { surplus: index % 5 < right ? 0.5 : -0.5, distance: 1, days: 1 },
+        { surplus: index % 5 < right ? 0.5 : -0.5, spacing: 1, days: 1 },
         1 + Math.floor(index / callsADay),
         rules.influence.half_life,
       ),
@@ -193,7 +193,7 @@ describe('docs/karma.md', () => {
         (so, _, index) =>
           edgeAfter(
             so,
-            { surplus: index % 5 < lately ? 0.5 : -0.5, distance: 1, days: 1 },
+            { surplus: index % 5 < lately ? 0.5 : -0.5, spacing: 1, days: 1 },
             201 + index,
             rules.influence.half_life,
           ),

@@ -480,10 +480,10 @@ export const MUTANTS = [
   },
   {
     name: 'a limit of requests counts as a refusal of the order',
-    file: 'src/adapters/brokers/ccxt/verdict.ts',
+    file: 'src/adapters/brokers/ccxt/request-failure.ts',
     from: "if (LIMITS.has(httpStatus)) return 'unclear'",
     to: "if (LIMITS.has(httpStatus)) return 'refused'",
-    test: ['src/adapters/brokers/ccxt/verdict.test.ts', 'with HTTP'],
+    test: ['src/adapters/brokers/ccxt/request-failure.test.ts', 'with HTTP'],
   },
   {
     name: 'time comes from the wall clock',
@@ -666,8 +666,8 @@ export const MUTANTS = [
   {
     name: 'the luck of a few calls counts as an edge',
     file: 'src/core/reputation/contribution.ts',
-    from: 'edge.mean - repeated - errors * edge.error',
-    to: 'edge.mean - repeated - 0 * errors * edge.error',
+    from: 'mean - errors * edge.error',
+    to: 'mean - 0 * errors * edge.error',
     test: ['src/core/reputation/contribution.test.ts', 'is the golden number'],
   },
   {
@@ -782,7 +782,7 @@ export const MUTANTS = [
     // Its record would be forgotten eight times as fast as that of an author with one call a day.
     name: 'who says the same all day forgets its record in a month',
     file: 'src/core/reputation/edge.ts',
-    from: 'powerOfTwo(-distance / halfLife)',
+    from: 'powerOfTwo(-spacing / halfLife)',
     to: 'powerOfTwo(-1 / halfLife)',
     test: [
       'src/core/reputation/edge.test.ts',
@@ -792,7 +792,7 @@ export const MUTANTS = [
   {
     name: 'who says the same all day is judged as surely as with as many days',
     file: 'src/core/reputation/outcomes.ts',
-    from: '{ evidence: distance, resolved',
+    from: '{ evidence: spacing, resolved',
     to: '{ evidence: 1, resolved',
     test: [
       'src/core/reputation/calls-repeated.test.ts',

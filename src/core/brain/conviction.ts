@@ -6,14 +6,14 @@ import type { FreshSignal } from './fresh-signals.ts'
 import type { Gauges, Regime } from './regime.ts'
 import type { Domain, DomainWeights } from '../shared/domains.ts'
 
-type Direction = 'long' | 'short' | 'neutral'
+type ConvictionDirection = 'long' | 'short' | 'neutral'
 
 export const TIMEFRAME = '4h' as const
 
 /** Strength of a value after counter-thesis and regime. */
 export interface ConvictionStrength {
   readonly side: Side
-  readonly direction: Direction
+  readonly direction: ConvictionDirection
   /** Counter-thesis: points for crowding on the conviction's side. */
   readonly ctsScore: number
   /** V' = V damped by the counter-thesis: -1 to 1, nine decimals. */
@@ -134,7 +134,7 @@ const sideOf = (value: number): Side => {
   return value < 0 ? -1 : 0
 }
 
-const directionOf = (dampedValue: number, threshold: number): Direction => {
+const directionOf = (dampedValue: number, threshold: number): ConvictionDirection => {
   if (dampedValue === 0 || Math.abs(dampedValue) < threshold) return 'neutral'
   return dampedValue > 0 ? 'long' : 'short'
 }

@@ -3,7 +3,7 @@ import { positionId, intentId } from '../shared/brand.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import { describe, expect, it } from 'vitest'
 import { watchRegime } from './cycle.ts'
-import type { Holding } from './decision.ts'
+import type { PositionOrIntent } from './decision.ts'
 import {
   builtin,
   curatorCall,
@@ -23,11 +23,11 @@ const bullish: readonly BrainSignal[] = [
 ]
 
 const holding = (
-  kind: Holding['kind'],
-  side: Holding['side'],
+  kind: PositionOrIntent['kind'],
+  side: PositionOrIntent['side'],
   symbol = 'eth/usdt',
   isOwn = true,
-): Holding => ({
+): PositionOrIntent => ({
   ...(kind === 'position'
     ? { kind, id: positionId(`position-${side}`), isOwn }
     : { kind, id: intentId(`intent-${side}`) }),

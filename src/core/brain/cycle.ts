@@ -10,7 +10,7 @@ import {
   decisionOf,
   intentOf,
   type DecisionRules,
-  type Holding,
+  type PositionOrIntent,
   type TradeDecision,
   type TradeIntent,
 } from './decision.ts'
@@ -40,7 +40,7 @@ export interface CycleInputs {
   readonly regimeBefore: Regime | null
   readonly killSwitchLevel: KillSwitchLevel
   readonly weights: DomainWeights
-  readonly holdings: readonly Holding[]
+  readonly holdings: readonly PositionOrIntent[]
   readonly staleness: Staleness
 }
 
@@ -158,8 +158,10 @@ const distinct = (symbols: readonly string[]): readonly (readonly [CanonicalSymb
   return [...spellings]
 }
 
-const bySymbol = (holdings: readonly Holding[]): ReadonlyMap<CanonicalSymbol, readonly Holding[]> => {
-  const grouped = new Map<CanonicalSymbol, readonly Holding[]>()
+const bySymbol = (
+  holdings: readonly PositionOrIntent[],
+): ReadonlyMap<CanonicalSymbol, readonly PositionOrIntent[]> => {
+  const grouped = new Map<CanonicalSymbol, readonly PositionOrIntent[]>()
   for (const holding of holdings) {
     grouped.set(holding.symbol, [...(grouped.get(holding.symbol) ?? []), holding])
   }

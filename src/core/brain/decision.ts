@@ -19,7 +19,7 @@ export interface TradeDecision {
 }
 
 /** An open position or a live intent. */
-export type Holding = HeldSide &
+export type PositionOrIntent = HeldSide &
   /** `isOwn`: the brain opened it, and may close it. */
   (
     | { readonly kind: 'position'; readonly id: PositionId; readonly isOwn: boolean }
@@ -56,7 +56,7 @@ export const decisionOf = (
   {
     killSwitchLevel,
     holdings,
-  }: { readonly killSwitchLevel: KillSwitchLevel; readonly holdings: readonly Holding[] },
+  }: { readonly killSwitchLevel: KillSwitchLevel; readonly holdings: readonly PositionOrIntent[] },
   { brain }: DecisionRules,
 ): TradeDecision => {
   const { direction, domains, regime, effectiveConviction } = conviction

@@ -2,7 +2,7 @@ import type { CanonicalSymbol } from '../shared/brand.ts'
 import { weightedTypeOf, type ScoredType } from '../signal-types/all.ts'
 import type { Domain } from '../shared/domains.ts'
 import { clamp01 } from '../shared/numbers.ts'
-import { canonicalSymbol } from '../shared/symbol.ts'
+import { namesAsset } from '../shared/symbol.ts'
 import {
   authorKeyOf,
   weightedAuthorOf,
@@ -29,10 +29,6 @@ export interface FreshSignal {
 
 type QualitySeconds = Readonly<Record<Domain, number>>
 
-/** A signal on this symbol is about the market as a whole and scores no single symbol. */
-const GLOBAL_SYMBOL = canonicalSymbol('GLOBAL')
-const NO_SYMBOL = canonicalSymbol('')
-
 /** Ordered by author, independent of the order of arrival, so that equal facts give equal events. */
 export const signalsBySymbol = (
   authors: readonly AuthorSignals[],
@@ -44,7 +40,7 @@ export const signalsBySymbol = (
     const [open, over] = [weightedAuthorOf(author, true), weightedAuthorOf(author, false)]
     for (const signal of signals) {
       const { symbol } = signal
-      if (symbol === NO_SYMBOL || symbol === GLOBAL_SYMBOL) continue
+      if (!namesAsset(symbol)) continue
       const list = bySymbol.get(symbol) ?? { authors: [], signals: [] }
       list.authors.push(openOn.has(symbol) ? open : over)
       list.signals.push(signal)

@@ -4,7 +4,7 @@ import { byDomain, DOMAINS, type Domain, type DomainWeights } from '../shared/do
 /** Weights are whole billionths that add up to exactly a billion. */
 export const BILLION = 1e9
 
-interface Bounds {
+interface WeightLimits {
   /** Maximum move of a weight. */
   readonly step: number
   readonly floor: number
@@ -15,7 +15,11 @@ interface Bounds {
  * Moves the weights, then shifts all of them by one amount, found by bisection, so that they add up to 1 within the
  * bounds. Weights at a bound stay there.
  */
-export const projected = (previous: DomainWeights, moves: DomainWeights, bounds: Bounds): DomainWeights => {
+export const projected = (
+  previous: DomainWeights,
+  moves: DomainWeights,
+  bounds: WeightLimits,
+): DomainWeights => {
   const before = unitsOf(previous)
   const box = boxAround(before, bounds)
   const moved = byDomain((domain) => before[domain] + moves[domain] * BILLION)
@@ -39,7 +43,7 @@ interface Box {
 const BISECTIONS = 80
 
 const unitsOf = (weights: DomainWeights): DomainWeights => {
-  const sum = sumOf(weights)
+  const sum = totalWeight(weights)
   const units = byDomain((domain) => Math.round((weights[domain] / sum) * BILLION))
   return settled(units, ANYWHERE)
 }
@@ -47,7 +51,7 @@ const unitsOf = (weights: DomainWeights): DomainWeights => {
 const weightsOf = (units: DomainWeights): DomainWeights => byDomain((domain) => units[domain] / BILLION)
 
 /** Weights beyond floor or ceiling return to it, one step per run. */
-const boxAround = (before: DomainWeights, bounds: Bounds): Box => {
+const boxAround = (before: DomainWeights, bounds: WeightLimits): Box => {
   const step = Math.round(bounds.step * BILLION)
   const floor = Math.round(bounds.floor * BILLION)
   const ceiling = Math.round(bounds.ceiling * BILLION)
@@ -55,7 +59,7 @@ const boxAround = (before: DomainWeights, bounds: Bounds): Box => {
     low: byDomain((domain) => Math.max(before[domain] - step, Math.min(floor, before[domain] + step))),
     high: byDomain((domain) => Math.min(before[domain] + step, Math.max(ceiling, before[domain] - step))),
   }
-  if (sumOf(strict.low) <= BILLION && BILLION <= sumOf(strict.high)) return strict
+  if (totalWeight(strict.low) <= BILLION && BILLION <= totalWeight(strict.high)) return strict
   // If the bounds cannot hold the sum, weights outside of them may stay unchanged.
   return {
     low: byDomain((domain) => Math.max(before[domain] - step, Math.min(floor, before[domain]))),
@@ -70,7 +74,7 @@ const shiftFor = (moved: DomainWeights, box: Box): number => {
   let high = BILLION
   for (let count = 0; count < BISECTIONS; count += 1) {
     const middle = (low + high) / 2
-    const sum = sumOf(byDomain((domain) => within(box, domain, moved[domain] + middle)))
+    const sum = totalWeight(byDomain((domain) => within(box, domain, moved[domain] + middle)))
     if (sum < BILLION) low = middle
     else high = middle
   }
@@ -83,15 +87,16 @@ const within = ({ low, high }: Box, domain: Domain, value: number): number =>
 /** Distributes the rounding residue unit by unit, in the order of the domains. */
 const settled = (units: DomainWeights, box: Box): DomainWeights => {
   const after = { ...units }
-  let residue = BILLION - sumOf(units)
+  let residue = BILLION - totalWeight(units)
   while (residue !== 0) {
     const unit = Math.sign(residue)
     const receivers = DOMAINS.filter((domain) => within(box, domain, after[domain] + unit) !== after[domain])
     assert(receivers.length > 0, 'weights inside their bounds can add up to 1')
     for (const domain of receivers.slice(0, Math.abs(residue))) after[domain] += unit
-    residue = BILLION - sumOf(after)
+    residue = BILLION - totalWeight(after)
   }
   return after
 }
 
-const sumOf = (values: DomainWeights): number => DOMAINS.reduce((sum, domain) => sum + values[domain], 0)
+const totalWeight = (values: DomainWeights): number =>
+  DOMAINS.reduce((sum, domain) => sum + values[domain], 0)

@@ -21,7 +21,7 @@ import { liveIntentsOf } from '../trading/orders/intents.ts'
 import { isOpenedByBrain } from '../trading/positions/positions.ts'
 import { type Author, type AuthorSignals, type Worth, UNPROVEN } from './authors.ts'
 import { type CycleInputs, type DecidedIntent, runCycle, watchRegime } from './cycle.ts'
-import type { Holding } from './decision.ts'
+import type { PositionOrIntent } from './decision.ts'
 import type { BrainFacts } from './evolve.ts'
 import { weightsInForce } from './learning.ts'
 import {
@@ -216,10 +216,10 @@ const openCallsBySymbol = (
   return openOn
 }
 
-type WorthOf = (key: string) => Worth
+type WorthLookup = (key: string) => Worth
 
 /** With learning off every author counts alike. */
-const worthsIn = ({ reputation }: BrainFacts, { karma, learning }: Configuration): WorthOf => {
+const worthsIn = ({ reputation }: BrainFacts, { karma, learning }: Configuration): WorthLookup => {
   if (!learning.enabled) return () => UNPROVEN
   const contributions = contributionsIn(reputation, karma.influence)
   return (key) => {
@@ -234,7 +234,7 @@ const worthsIn = ({ reputation }: BrainFacts, { karma, learning }: Configuration
 const authorOf = (
   { signals: { contributors, producers } }: BrainFacts,
   { authorId: id, contributorId }: LatestSignal,
-  worthOf: WorthOf,
+  worthOf: WorthLookup,
 ): Author | null => {
   const worth = worthOf(authorKey(contributorId, id))
   if (contributorId !== null) {
@@ -269,7 +269,7 @@ const contributorsOfSignals = (authors: readonly AuthorWithLatest[]): Contributo
 }
 
 /** Open positions, and intents that may still open one. */
-const holdingsOf = ({ trading }: BrainFacts): readonly Holding[] => [
+const holdingsOf = ({ trading }: BrainFacts): readonly PositionOrIntent[] => [
   ...openPositionsOf(trading).map((position) => ({
     kind: 'position' as const,
     id: position.id,

@@ -13,8 +13,8 @@ import { byDomain, type Domain, DOMAINS, type DomainWeights } from '../shared/do
 import { accept, type Decision, refuse } from '../shared/decision.ts'
 import { fallsAfter, type Learning, weightsInForce } from './learning.ts'
 import { r9 } from '../shared/numbers.ts'
-import { DAY_MS, timestampAt } from '../shared/time.ts'
-import { closesAfter, type Close, type Trade } from './trades.ts'
+import { DAY_MS, HOUR_MS, timestampAt } from '../shared/time.ts'
+import { closesAfter, type TradeSample, type TradeInputs } from './trades.ts'
 import type { Positions, Terms } from '../trading/positions/positions.ts'
 import { differenceOf, normalized, projected } from './projection.ts'
 
@@ -32,7 +32,7 @@ export const recordOutcome = (
 }
 
 const outcomeEvent = (
-  trade: Trade,
+  trade: TradeInputs,
   { direction, openedAt, origin }: Terms,
   close: PayloadOf<'execution.position_closed.v1'>,
   now: Timestamp,
@@ -53,8 +53,6 @@ const outcomeEvent = (
     signal_ids: [...trade.signalIds],
   },
 })
-
-const HOUR_MS = 3_600_000
 
 /** Trigger of a run: the schedule, or an operator through a surface. */
 export type LearningCause =
@@ -195,7 +193,7 @@ const strengthOf = (
   return limited(correlations[domain] + (edges[domain] - whole) / FULL_STEP_EDGE, 1)
 }
 
-interface Pace {
+interface LearningStep {
   readonly step: number
   /** Reason why the weights stay unchanged; null if they may move. */
   readonly reason: LearningReason | null
@@ -204,10 +202,10 @@ interface Pace {
 /** No step in the first days after the first close, then half steps, then full ones. */
 const paceOf = (
   firstCloseAt: Timestamp | null,
-  closes: readonly Close[],
+  closes: readonly TradeSample[],
   rules: Configuration['learning'],
   now: Timestamp,
-): Pace => {
+): LearningStep => {
   if (firstCloseAt === null) return { step: 0, reason: 'cold_start_no_history' }
   const days = (Date.parse(now) - Date.parse(firstCloseAt)) / DAY_MS
   if (days < rules.cold_days) return { step: 0, reason: 'cold_start_baseline' }
@@ -226,7 +224,7 @@ const limited = (move: number, step: number): number => Math.max(-step, Math.min
  * Pearson's r between a domain's evidence for the side taken and winning, over the trades that it scored.
  * A bearish domain is credited for a short that won. 0 with too few pairs or no variance.
  */
-const correlationOf = (closes: readonly Close[], domain: Domain, pairsMin: number): number => {
+const correlationOf = (closes: readonly TradeSample[], domain: Domain, pairsMin: number): number => {
   const pairs = closes.flatMap(({ values, side, won }) => {
     const value = values[domain]
     return value === undefined ? [] : [{ evidence: value * side, result: won ? 1 : -1 }]

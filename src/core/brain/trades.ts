@@ -13,7 +13,7 @@ import { DAY_MS, timestampAt } from '../shared/time.ts'
 import { r9 } from '../shared/numbers.ts'
 
 /** The signals and domain scores behind a trade. */
-export interface Trade {
+export interface TradeInputs {
   readonly convictionId: string
   readonly domainScores: Readonly<Record<string, number>>
   readonly signalIds: readonly SignalId[]
@@ -33,9 +33,9 @@ export interface Trades {
   /** Domain scores of convictions, until their cycle ends. */
   readonly convictions: PersistentMap<string, Readonly<Record<string, number>>>
   /** Intended trades by intent, until the intent opens a position or can no longer do so. */
-  readonly wanted: PersistentMap<IntentId, Trade & { readonly validUntil: Timestamp }>
+  readonly wanted: PersistentMap<IntentId, TradeInputs & { readonly validUntil: Timestamp }>
   /** Open trades by position. */
-  readonly held: PersistentMap<PositionId, Trade>
+  readonly held: PersistentMap<PositionId, TradeInputs>
   /** Closed positions. Their outcome and shares are recorded in the same batch; the next cycle drops them. */
   readonly closed: readonly PositionId[]
 }
@@ -78,7 +78,7 @@ export const evolveTrades = (trades: Trades, event: KnownEvent): Trades => {
 const wantedBy = (
   { convictions }: Trades,
   intent: PayloadOf<'execution.trade_intent.v1'>,
-): Trade & { readonly validUntil: Timestamp } => ({
+): TradeInputs & { readonly validUntil: Timestamp } => ({
   convictionId: intent.conviction_id,
   domainScores: convictions.get(intent.conviction_id) ?? {},
   signalIds: intent.signal_ids,
@@ -130,7 +130,7 @@ const swept = (trades: Trades, now: Timestamp): Trades => {
 }
 
 /** A closed trade, reduced to what learning needs. */
-export interface Close {
+export interface TradeSample {
   readonly at: Timestamp
   readonly won: boolean
   readonly netReturn: number
@@ -142,7 +142,7 @@ export interface Close {
 }
 
 /** The newest closes, oldest first. Stored in chunks, so that adding a close copies one chunk only. */
-export type Closes = readonly (readonly Close[])[]
+export type Closes = readonly (readonly TradeSample[])[]
 
 export const NO_CLOSES: Closes = []
 
@@ -152,7 +152,7 @@ const CHUNKS_MAX = 101
 /** Limit of kept closes, at least as many as any configuration requires. */
 export const CLOSES_KEPT = CHUNK * (CHUNKS_MAX - 1)
 
-export const closeOf = (outcome: PayloadOf<'learning.outcome.v1'>, at: Timestamp): Close => ({
+export const closeOf = (outcome: PayloadOf<'learning.outcome.v1'>, at: Timestamp): TradeSample => ({
   at,
   won: outcome.realized_pnl > 0,
   netReturn: outcome.net_return,
@@ -163,14 +163,14 @@ export const closeOf = (outcome: PayloadOf<'learning.outcome.v1'>, at: Timestamp
   signals: outcome.signal_ids.length,
 })
 
-export const withClose = (closes: Closes, close: Close): Closes => {
+export const withClose = (closes: Closes, close: TradeSample): Closes => {
   const last = closes.at(-1)
   if (last !== undefined && last.length < CHUNK) return [...closes.slice(0, -1), [...last, close]]
   return [...closes.slice(-(CHUNKS_MAX - 1)), [close]]
 }
 
 /** Closes after a time, oldest first. Times never decrease, so older chunks are skipped. */
-export const closesAfter = (closes: Closes, from: Timestamp): readonly Close[] => {
+export const closesAfter = (closes: Closes, from: Timestamp): readonly TradeSample[] => {
   const first = closes.findLastIndex((chunk) => (chunk[0]?.at ?? '') <= from)
   return closes
     .slice(Math.max(0, first))

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../shared/json.ts'
-import { type AcceptedChange, type Change, changeUserSettings } from './change.ts'
+import { type AcceptedChange, type SettingsChange, changeUserSettings } from './change.ts'
 import { type EnvironmentVariables, environmentLayer, variableOf } from './environment.ts'
 import { CONFIGURATION_KEYS, type Key } from './keys.ts'
 import { asValues, baseValues, effectiveConfiguration, type Layers, NO_LAYER, setsKey } from './layers.ts'
@@ -22,10 +22,10 @@ const running = (layers: Layers): Configuration => {
   return effective.configuration
 }
 
-const change = (layers: Layers, body: unknown): Change =>
+const change = (layers: Layers, body: unknown): SettingsChange =>
   changeUserSettings({ body, layers, running: running(layers), insecureOk: true, prefix: ['body'] })
 
-const accepted = (outcome: Change): AcceptedChange => {
+const accepted = (outcome: SettingsChange): AcceptedChange => {
   if (outcome.status !== 'accepted') throw new Error(JSON.stringify(outcome))
   return outcome
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../shared/json.ts'
-import { type AcceptedChange, type Change, changeUserSettings } from './change.ts'
+import { type AcceptedChange, type SettingsChange, changeUserSettings } from './change.ts'
 import { type EnvironmentVariables, environmentLayer } from './environment.ts'
 import { asValues, effectiveConfiguration, type Layers, NO_LAYER } from './layers.ts'
 import type { Configuration } from './schema.ts'
@@ -26,15 +26,15 @@ const running = (layers: Layers): Configuration => {
   return effective.configuration
 }
 
-const change = (layers: Layers, body: unknown, insecureOk = false): Change =>
+const change = (layers: Layers, body: unknown, insecureOk = false): SettingsChange =>
   changeUserSettings({ body, layers, running: running(layers), insecureOk, prefix: ['body'] })
 
-const accepted = (outcome: Change): AcceptedChange => {
+const accepted = (outcome: SettingsChange): AcceptedChange => {
   if (outcome.status !== 'accepted') throw new Error(JSON.stringify(outcome))
   return outcome
 }
 
-const faultsOf = (outcome: Change): readonly string[] =>
+const faultsOf = (outcome: SettingsChange): readonly string[] =>
   outcome.status === 'accepted' ? [] : outcome.faults.map(({ loc, type }) => `${loc.join('.')} ${type}`)
 
 const user = { api: { auth_token: TOKEN } }

@@ -57,7 +57,7 @@ export interface AcceptedChange {
   readonly overriddenByEnv: readonly string[]
 }
 
-export type Change =
+export type SettingsChange =
   | AcceptedChange
   /** The body is not an object. */
   | { readonly status: 'malformed'; readonly faults: readonly Fault[] }
@@ -69,7 +69,7 @@ export type Change =
 const KEYS_MAX = 2000
 
 /** Applies a client's body to the user settings and computes the consequences. Writes nothing. */
-export const changeUserSettings = (request: ChangeRequest): Change => {
+export const changeUserSettings = (request: ChangeRequest): SettingsChange => {
   const { body, layers, running, prefix } = request
   if (!isJsonObject(body)) {
     return { status: 'malformed', faults: [{ loc: prefix, msg: 'must be an object', type: 'object_type' }] }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../shared/json.ts'
-import { type Change, changeUserSettings } from './change.ts'
+import { type SettingsChange, changeUserSettings } from './change.ts'
 import { type EnvironmentVariables, environmentLayer } from './environment.ts'
 import { asValues, effectiveConfiguration, type Layers, NO_LAYER } from './layers.ts'
 import { redactedConfiguration } from './secrets.ts'
@@ -22,7 +22,7 @@ const runningOf = (layers: Layers) => {
 }
 
 /** A change by a caller who may change everything except risk, with files in `data/`. */
-const change = (layers: Layers, body: JsonObject): Change =>
+const change = (layers: Layers, body: JsonObject): SettingsChange =>
   changeUserSettings({
     body,
     layers,
@@ -35,7 +35,7 @@ const change = (layers: Layers, body: JsonObject): Change =>
     },
   })
 
-const faultsOf = (outcome: Change): readonly string[] =>
+const faultsOf = (outcome: SettingsChange): readonly string[] =>
   outcome.status === 'accepted' ? [] : outcome.faults.map(({ loc }) => loc.join('.'))
 
 const user = { api: { auth_token: TOKEN } }

@@ -38,7 +38,7 @@ export type NewPayload<Type extends EventType> = z.input<Catalogue[Type]>
 /** Signals are an open family: known ones are declared in core/signal-types, others are kept and carry no weight. */
 export type SignalType = `signal.${string}`
 
-interface Wanted<Type extends string, Payload> {
+interface EventDraft<Type extends string, Payload> {
   readonly type: Type
   readonly payload: Payload
   readonly source: string
@@ -53,8 +53,8 @@ interface Wanted<Type extends string, Payload> {
  * a new id.
  */
 export type NewEvent =
-  | { [Type in EventType]: Wanted<Type, NewPayload<Type>> }[EventType]
-  | Wanted<SignalType, JsonObject>
+  | { [Type in EventType]: EventDraft<Type, NewPayload<Type>> }[EventType]
+  | EventDraft<SignalType, JsonObject>
 
 export type StoredSignal = Stamped<SignalType>
 

@@ -51,7 +51,7 @@ export const systemEvents = {
         outcome_days: z.int().optional(),
         /** Set by older releases and not read any more. `edge_half_life` counts. */
         form_half_life: z.number().optional(),
-        /** Sum of distances of newer outcomes after which an outcome counts half in the edge of its author. */
+        /** Sum of spacings of newer outcomes after which an outcome counts half in the edge of its author. */
         edge_half_life: z.number().optional(),
       })
       .optional(),

@@ -34,7 +34,7 @@ export interface SignedCheckpoint extends Checkpoint {
   readonly signature: string
 }
 
-interface NoteSignature {
+interface CheckpointSignature {
   readonly keyName: string
   /** 64 hex digits. */
   readonly publicKey: string
@@ -52,7 +52,7 @@ export const checkpointText = ({ origin, frontier, root, eventRoot, head, time }
 /** The C2SP signed note around a signed text. */
 export const signedNote = (
   text: string,
-  { keyName, publicKey, signature }: NoteSignature,
+  { keyName, publicKey, signature }: CheckpointSignature,
   sha256: Sha256,
 ): string => {
   const blob = bytesFromHex(noteKeyId(keyName, publicKey, sha256) + signature)

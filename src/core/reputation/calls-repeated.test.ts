@@ -3,7 +3,16 @@ import { authorKey } from '../shared/author-key.ts'
 import { callId, contributorId } from '../shared/brand.ts'
 import type { KnownEvent } from '../events/catalogue.ts'
 import type { JsonObject } from '../shared/json.ts'
-import { barAfter, bullish, configured, HOUR_MS, recordOf, say, textOf, verdictsIn } from './calls.fixture.ts'
+import {
+  barAfter,
+  bullish,
+  configured,
+  HOUR_MS,
+  recordOf,
+  say,
+  stringOrEmpty,
+  verdictsIn,
+} from './calls.fixture.ts'
 import { type Calls, evolveCalls } from './calls.ts'
 import { tallyWithin } from './outcomes.ts'
 
@@ -42,24 +51,24 @@ describe('a call', () => {
   it("is as far from its author's call before on the symbol as the time between them, over its horizon", () => {
     const scenario = configured()
     scenario.bar('BTC', 100)
-    const distanceAfter = (hours: number, node: string, payload: JsonObject) => {
+    const spacingAfter = (hours: number, node: string, payload: JsonObject) => {
       scenario.wait(hours * HOUR_MS)
-      const id = textOf(say(scenario, node, payload)['call_id'])
-      return scenario.state.reputation.calls.open.get(callId(id))?.distance
+      const id = stringOrEmpty(say(scenario, node, payload)['call_id'])
+      return scenario.state.reputation.calls.open.get(callId(id))?.spacing
     }
     const bearish = { ...bullish, direction: 'bearish' }
-    expect(distanceAfter(0, 'ann', bullish)).toBe(1)
-    expect(distanceAfter(6, 'ann', bullish)).toBe(0.25)
+    expect(spacingAfter(0, 'ann', bullish)).toBe(1)
+    expect(spacingAfter(6, 'ann', bullish)).toBe(0.25)
     // The direction of the earlier call does not matter.
-    expect(distanceAfter(3, 'ann', bearish)).toBe(0.125)
-    expect(distanceAfter(0, 'ann', { ...bullish, direction: 'neutral' })).toBe(0)
-    expect(distanceAfter(3, 'ann', { ...bearish, horizon: '4h' })).toBe(0.75)
-    expect(distanceAfter(0, 'ann', { ...bullish, symbol: 'ETH' })).toBe(1)
-    expect(distanceAfter(0, 'bob', bullish)).toBe(1)
-    expect(distanceAfter(30, 'ann', bullish)).toBe(1)
+    expect(spacingAfter(3, 'ann', bearish)).toBe(0.125)
+    expect(spacingAfter(0, 'ann', { ...bullish, direction: 'neutral' })).toBe(0)
+    expect(spacingAfter(3, 'ann', { ...bearish, horizon: '4h' })).toBe(0.75)
+    expect(spacingAfter(0, 'ann', { ...bullish, symbol: 'ETH' })).toBe(1)
+    expect(spacingAfter(0, 'bob', bullish)).toBe(1)
+    expect(spacingAfter(30, 'ann', bullish)).toBe(1)
   })
 
-  it('has a distance, whatever damaged times stand in the log', () => {
+  it('has a spacing, whatever damaged times stand in the log', () => {
     const scenario = configured()
     scenario.bar('BTC', 100)
     const said = say(scenario, 'ann', bullish)
@@ -70,9 +79,9 @@ describe('a call', () => {
       } as unknown as KnownEvent)
     const { calls } = scenario.state.reputation
     const damaged = after(calls, { call_id: 'damaged', direction: 'bearish', received_at: 'never' })
-    expect(damaged.open.get(callId('damaged'))?.distance).toBe(1)
+    expect(damaged.open.get(callId('damaged'))?.spacing).toBe(1)
     const sound = after(damaged, { call_id: 'sound', direction: 'neutral' })
-    expect(sound.open.get(callId('sound'))?.distance).toBe(0)
+    expect(sound.open.get(callId('sound'))?.spacing).toBe(0)
   })
 
   it('counts as evidence by that: who says the same all day is as surely judged as who says it once', () => {
@@ -88,10 +97,10 @@ describe('a call', () => {
       const { outcomes } = scenario.state.reputation
       const author = authorKey(contributorId(`id of ${node}`), node)
       const { resolved, evidence } = tallyWithin(outcomes, author, scenario.now, 90)
-      return { resolved, evidence, distances: outcomes.edges.get(author)?.distances }
+      return { resolved, evidence, spacings: outcomes.edges.get(author)?.spacings }
     }
-    expect(evidenceOf('bob')).toEqual({ resolved: 1, evidence: 1, distances: 1 })
-    expect(evidenceOf('ann')).toEqual({ resolved: 8, evidence: 1.875, distances: 1.875 })
+    expect(evidenceOf('bob')).toEqual({ resolved: 1, evidence: 1, spacings: 1 })
+    expect(evidenceOf('ann')).toEqual({ resolved: 8, evidence: 1.875, spacings: 1.875 })
   })
 
   it('is joined again by who comes back to it early, and repeated by who comes back late', () => {

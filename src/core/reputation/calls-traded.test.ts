@@ -9,7 +9,7 @@ import {
   say,
   bullish,
   verdictsIn,
-  textOf,
+  stringOrEmpty,
   recordOf,
   barAfter,
 } from './calls.fixture.ts'
@@ -23,7 +23,7 @@ describe('a call that is traded on', () => {
       direction: direction === 'long' ? 'bullish' : 'bearish',
       conviction: 8,
     })
-    const signalId = textOf(id)
+    const signalId = stringOrEmpty(id)
     scenario.intend({ direction, signal_ids: [signalId], attribution: [{ signal_id: signalId, weight: 1 }] })
     return { scenario, signalId, callId }
   }
@@ -70,7 +70,7 @@ describe('a call that is traded on', () => {
     expect(say(scenario, 'ann', bullish)['call_id']).not.toBe(callId)
     const events = barAfter(scenario, 24 * HOUR_MS - 60_000, 105)
     expect(payloadOf(events, 'attribution.measured.v1')).toMatchObject({ call_id: callId, hit: true })
-    expect(scenario.state.reputation.calls.open.has(callIdOf(textOf(callId)))).toBe(false)
+    expect(scenario.state.reputation.calls.open.has(callIdOf(stringOrEmpty(callId)))).toBe(false)
     expect(scenario.state.reputation.outcomes.byAuthor.get('contributor:id of ann')?.slice(6, 8)).toEqual([
       1, 1,
     ])
@@ -118,7 +118,7 @@ describe('a call that is traded on', () => {
   it('is decided by its horizon when the trade came too late', () => {
     const scenario = configured()
     scenario.bar('BTC', 100)
-    const signalId = textOf(say(scenario, 'ann', bullish)['signal_id'])
+    const signalId = stringOrEmpty(say(scenario, 'ann', bullish)['signal_id'])
     barAfter(scenario, 24 * HOUR_MS - 60_000, 100)
     scenario.wait(60_001)
     scenario.intend({ signal_ids: [signalId], attribution: [{ signal_id: signalId, weight: 1 }] })

@@ -48,7 +48,7 @@ export const bullish = { direction: 'bullish', conviction: 8 }
 export const verdictsIn = (events: readonly Stamped[]): readonly JsonObject[] =>
   events.filter(({ type }) => type === RESOLVED).map(({ payload }) => payload)
 
-export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
+export const stringOrEmpty = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
 export const recordOf = (scenario: TradingScenario, node: string) =>
   scenario.state.signals.contributors.byId.get(contributorId(`id of ${node}`))?.record

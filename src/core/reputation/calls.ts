@@ -12,7 +12,6 @@ import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { priceOrNull, type Price } from '../shared/money.ts'
 import { authorKey } from '../shared/author-key.ts'
-import { joinedBy } from '../shared/joined-text.ts'
 import { clamp01 } from '../shared/numbers.ts'
 import { dayNumber, type Horizon, HORIZON_MS, HORIZONS, msOf } from '../shared/time.ts'
 import { type DueQueues, nextPlace, NO_QUEUES, withLast, withoutPlace } from './due-queues.ts'
@@ -43,7 +42,7 @@ export interface Call {
   /** Positions of the call in the due queues of its symbol and of its horizon. */
   readonly places: { readonly ofSymbol: number; readonly ofHorizon: number }
   /** Time since the previous call of the author on the symbol, in any direction, divided by the horizon; at most 1. */
-  readonly distance: number
+  readonly spacing: number
 }
 
 export interface Calls {
@@ -79,9 +78,7 @@ export const SIGNALS_MAX = 2 * CALLS_MAX
 export const PARTS_OF_HORIZON = 8
 
 export const callSlot = (author: string, symbol: CanonicalSymbol, direction: CallDirection): string =>
-  slotKey(slotKey(author, direction), symbol)
-
-const slotKey = joinedBy('|')
+  `${author}|${direction}|${symbol}`
 
 export const symbolQueue = (horizon: Horizon, symbol: CanonicalSymbol): string => `${horizon}|${symbol}`
 export const horizonQueue = (horizon: Horizon): string => horizon
@@ -127,7 +124,7 @@ const recorded = (calls: Calls, attribution: PayloadOf<'attribution.recorded.v1'
     isDecided: false,
     isMeasured: false,
     places: { ofSymbol: nextPlace(calls.due, ofSymbol), ofHorizon: nextPlace(calls.due, ofHorizon) },
-    distance: distanceOf(calls, attribution, symbol, horizon),
+    spacing: spacingOf(calls, attribution, symbol, horizon),
   }
   return {
     open: calls.open.set(callId, call),
@@ -142,9 +139,9 @@ const recorded = (calls: Calls, attribution: PayloadOf<'attribution.recorded.v1'
 const DIRECTIONS: readonly CallDirection[] = ['bullish', 'bearish', 'neutral']
 
 /**
- * Distance to the previous open call of the author. Returns 1 if there is none, mostly because its horizon has ended.
+ * Spacing from the previous open call of the author. Returns 1 if there is none, mostly because its horizon has ended.
  */
-const distanceOf = (
+const spacingOf = (
   { current, open }: Calls,
   { contributor_id, producer_id, received_at }: PayloadOf<'attribution.recorded.v1'>,
   symbol: CanonicalSymbol,
@@ -152,16 +149,16 @@ const distanceOf = (
 ): number => {
   const author = authorKey(contributor_id, producer_id)
   const now = msOf(received_at)
-  let distance = 1
+  let spacing = 1
   for (const direction of DIRECTIONS) {
     const id = current.get(callSlot(author, symbol, direction))
     const before = id === undefined ? undefined : open.get(id)
     if (before === undefined) continue
     const since = clamp01((now - msOf(before.openedAt)) / HORIZON_MS[horizon])
-    // The comparison is false for a damaged time (NaN), which must not become the distance.
-    if (since < distance) distance = since
+    // The comparison is false for a damaged time (NaN), which must not become the spacing.
+    if (since < spacing) spacing = since
   }
-  return distance
+  return spacing
 }
 
 const joined = (calls: Calls, call: Call, signalId: SignalId): Calls => {
@@ -232,7 +229,7 @@ const withSignals = (call: Call, signalIds: readonly SignalId[]): Call => ({
   isDecided: call.isDecided,
   isMeasured: call.isMeasured,
   places: call.places,
-  distance: call.distance,
+  spacing: call.spacing,
 })
 
 /** A trade that is opened on a call before its due time decides the call. */

@@ -24,7 +24,7 @@ describe('the influence of an author', () => {
   it('is the golden number', () => {
     const edge = Array.from({ length: 200 }).reduce<typeof NO_EDGE>(
       (before, _, day) =>
-        edgeAfter(before, { surplus: day % 5 < 3 ? 0.5 : -0.5, distance: 1, days: 1 }, day + 1, 200),
+        edgeAfter(before, { surplus: day % 5 < 3 ? 0.5 : -0.5, spacing: 1, days: 1 }, day + 1, 200),
       NO_EDGE,
     )
     const all = contributionsOf(

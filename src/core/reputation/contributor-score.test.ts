@@ -109,7 +109,7 @@ describe('the score', () => {
         const edgeOf = (all: typeof verdicts) =>
           all.reduce(
             (edge, { hit }, day) =>
-              edgeAfter(edge, { surplus: hit ? 0.5 : -0.5, distance: 1, days: 1 }, day + 1, 100),
+              edgeAfter(edge, { surplus: hit ? 0.5 : -0.5, spacing: 1, days: 1 }, day + 1, 100),
             NO_EDGE,
           )
         const addedBy = (all: typeof verdicts): Added =>

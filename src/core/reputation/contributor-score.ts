@@ -1,5 +1,5 @@
 import type { Timestamp } from '../shared/brand.ts'
-import { naturalLog } from '../shared/numbers.ts'
+import { clamp01, naturalLog } from '../shared/numbers.ts'
 import { DAY_MS, timestampAt } from '../shared/time.ts'
 import type { TrackRecord } from '../signals/track-record.ts'
 import type { Contribution } from './contribution.ts'
@@ -141,5 +141,3 @@ const recencyAt = (asOf: Timestamp): ((lastActiveAt: Timestamp | null) => number
     return clamp01(1 - ((asOfMs - Date.parse(lastActiveAt)) / DAY_MS - FRESH_DAYS) / FADING_DAYS)
   }
 }
-
-const clamp01 = (value: number): number => Math.min(1, Math.max(0, value))

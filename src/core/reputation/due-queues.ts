@@ -3,20 +3,20 @@ import type { CallId } from '../shared/brand.ts'
 
 /** FIFO queues by name. Later entries are due later, so due entries are always at the front. */
 export interface DueQueues {
-  readonly bounds: PersistentMap<string, Bounds>
+  readonly bounds: PersistentMap<string, QueueEnds>
   /** Call ids by queue and place. Removed entries leave gaps. */
   readonly places: PersistentMap<string, CallId>
 }
 
 /** `head` is the first taken place, `tail` the next free one. */
-interface Bounds {
+interface QueueEnds {
   readonly head: number
   readonly tail: number
 }
 
 export const NO_QUEUES: DueQueues = { bounds: PersistentMap(), places: PersistentMap() }
 
-const EMPTY: Bounds = { head: 0, tail: 0 }
+const EMPTY: QueueEnds = { head: 0, tail: 0 }
 
 /** The place of the next entry. */
 export const nextPlace = ({ bounds }: DueQueues, name: string): number => (bounds.get(name) ?? EMPTY).tail

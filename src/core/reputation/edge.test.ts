@@ -12,13 +12,13 @@ interface Outcome {
   /** Number of days that its call covers. Default: 1. */
   readonly days?: number
   /** Default: 1. */
-  readonly distance?: number
+  readonly spacing?: number
 }
 
 const after = (outcomes: readonly Outcome[], halfLife = HALF_LIFE): Edge =>
   outcomes.reduce(
-    (edge, { surplus, day, days = 1, distance = 1 }) =>
-      edgeAfter(edge, { surplus, distance, days }, day, halfLife),
+    (edge, { surplus, day, days = 1, spacing = 1 }) =>
+      edgeAfter(edge, { surplus, spacing, days }, day, halfLife),
     NO_EDGE,
   )
 
@@ -108,7 +108,7 @@ describe('the edge of an author', () => {
   it('forgets: after as many outcomes as the half-life one counts half', () => {
     const before = after([{ surplus: 0.5, day: 1 }], 8)
     const later = Array.from({ length: 8 }).reduce<Edge>(
-      (edge) => edgeAfter(edge, { surplus: 0, distance: 1, days: 1 }, 2, 8),
+      (edge) => edgeAfter(edge, { surplus: 0, spacing: 1, days: 1 }, 2, 8),
       before,
     )
     expect(later.sum).toBeCloseTo(0.5, 12)
@@ -140,11 +140,11 @@ describe('the edge of an author', () => {
     const once = times(200, (day) => ({ surplus: day % 5 < 3 ? 0.5 : -0.5, day }))
     const often = times(8 * 200, (index) => {
       const day = Math.floor(index / 8)
-      return { surplus: day % 5 < 3 ? 0.5 : -0.5, day, distance: 1 / 8 }
+      return { surplus: day % 5 < 3 ? 0.5 : -0.5, day, spacing: 1 / 8 }
     })
     const [slow, fast] = [after(once), after(often)]
     expect([slow.outcomes, fast.outcomes]).toEqual([200, 1600])
-    expect(fast.distances).toBeCloseTo(slow.distances, 9)
+    expect(fast.spacings).toBeCloseTo(slow.spacings, 9)
     expect(fast.weight / (8 * slow.weight)).toBeCloseTo(1, 2)
     expect(estimated(often).mean).toBeCloseTo(estimated(once).mean, 2)
     expect(estimated(often).evidence / estimated(once).evidence).toBeCloseTo(1, 1)

@@ -20,8 +20,8 @@ export interface Edge {
   readonly recentSum: number
   /** Number of all outcomes, without discount. */
   readonly outcomes: number
-  /** Sum of the distances of all outcomes; see `GradedOutcome`. */
-  readonly distances: number
+  /** Sum of the spacings of all outcomes; see `GradedOutcome`. */
+  readonly spacings: number
 }
 
 export const NO_EDGE: Edge = {
@@ -35,33 +35,33 @@ export const NO_EDGE: Edge = {
   recentWeight: 0,
   recentSum: 0,
   outcomes: 0,
-  distances: 0,
+  spacings: 0,
 }
 
-/** Sum of distances of newer outcomes after which an outcome counts half in the recent sums. */
+/** Sum of spacings of newer outcomes after which an outcome counts half in the recent sums. */
 const RECENT_HALF_LIFE = 30
 
 export interface GradedOutcome {
   /** Grade minus its expectation. */
   readonly surplus: number
   /**
-   * Distance of its call from the previous call of the author, 0 to 1. Calls in close succession discount the others,
+   * Spacing of its call from the previous call of the author, 0 to 1. Calls in close succession discount the others,
    * and count as experience, like a single call.
    */
-  readonly distance: number
+  readonly spacing: number
   /** Number of days that its call covers, at least 1. */
   readonly days: number
 }
 
-/** Adds an outcome. Once the distances of newer outcomes sum to `halfLife`, an outcome counts half. */
+/** Adds an outcome. Once the spacings of newer outcomes sum to `halfLife`, an outcome counts half. */
 export const edgeAfter = (
   before: Edge,
-  { surplus, distance, days }: GradedOutcome,
+  { surplus, spacing, days }: GradedOutcome,
   day: number,
   halfLife: number,
 ): Edge => {
-  const kept = powerOfTwo(-distance / halfLife)
-  const keptRecent = powerOfTwo(-distance / RECENT_HALF_LIFE)
+  const kept = powerOfTwo(-spacing / halfLife)
+  const keptRecent = powerOfTwo(-spacing / RECENT_HALF_LIFE)
   const grade = 2 * surplus
   const isNewSpan = day < before.day || day >= before.day + before.days
   const spanSquares = before.spanSquares + (isNewSpan ? before.spanSum * before.spanSum : 0)
@@ -76,7 +76,7 @@ export const edgeAfter = (
     recentWeight: keptRecent * before.recentWeight + 1,
     recentSum: keptRecent * before.recentSum + grade,
     outcomes: before.outcomes + 1,
-    distances: before.distances + distance,
+    spacings: before.spacings + spacing,
   }
 }
 

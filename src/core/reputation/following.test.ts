@@ -9,7 +9,7 @@ import { NO_OVERLAPS } from './overlaps.ts'
 const edgeOf = (right: number): Edge =>
   Array.from({ length: 200 }).reduce<Edge>(
     (before, _, day) =>
-      edgeAfter(before, { surplus: (day * 7) % 10 < right ? 0.5 : -0.5, distance: 1, days: 1 }, day + 1, 60),
+      edgeAfter(before, { surplus: (day * 7) % 10 < right ? 0.5 : -0.5, spacing: 1, days: 1 }, day + 1, 60),
     NO_EDGE,
   )
 

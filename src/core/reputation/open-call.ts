@@ -14,7 +14,7 @@ import type { DecisionContext } from '../shared/decision-context.ts'
 import { type CallMade, type CallOf, directionOf, type NewSignal } from '../signals/signals.ts'
 import { authorKey } from '../shared/author-key.ts'
 import { derivedId } from '../shared/derived-id.ts'
-import { canonicalSymbol } from '../shared/symbol.ts'
+import { canonicalSymbol, namesAsset } from '../shared/symbol.ts'
 import type { ReputationFacts } from './evolve.ts'
 
 /** The call that a signal makes, before it is known whether it opens or joins one. */
@@ -62,7 +62,7 @@ const joinedCall = (calls: Calls, { author, symbol, direction }: CallClaim, now:
 const openedCall = (
   calls: Calls,
   claim: CallClaim,
-  { id, now, reference, rules }: Opening,
+  { id, now, reference, rules }: CallOpening,
 ): CallTerms | null => {
   const { price, sigma, barSeconds } = reference
   // Clients can invent symbols. Calls without a price are limited to half, so that they cannot block calls that the
@@ -78,7 +78,7 @@ const openedCall = (
   }
 }
 
-interface Opening {
+interface CallOpening {
   readonly id: CallId
   readonly now: Timestamp
   readonly reference: Reference
@@ -162,10 +162,6 @@ const termsOf = (
   })
 }
 
-/** Signals about the whole market make no call. */
-const GLOBAL_SYMBOL = canonicalSymbol('GLOBAL')
-const NO_SYMBOL = canonicalSymbol('')
-
 /** Returns null for a signal that makes no call. */
 const claimOf = (
   facts: ReputationFacts,
@@ -175,7 +171,7 @@ const claimOf = (
   const { type, payload, contributorId, producerId } = signal
   const domain = weightedTypeOf(type)?.domain ?? null
   const symbol = canonicalSymbol(typeof payload['symbol'] === 'string' ? payload['symbol'] : '')
-  if (domain === null || symbol === NO_SYMBOL || symbol === GLOBAL_SYMBOL) return null
+  if (domain === null || !namesAsset(symbol)) return null
   const view =
     type === CURATOR_TYPE ? opinionIn(signal, configuration) : readingOf(facts, signal, symbol, configuration)
   if (view === null) return null

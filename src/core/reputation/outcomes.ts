@@ -12,7 +12,7 @@ import { edgeAfter, NO_EDGE, type Edge, type GradedOutcome } from './edge.ts'
 export interface Outcomes {
   readonly daysKept: number
   readonly byAuthor: PersistentMap<string, DayRows>
-  /** Sum of distances of newer outcomes after which an outcome counts half in `edges`. */
+  /** Sum of spacings of newer outcomes after which an outcome counts half in `edges`. */
   readonly edgeHalfLife: number
   readonly edges: PersistentMap<string, Edge>
   /** UTC day of the last sweep. */
@@ -81,7 +81,7 @@ export const daysWithin = (
 ): readonly DayTally[] => talliesFrom(byAuthor.get(author) ?? [], dayNumber(asOf) - windowDays + 1)
 
 export const tallyWithin = (outcomes: Outcomes, author: string, asOf: Timestamp, windowDays: number): Tally =>
-  sumOf(daysWithin(outcomes, author, asOf, windowDays).map(({ tally }) => tally))
+  totalOf(daysWithin(outcomes, author, asOf, windowDays).map(({ tally }) => tally))
 
 type Measure = Pick<
   PayloadOf<'attribution.measured.v1'>,
@@ -105,19 +105,19 @@ const measured = (
   const { contributor_id, producer_id, hit, base_rate: rate } = measure
   // A damaged event may lack these members.
   if (typeof hit !== 'boolean' || typeof rate !== 'number') return outcomes
-  const distance = open.get(measure.call_id)?.distance ?? 1
-  const market = { evidence: distance, resolved: 1, hits: hit ? 1 : 0, returns: returnOf(measure) }
+  const spacing = open.get(measure.call_id)?.spacing ?? 1
+  const market = { evidence: spacing, resolved: 1, hits: hit ? 1 : 0, returns: returnOf(measure) }
   const author = authorKey(contributor_id, producer_id)
   const graded = gradeOf(measure)
   if (graded === null) {
-    const forEdge = { surplus: AS_EXPECTED, distance, days: daysOf(measure.horizon) }
+    const forEdge = { surplus: AS_EXPECTED, spacing, days: daysOf(measure.horizon) }
     return counted(outcomes, author, at, judged(hit ? 1 : 0, rate, 1, market), forEdge)
   }
   const { grade, side } = graded
   const { horizon } = measure
   const drift = moveRate(rates, horizon, 'up', DRIFT_PRIOR) - moveRate(rates, horizon, 'down', DRIFT_PRIOR)
   const surplus = grade - expectedOf(side, driftOf(rates, horizon))
-  const forEdge = { surplus, distance, days: daysOf(horizon) }
+  const forEdge = { surplus, spacing, days: daysOf(horizon) }
   return counted(outcomes, author, at, judged(grade, expectedOf(side, drift), 1, market), forEdge)
 }
 
@@ -300,7 +300,7 @@ const talliesFrom = (rows: DayRows, oldest: number): readonly DayTally[] => {
 
 const lastDayOf = (rows: DayRows): number => rows[rows.length - STRIDE] ?? 0
 
-export const sumOf = (days: readonly Tally[]): Tally => days.reduce(added, NO_TALLY)
+export const totalOf = (days: readonly Tally[]): Tally => days.reduce(added, NO_TALLY)
 
 const STRIDE = 9
 

@@ -15,7 +15,6 @@ import {
   type Repetition,
   type Stance,
 } from './agreement.ts'
-import { authorsIn, pairKey, SEPARATOR } from './author-pair.ts'
 import type { Call } from './calls.ts'
 
 /** Which authors repeat which others. All tables are bounded. */
@@ -32,6 +31,17 @@ export const NO_OVERLAPS: Overlaps = {
   counts: PersistentMap(),
   repetitions: PersistentMap(),
   sweptDay: 0,
+}
+
+/** Separates the names in the key of a pair. No registered name contains it. Authors with other names have no vote. */
+const SEPARATOR = '\n'
+
+/** Key of a pair: first the author of the later call, then the author of the earlier one. */
+const pairKey = (later: string, earlier: string): string => `${later}${SEPARATOR}${earlier}`
+
+const authorsIn = (key: string): readonly [later: string, earlier: string] => {
+  const at = key.indexOf(SEPARATOR)
+  return [key.slice(0, at), key.slice(at + 1)]
 }
 
 const DAYS_KEPT = 180
@@ -234,30 +244,37 @@ export interface Repeats {
 
 export const repeatsOf = ({ counts, repetitions }: Overlaps): readonly Repeats[] => {
   const all: Repeats[] = []
-  // Cached, because each author belongs to many pairs.
-  const known = new Map<string, CallCount | undefined>()
-  const countOf = (author: string): CallCount | undefined => {
-    const count = known.get(author) ?? counts.get(author)
-    known.set(author, count)
-    return count
+  // Each author belongs to many pairs. All share one text of its name: maps compare equal texts letter by letter.
+  const authors = new Map<string, CountedAuthor>()
+  const authorNamed = (name: string): CountedAuthor => {
+    const known = authors.get(name)
+    if (known !== undefined) return known
+    const author = { name, count: counts.get(name) }
+    authors.set(name, author)
+    return author
   }
   repetitions.forEach(({ agreed, atOnce, squares, asOfCall }, key) => {
-    const [later, earlier] = authorsIn(key)
-    const count = countOf(later)
+    const [later, earlier] = authorsIn(key).map(authorNamed) as [CountedAuthor, CountedAuthor]
+    const { count } = later
     if (count === undefined) return
     const kept = keptOf(asOfCall, count.calls)
     all.push({
-      later,
-      earlier,
+      later: later.name,
+      earlier: earlier.name,
       share: (kept * agreed) / count.weight,
       shareAtOnce: (kept * atOnce) / count.weight,
       variance: (kept * squares) / (count.weight * count.weight),
       steady: squares > 0 ? (Math.sqrt(kept) * agreed) / Math.sqrt(squares * count.squares) : 0,
       steadyVariance: count.squares / (count.weight * count.weight),
-      byLean: leanOf(count) * leanOf(countOf(earlier)),
+      byLean: leanOf(count) * leanOf(earlier.count),
     })
   })
   return all
+}
+
+interface CountedAuthor {
+  readonly name: string
+  readonly count: CallCount | undefined
 }
 
 const leanOf = (count: CallCount | undefined): number => (count === undefined ? 0 : count.lean / count.weight)

@@ -289,9 +289,9 @@ const measuredEvent = (call: Call, move: PriceMove): NewEvent => ({
   },
 })
 
-type Resolution = PriceMove & Pick<PayloadOf<'attribution.resolved.v1'>, 'resolved_by' | 'position_id'>
+type CallResolution = PriceMove & Pick<PayloadOf<'attribution.resolved.v1'>, 'resolved_by' | 'position_id'>
 
-const resolvedEvent = (call: Call, resolution: Resolution): NewEvent => ({
+const resolvedEvent = (call: Call, resolution: CallResolution): NewEvent => ({
   type: 'attribution.resolved.v1',
   source: 'learning',
   // Spelled out, because spreading an object takes several times as long.

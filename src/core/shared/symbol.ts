@@ -21,6 +21,9 @@ export const canonicalSymbol = (symbol: string): CanonicalSymbol => {
   return canonical
 }
 
+/** False for a signal about the market as a whole, and for text that names no symbol. */
+export const namesAsset = (symbol: CanonicalSymbol): boolean => symbol !== '' && symbol !== 'GLOBAL'
+
 /** Cached, because decisions use few symbols many times. The cache is limited, because clients can send any text. */
 const seen = new Map<string, CanonicalSymbol>()
 const SEEN_MAX = 10_000

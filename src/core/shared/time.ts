@@ -4,65 +4,14 @@ import { z } from 'zod'
 /** The UTC day of a timestamp in the wire's form. */
 export const dayOf = (ts: Timestamp): string => ts.slice(0, 10)
 
+export const HOUR_MS = 3_600_000
 export const DAY_MS = 86_400_000
 
-/**
- * Milliseconds since 1970 as a timestamp. The last result is cached, because a decision converts the same time
- * repeatedly.
- */
-export const timestampAt = (ms: number): Timestamp => {
-  if (ms !== written.ms) written = { ms, text: timestampOf(textAt(ms)) }
-  return written.text
-}
-
-/** Most times are whole minutes of a few days: their texts need not be computed again. */
-const textAt = (ms: number): string => {
-  if (ms % MINUTE_MS !== 0 || ms < FIRST_MS || ms > LAST_MS) return new Date(ms).toISOString()
-  const midnightMs = ms - (ms % DAY_MS)
-  const minute = (ms - midnightMs) / MINUTE_MS
-  minutes[minute] ??= new Date(ms).toISOString().slice(DAY_LENGTH)
-  return dayTextAt(midnightMs) + minutes[minute]
-}
-
-const dayTextAt = (midnightMs: number): string => {
-  const known = dayTexts.get(midnightMs)
-  if (known !== undefined) return known
-  if (dayTexts.size >= DAYS_MAX) dayTexts.clear()
-  const text = new Date(midnightMs).toISOString().slice(0, DAY_LENGTH)
-  dayTexts.set(midnightMs, text)
-  return text
-}
-
-const MINUTE_MS = 60_000
-/** Length of `2026-02-20T`. */
-const DAY_LENGTH = 11
-const DAYS_MAX = 100
-const dayTexts = new Map<number, string>()
-/** The rest of the text, for each minute of a day. */
-const minutes: string[] = []
+/** Milliseconds since 1970 as a timestamp. */
+export const timestampAt = (ms: number): Timestamp => timestampOf(new Date(ms).toISOString())
 
 /** The inverse of `timestampAt`: a timestamp in milliseconds since 1970. */
-export const msOf = (ts: Timestamp): number => {
-  if (ts === written.text) return Math.trunc(written.ms)
-  if (ts !== read.text) read = { ms: parsedMs(ts), text: ts }
-  return read.ms
-}
-
-const parsedMs = (ts: Timestamp): number => {
-  const known = times.get(ts)
-  if (known !== undefined) return known
-  if (times.size >= TIMES_MAX) times.clear()
-  const ms = Date.parse(ts)
-  times.set(ts, ms)
-  return ms
-}
-
-/** Cached parsed times. A decision converts the same few timestamps again and again. */
-const TIMES_MAX = 1000
-const times = new Map<Timestamp, number>()
-
-let written = { ms: 0, text: timestampOf(new Date(0).toISOString()) }
-let read = written
+export const msOf = (ts: Timestamp): number => Date.parse(ts)
 
 /** UTC days since 1970. */
 export const dayNumber = (ts: Timestamp): number => Math.floor(msOf(ts) / DAY_MS)
@@ -139,8 +88,6 @@ const isInCalendar = (day: string): boolean => {
 export const HORIZONS = ['1h', '4h', '24h', '3d', '7d'] as const
 
 export type Horizon = (typeof HORIZONS)[number]
-
-const HOUR_MS = 3_600_000
 
 export const HORIZON_MS: Readonly<Record<Horizon, number>> = {
   '1h': HOUR_MS,

@@ -24,7 +24,7 @@ export const sentiment = weightedType({
   }),
   settings: settingsOf('sentiment', {
     fear_greed_neutral: neutral(50, 'fear and greed index that says nothing'),
-    fear_greed_scale: scale(50, 'distance from neutral for full evidence'),
+    fear_greed_scale: scale(50, 'deviation from neutral for full evidence'),
   }),
   partsOf: (payload, settings) => ({
     fearGreed: below(numberIn(payload, 'fear_greed'), settings.fear_greed_neutral, settings.fear_greed_scale),

@@ -19,13 +19,13 @@ import {
 
 const settingsOfTa = settingsOf('ta', {
   rsi_neutral: neutral(50, 'RSI that says nothing'),
-  rsi_scale: scale(20, 'distance from neutral for full evidence'),
+  rsi_scale: scale(20, 'deviation from neutral for full evidence'),
   volume_base: share(0.75, 'weight of the trend without volume'),
   volume_slope: share(0.25, 'added weight per unit of volume ratio'),
   volume_ratio_max: number(3, { min: 1, max: 100 }, 'volume ratio beyond which nothing is added'),
-  bollinger_factor: number(2, { min: 0, max: 100 }, 'evidence per unit of distance from the middle band'),
-  ema_fast_scale: scale(0.02, 'EMA20 over EMA50, distance for full evidence'),
-  ema_slow_scale: scale(0.05, 'EMA50 over EMA200, distance for full evidence'),
+  bollinger_factor: number(2, { min: 0, max: 100 }, 'evidence per unit of deviation from the middle band'),
+  ema_fast_scale: scale(0.02, 'EMA20 over EMA50, deviation for full evidence'),
+  ema_slow_scale: scale(0.05, 'EMA50 over EMA200, deviation for full evidence'),
 })
 
 type TaSettings = z.infer<typeof settingsOfTa>

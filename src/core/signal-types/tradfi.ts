@@ -16,13 +16,13 @@ import {
 
 const settingsOfTradfi = settingsOf('tradfi', {
   funding_neutral: neutral(10, 'funding in % per year that says nothing'),
-  funding_scale: scale(30, 'distance from neutral for full evidence'),
+  funding_scale: scale(30, 'deviation from neutral for full evidence'),
   basis_neutral: neutral(5, 'basis in % per year that says nothing'),
-  basis_scale: scale(8, 'distance from neutral for full evidence'),
+  basis_scale: scale(8, 'deviation from neutral for full evidence'),
   open_interest_scale: scale(20, 'open-interest change in % for full evidence'),
   momentum_scale: scale(5, '24 h price change in % that gives open interest its sign'),
   meltup_neutral: neutral(2, 'melt-up score that says nothing'),
-  meltup_scale: scale(2, 'distance from neutral for full evidence'),
+  meltup_scale: scale(2, 'deviation from neutral for full evidence'),
 })
 
 /** Derivatives. Funding and basis are read as crowding: high is a risk for longs. */

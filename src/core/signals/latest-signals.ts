@@ -4,7 +4,6 @@ import { CURATOR_TYPE } from '../signal-types/curator.ts'
 import { weightedTypeOf } from '../signal-types/all.ts'
 import { signalId, type CanonicalSymbol, type ContributorId, type SignalId } from '../shared/brand.ts'
 import type { JsonObject } from '../shared/json.ts'
-import { joinedBy } from '../shared/joined-text.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import { DAY_MS, isFromFuture, msOf } from '../shared/time.ts'
 
@@ -71,7 +70,7 @@ const withSignal = (
   const { ts, recordedAt } = signal
   const effectiveTimeMs = ts === recordedAt ? msOf(ts) : Math.min(Date.parse(ts), msOf(recordedAt))
   const symbol = canonicalSymbol(spelling)
-  const key = joined(joined(signal.type, authorId), symbol)
+  const key = `${signal.type}|${authorId}|${symbol}`
   const before = latest.signals.get(key)
   const own = before === undefined ? (latest.ofAuthor.get(authorId) ?? 0) : 0
   if (before === undefined && (latest.signals.size >= SIGNALS_MAX || own >= SIGNALS_OF_AUTHOR_MAX))
@@ -89,8 +88,6 @@ const withSignal = (
     oldestMs: latest.signals.size === 0 ? effectiveTimeMs : Math.min(latest.oldestMs, effectiveTimeMs),
   }
 }
-
-const joined = joinedBy('|')
 
 const swept = (latest: LatestSignals, nowMs: number): LatestSignals => {
   if (nowMs - latest.oldestMs <= AGE_MS_MAX) return latest

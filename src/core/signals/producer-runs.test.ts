@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest'
 import { given, NOW, stateAfter } from '../../../test/given.fixture.ts'
 import type { Command } from '../decide.ts'
 import type { NewEvent, NewPayload } from '../events/catalogue.ts'
-import { rowFaultOf, type ProducerReport, type Row } from './producer-runs.ts'
+import { rowFaultOf, type ProducerReport, type ProducedSignal } from './producer-runs.ts'
 
 const NAME = 'technical-analysis'
-const row = (changes: Partial<Row> = {}): Row => ({
+const row = (changes: Partial<ProducedSignal> = {}): ProducedSignal => ({
   type: 'signal.ta.v1',
   payload: { symbol: 'BTC', rsi_14: 40 },
   ts: NOW,
@@ -284,7 +284,7 @@ it.each([
 })
 
 it('says why a row is not taken', () => {
-  const reasonOf = (changes: Partial<Row>): string | null =>
+  const reasonOf = (changes: Partial<ProducedSignal>): string | null =>
     rowFaultOf(row(changes), { now: NOW, skewSecondsMax: 5, domain: 'technical' })
   expect(reasonOf({})).toBeNull()
   expect(reasonOf({ type: 'ta' })).toBe('type is no signal type')

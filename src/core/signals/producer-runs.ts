@@ -4,7 +4,7 @@ import { CURATOR_TYPE } from '../signal-types/curator.ts'
 import { SIGNAL_TYPE_PATTERN, signalTypeOf } from '../signal-types/all.ts'
 import { accept, type Decision, refuse } from '../shared/decision.ts'
 import type { JsonObject } from '../shared/json.ts'
-import { isTooFarAhead, msOf } from '../shared/time.ts'
+import { HOUR_MS, isTooFarAhead, msOf } from '../shared/time.ts'
 import { intervalMsOf } from '../shared/cron.ts'
 import {
   builtinOf,
@@ -21,7 +21,7 @@ import type { DecisionContext } from '../shared/decision-context.ts'
 import { type CallOf, type Emitter, mayEmit, signalOfProducer } from './signals.ts'
 
 /** A signal that a producer returned. */
-export interface Row {
+export interface ProducedSignal {
   readonly type: string
   readonly payload: JsonObject
   readonly ts: Timestamp
@@ -33,7 +33,7 @@ export interface ProducerReport {
   /** Time of the registration that the run belongs to. Undefined if the process itself runs the producer. */
   readonly registeredAt?: Timestamp | undefined
   readonly end: RunEnd
-  readonly rows: readonly Row[]
+  readonly rows: readonly ProducedSignal[]
   /** Rejected rows, by index in the answer. */
   readonly rejected: readonly PayloadOf<'producer.run.v1'>['rejected'][number][]
   readonly error: string | null
@@ -44,7 +44,7 @@ const REJECTED_SHOWN = 20
 
 /** Returns why a row is rejected, or null. */
 export const rowFaultOf = (
-  { type, payload, ts }: Row,
+  { type, payload, ts }: ProducedSignal,
   {
     now,
     skewSecondsMax,
@@ -171,7 +171,6 @@ const windowMsOf = ({ registered }: Producers, name: string): number | null => {
 }
 
 const RUNS_IN_WINDOW = 20
-const HOUR_MS = 3_600_000
 
 /** Quarantined code of the user needs its author: a strategy no longer manages its positions. */
 const quarantineAlert = (
@@ -200,7 +199,12 @@ const quarantineAlert = (
  * Time of a signal. Built-in producers and those of the user submit at the close of the bars that they have read, which
  * arrive a little later. Their calls then last as long as those of a backtest, and the same bars settle them.
  */
-const spokenAt = ({ registered }: Producers, name: string, { ts }: Row, now: Timestamp): Timestamp => {
+const spokenAt = (
+  { registered }: Producers,
+  name: string,
+  { ts }: ProducedSignal,
+  now: Timestamp,
+): Timestamp => {
   if (ts === now) return now
   const lateMs = msOf(now) - Date.parse(ts)
   const readsBars = isBuiltin(name) || registered.get(name)?.endpoint === ownEndpoint('producer', name)
@@ -212,7 +216,7 @@ export const LATE_MS_MAX = 60_000
 
 const signalEvents = (
   name: string,
-  row: Row,
+  row: ProducedSignal,
   context: Parameters<typeof signalOfProducer>[1],
 ): readonly NewEvent[] => {
   const decision = signalOfProducer({ producerId: name, ...row }, context)

@@ -10,7 +10,7 @@ import { z } from 'zod'
 import { cronText } from '../shared/cron.ts'
 import { httpUrl, withoutHidden } from '../shared/text.ts'
 
-export interface Producer {
+export interface RegisteredProducer {
   readonly name: string
   readonly domain: string
   readonly endpoint: string
@@ -36,7 +36,7 @@ export interface RunRecord {
 }
 
 export interface Producers {
-  readonly registered: PersistentMap<string, Producer>
+  readonly registered: PersistentMap<string, RegisteredProducer>
   readonly runs: PersistentMap<string, RunRecord>
 }
 

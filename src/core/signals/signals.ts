@@ -254,7 +254,7 @@ export const contributorOfKey = (dedupeKey: string | null): ContributorId | null
   return id === undefined ? null : contributorIdOf(id)
 }
 
-type Direction = (typeof DIRECTIONS)[number]
+type SignalDirection = (typeof DIRECTIONS)[number]
 
 /** Strength that a signal states: the first of these members that is a number. */
 export const scoreOf = (payload: JsonObject): number | null => {
@@ -266,5 +266,5 @@ export const scoreOf = (payload: JsonObject): number | null => {
 }
 
 /** Direction that a signal states. A direction that follows from its numbers is evidence instead. */
-export const directionOf = (payload: JsonObject): Direction | null =>
+export const directionOf = (payload: JsonObject): SignalDirection | null =>
   DIRECTIONS.find((direction) => direction === payload['direction']) ?? null

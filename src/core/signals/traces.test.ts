@@ -2,7 +2,7 @@ import { timestampOf, sessionId } from '../shared/brand.ts'
 import { describe, expect, it } from 'vitest'
 import { given, NOW, stateAfter } from '../../../test/given.fixture.ts'
 import type { NewEvent } from '../events/catalogue.ts'
-import { SESSIONS_PER_TRACE_MAX, statusOf, TRACE_IDS_MAX } from './traces.ts'
+import { SESSIONS_PER_TRACE_MAX, sessionStatusOf, TRACE_IDS_MAX } from './traces.ts'
 
 const opened = (id: string, ts = NOW): NewEvent => ({
   type: 'trace.session_opened.v1',
@@ -166,8 +166,10 @@ describe('a trace session', () => {
   it('is open, expired or closed', () => {
     const session = stateAfter([opened('s')]).signals.traces.sessions.get(sessionId('s'))
     if (session === undefined) throw new Error('no session')
-    expect(statusOf(session, timestampOf('2026-02-20T01:30:00.000Z'), 1)).toBe('open')
-    expect(statusOf(session, timestampOf('2026-02-20T01:30:00.001Z'), 1)).toBe('expired')
-    expect(statusOf({ ...session, closedAt: NOW }, timestampOf('2026-03-01T00:00:00.000Z'), 1)).toBe('closed')
+    expect(sessionStatusOf(session, timestampOf('2026-02-20T01:30:00.000Z'), 1)).toBe('open')
+    expect(sessionStatusOf(session, timestampOf('2026-02-20T01:30:00.001Z'), 1)).toBe('expired')
+    expect(sessionStatusOf({ ...session, closedAt: NOW }, timestampOf('2026-03-01T00:00:00.000Z'), 1)).toBe(
+      'closed',
+    )
   })
 })

@@ -4,6 +4,7 @@ import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent } from '../events/catalogue.ts'
 import { isOwnOrAny, TOKEN_OWNER, type Holder } from '../shared/fair-share.ts'
 import { accept, refuse, type Decision } from '../shared/decision.ts'
+import { HOUR_MS } from '../shared/time.ts'
 
 export interface TraceSession {
   readonly id: SessionId
@@ -33,9 +34,9 @@ export const SESSIONS_PER_TRACE_MAX = 10
 
 type SessionStatus = 'open' | 'closed' | 'expired'
 
-export const statusOf = (session: TraceSession, now: Timestamp, ttlHours: number): SessionStatus => {
+export const sessionStatusOf = (session: TraceSession, now: Timestamp, ttlHours: number): SessionStatus => {
   if (session.closedAt !== null) return 'closed'
-  return Date.parse(now) - Date.parse(session.lastAccessedAt) > ttlHours * 3_600_000 ? 'expired' : 'open'
+  return Date.parse(now) - Date.parse(session.lastAccessedAt) > ttlHours * HOUR_MS ? 'expired' : 'open'
 }
 
 export const openSession = (
@@ -57,7 +58,7 @@ export const appendTrace = (
   const session = sessions.get(sessionId)
   if (session === undefined) return notFound(sessionId)
   if (!isOwnOrAny(by, session.owner)) return notOwner(sessionId)
-  const status = statusOf(session, now, ttlHours)
+  const status = sessionStatusOf(session, now, ttlHours)
   if (status !== 'open') {
     return refuse('trace.session_closed', `trace session ${sessionId} is ${status}`, {
       session_id: sessionId,

@@ -60,7 +60,7 @@ export const countAccepted = (record: TrackRecord, at: Timestamp): TrackRecord =
 })
 
 /** Counts a call once, whichever of its signals was used. */
-export const countResolved = (record: TrackRecord, verdict: Verdict): TrackRecord => {
+export const countResolved = (record: TrackRecord, verdict: RatedCall): TrackRecord => {
   const hit = verdict.hit === true ? 1 : 0
   const weight = weightOf(verdict)
   const miss = verdict.probability - hit
@@ -79,13 +79,13 @@ export const countAccrued = (record: TrackRecord, amount: Usd): TrackRecord => (
   accrued: plus(record.accrued, amount),
 })
 
-type Verdict = Pick<
+type RatedCall = Pick<
   PayloadOf<'attribution.resolved.v1'>,
   'hit' | 'probability' | 'direction' | 'return_pct' | 'band_pct'
 >
 
 /** Larger moves count more, within limits. Neutral calls count 1. */
-const weightOf = ({ direction, return_pct: moved, band_pct: band }: Verdict): number => {
+const weightOf = ({ direction, return_pct: moved, band_pct: band }: RatedCall): number => {
   if (direction === 'neutral' || moved === null || band === null || band === 0) return 1
   return Math.min(2, Math.max(0.5, Math.abs(moved) / (2 * band)))
 }

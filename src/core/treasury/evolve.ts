@@ -100,13 +100,13 @@ const settled = (treasury: TreasuryState, receipt: PayloadOf<'karma.receipt.v1'>
   }
 }
 
-type Remembered = Pick<TreasuryState, 'receipts' | 'receiptIds' | 'receiptOfIntent'>
+type KeptReceipts = Pick<TreasuryState, 'receipts' | 'receiptIds' | 'receiptOfIntent'>
 
 /** Drops the oldest receipts; the log has them. */
 const withNewest = (
-  { receipts, receiptIds, receiptOfIntent }: Remembered,
+  { receipts, receiptIds, receiptOfIntent }: KeptReceipts,
   newest: SettlementReceipt,
-): Remembered => {
+): KeptReceipts => {
   const { receipt_id: id, intent_ids: intentIds } = newest.receipt
   const ids = [...receiptIds, id]
   const gone = ids.slice(0, -RECEIPTS_KEPT)

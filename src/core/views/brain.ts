@@ -51,7 +51,7 @@ export const viewRegime = ({ brain }: Pick<State, 'brain'>): z.infer<typeof regi
   conditions_at: brain.regime?.evidenceAt ?? null,
 })
 
-export const intentView = z.object({
+export const cycleIntentView = z.object({
   intent_id: z.string(),
   symbol: z.string(),
   direction: z.enum(['long', 'short']),
@@ -71,7 +71,7 @@ export const intentView = z.object({
 export const cycleView = z.object({
   cycle_id: z.string(),
   ts: z.string(),
-  intents: z.array(intentView),
+  intents: z.array(cycleIntentView),
   regime: z.enum(REGIMES).nullable(),
   kill_switch_level: killSwitchLevel,
 })
@@ -88,15 +88,21 @@ export const viewCycle = (
   intents: cycle.events
     .filter(({ type }) => type === 'execution.trade_intent.v1')
     .flatMap(({ id }) => intents.get(intentId(id)) ?? [])
-    .map(viewIntent),
+    .map(viewCycleIntent),
   regime: brain.regime?.regime ?? null,
   kill_switch_level: killSwitch.level,
 })
 
-const pickIntent = picked(intentView)
+const pickCycleIntent = picked(cycleIntentView)
 
-export const viewIntent = ({ id, intent, status, reasons, positionId }: Intent): z.infer<typeof intentView> =>
-  pickIntent({ ...intent, intent_id: id, status, reasons, position_id: positionId })
+export const viewCycleIntent = ({
+  id,
+  intent,
+  status,
+  reasons,
+  positionId,
+}: Intent): z.infer<typeof cycleIntentView> =>
+  pickCycleIntent({ ...intent, intent_id: id, status, reasons, position_id: positionId })
 
 const conviction = brainEvents['brain.conviction.v1'].shape
 const action = conviction.decision.shape.action
@@ -106,7 +112,7 @@ export const explainedSizing = sizingShape.extend({
   limits: z.record(z.string(), z.number()).meta({ description: 'in USD; the size is the least of them' }),
 })
 
-const explainedIntent = intentView
+const explainedIntent = cycleIntentView
   .pick({
     intent_id: true,
     direction: true,

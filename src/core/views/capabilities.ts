@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { CATALOGUE } from '../events/catalogue.ts'
 import { SIGNAL_TYPES } from '../signal-types/all.ts'
 import { categoryOf } from '../log/event.ts'
-import type { Producer } from '../signals/producers.ts'
+import type { RegisteredProducer } from '../signals/producers.ts'
 import type { State } from '../state.ts'
 import { intervalMsOf } from '../shared/cron.ts'
 import { healthAt, viewProducers } from './producers.ts'
@@ -54,7 +54,7 @@ const DOCUMENTED = ['signal', ...Object.keys(CATALOGUE).map(categoryOf)]
 type SignalTypes = CapabilitiesView['producers'][number]['signal_types']
 
 /** The signal types of a domain; for an undocumented domain, those that were stored so far. */
-const typesOf = (domain: Producer['domain'], seen: readonly string[]): SignalTypes => {
+const typesOf = (domain: RegisteredProducer['domain'], seen: readonly string[]): SignalTypes => {
   const documented: readonly string[] = SIGNAL_TYPES.filter((declared) => declared.domain === domain).map(
     ({ type }) => type,
   )

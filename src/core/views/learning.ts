@@ -1,5 +1,5 @@
 import type { Timestamp } from '../shared/brand.ts'
-import { timestampAt } from '../shared/time.ts'
+import { HOUR_MS, timestampAt } from '../shared/time.ts'
 import { z } from 'zod'
 import { FEEDBACK_OUTCOMES, learningEvents } from '../events/brain.ts'
 import type { LogRecord } from '../log/event.ts'
@@ -117,7 +117,6 @@ export const feedbackView = z.object({
 type FeedbackReport = Pick<z.infer<typeof feedbackView>, 'signals_evaluated' | 'hit_rate' | 'top_miss'>
 
 const MISSES_SHOWN = 10
-const HOUR_MS = 3_600_000
 
 /** Feedback of agents on a producer's signals within the window. Orders that never filled are left out. */
 export const reportFeedback = (

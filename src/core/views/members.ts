@@ -13,7 +13,9 @@ type Shown<Member> = Member extends readonly (infer Item)[] ? readonly Item[] : 
 type Nullable<View> = { [Member in keyof View]: null extends View[Member] ? Member : never }[keyof View]
 
 /** Payload with the members of a view, under the names of the wire. Nullable members may also be missing. */
-type Payload<View> = { readonly [Member in Exclude<keyof View, Nullable<View>>]: Shown<View[Member]> } & {
+type PayloadOfView<View> = {
+  readonly [Member in Exclude<keyof View, Nullable<View>>]: Shown<View[Member]>
+} & {
   readonly [Member in Nullable<View>]?: Shown<View[Member]> | undefined
 }
 
@@ -30,7 +32,7 @@ type Facts<View> = {
 /** Shows each member of the view from the payload member of the same name, and no other member. */
 export const picked = <View extends z.ZodObject>(
   view: View,
-): ((from: Payload<z.infer<View>>) => z.infer<View>) => pick(view, (name) => name)
+): ((from: PayloadOfView<z.infer<View>>) => z.infer<View>) => pick(view, (name) => name)
 
 /** Shows each member of the view from the fact of the same name in camel case, and no other fact. */
 export const shown = <View extends z.ZodObject>(

@@ -3,7 +3,7 @@ import { intentOf, isEntry, isUnknown, type Order, type Orders } from '../tradin
 import { priceNumber, quantityNumber } from '../shared/money.ts'
 import type { Intent, Intents } from '../trading/orders/intents.ts'
 import { newestFirst, picked, shown } from './members.ts'
-import { intentView as cycleIntentView, viewIntent as viewCycleIntent } from './brain.ts'
+import { cycleIntentView, viewCycleIntent } from './brain.ts'
 
 const orderStatus = z.enum([
   'submitting',

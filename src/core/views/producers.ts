@@ -2,7 +2,7 @@ import type { Timestamp } from '../shared/brand.ts'
 import { z } from 'zod'
 import { PRODUCER_HEALTHS } from '../events/signals.ts'
 import { BUILTIN_PRODUCERS } from '../signal-types/all.ts'
-import type { Health, Producer, Producers, RunRecord } from '../signals/producers.ts'
+import type { Health, RegisteredProducer, Producers, RunRecord } from '../signals/producers.ts'
 import { reputationOf, type ReputationRules } from '../reputation/author-reputation.ts'
 import { NEWCOMER, weightOf, type ContributionRules } from '../reputation/contribution.ts'
 import { contributionsIn } from '../reputation/evolve.ts'
@@ -57,7 +57,7 @@ export type ProducerStatusView = z.infer<typeof producerStatusView>
 export const viewProducers = ({ registered }: Producers): ProducerView[] =>
   byName([...registered.values()]).map(viewProducer)
 
-export const viewProducer = (producer: Producer): ProducerView =>
+export const viewProducer = (producer: RegisteredProducer): ProducerView =>
   showProducer({ ...producer, id: producer.name })
 
 const showProducer = shown(producerView)

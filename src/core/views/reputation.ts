@@ -6,7 +6,7 @@ import { pointsAt, scoreAt, type ScoreRules } from '../reputation/contributor-sc
 import { reputationAt, type ReputationRules } from '../reputation/author-reputation.ts'
 import { NEWCOMER, weightOf, type ContributionRules, type Contributions } from '../reputation/contribution.ts'
 import { contributionsIn } from '../reputation/evolve.ts'
-import { daysWithin, NO_TALLY, type Outcomes, sumOf, type Tally } from '../reputation/outcomes.ts'
+import { daysWithin, NO_TALLY, type Outcomes, totalOf, type Tally } from '../reputation/outcomes.ts'
 import { authorKey } from '../shared/author-key.ts'
 import { DAY_MS } from '../shared/time.ts'
 import { signalsWithin, type Trail, trailOf } from '../signals/trails.ts'
@@ -231,9 +231,9 @@ export const unknownProvenance = (producerId: string): ProvenanceView => ({
 
 const WINDOWS = { '7d': 7, '30d': 30, '90d': 90 } as const
 
-type Window = z.infer<typeof attributionWindow>
+type AttributionWindow = z.infer<typeof attributionWindow>
 
-type Windows = Partial<Record<keyof typeof WINDOWS, Window>>
+type Windows = Partial<Record<keyof typeof WINDOWS, AttributionWindow>>
 
 const windowsOf = (trail: Trail, now: Timestamp, daysOf: (windowDays: number) => readonly Tally[]): Windows =>
   Object.fromEntries(
@@ -259,15 +259,15 @@ const dailyOf = (
   const byDay = new Map<number, Tally>()
   for (const author of authors) {
     for (const { day, tally } of daysWithin(outcomes, author, now, windowDays)) {
-      byDay.set(day, sumOf([byDay.get(day) ?? NO_TALLY, tally]))
+      byDay.set(day, totalOf([byDay.get(day) ?? NO_TALLY, tally]))
     }
   }
   return [...byDay].toSorted(([one], [other]) => one - other).map(([, tally]) => tally)
 }
 
 /** Hit rate, and the largest drawdown of the returns in the direction of the calls, summed by day. */
-const successOf = (days: readonly Tally[]): Pick<Window, 'hit_rate' | 'max_drawdown_pct'> => {
-  const { resolved, hits } = sumOf(days)
+const successOf = (days: readonly Tally[]): Pick<AttributionWindow, 'hit_rate' | 'max_drawdown_pct'> => {
+  const { resolved, hits } = totalOf(days)
   let [sum, peak, deepest] = [0, 0, 0]
   for (const { returns } of days) {
     sum += returns

@@ -129,8 +129,8 @@ export type AttributionView = z.infer<typeof attributionView>
 /** Events about a signal after it was stored. */
 interface Aftermath {
   readonly attribution: PayloadOf<'attribution.recorded.v1'> | null
-  readonly verdict: Verdict | null
-  readonly measure: Measure | null
+  readonly verdict: ResolvedCall | null
+  readonly measure: MeasuredCall | null
   readonly uses: AttributionView['uses']
   readonly trades: AttributionView['trades']
   readonly feedback: AttributionView['feedback']
@@ -186,15 +186,15 @@ export interface Judged<Type extends 'attribution.resolved.v1' | 'attribution.me
 }
 
 /** Event that settled the call. */
-export type Verdict = Judged<'attribution.resolved.v1'>
+export type ResolvedCall = Judged<'attribution.resolved.v1'>
 
 /** Price move by the due time of a call that was traded on. */
-type Measure = Judged<'attribution.measured.v1'>
+type MeasuredCall = Judged<'attribution.measured.v1'>
 
 const callOf = (
   attribution: PayloadOf<'attribution.recorded.v1'> | null,
-  verdict: Verdict | null,
-  measure: Measure | null,
+  verdict: ResolvedCall | null,
+  measure: MeasuredCall | null,
 ): AttributionView['call'] => {
   if (typeof attribution?.call_id !== 'string') return null
   return pickCall({
@@ -202,7 +202,7 @@ const callOf = (
     // Signals that join a call state their own probability.
     ...attribution,
     call_id: attribution.call_id,
-    status: statusOf(verdict),
+    status: callStatusOf(verdict),
     resolved_at: verdict?.at,
     measured: measure && pickMeasure({ ...measure.payload, at: measure.at }),
   })
@@ -211,7 +211,7 @@ const callOf = (
 const pickCall = picked(signalCall)
 const pickMeasure = picked(callMeasure)
 
-const statusOf = (verdict: Verdict | null): 'open' | 'resolved' | 'void' => {
+const callStatusOf = (verdict: ResolvedCall | null): 'open' | 'resolved' | 'void' => {
   if (verdict === null) return 'open'
   return verdict.payload.hit === null ? 'void' : 'resolved'
 }

@@ -2,7 +2,13 @@ import type { Timestamp } from '../shared/brand.ts'
 import { z } from 'zod'
 import { asKnown } from '../events/catalogue.ts'
 import type { LogRecord, Stamped } from '../log/event.ts'
-import { evolveTraces, INITIAL_TRACES, statusOf, type Traces, type TraceSession } from '../signals/traces.ts'
+import {
+  evolveTraces,
+  INITIAL_TRACES,
+  sessionStatusOf,
+  type Traces,
+  type TraceSession,
+} from '../signals/traces.ts'
 import { assert } from '../shared/assert.ts'
 import { eventRecordView, shownPayload } from './log.ts'
 import { newestFirst, shown } from './members.ts'
@@ -47,7 +53,7 @@ export interface SessionContext {
 }
 
 export const viewSession = (session: TraceSession, { now, ttlHours }: SessionContext): TraceSessionView =>
-  showSession({ ...session, sessionId: session.id, status: statusOf(session, now, ttlHours) })
+  showSession({ ...session, sessionId: session.id, status: sessionStatusOf(session, now, ttlHours) })
 
 const showSession = shown(traceSessionView)
 

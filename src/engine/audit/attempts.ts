@@ -19,7 +19,7 @@ import { KILL_SWITCH, killSwitchLevel } from '../../core/shared/level.ts'
 import { priceFrom } from '../../core/shared/money.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import { scopedKey } from '../../core/signals/dedupe-keys.ts'
-import type { Row } from '../../core/signals/producer-runs.ts'
+import type { ProducedSignal } from '../../core/signals/producer-runs.ts'
 import type { State } from '../../core/state.ts'
 import { PAPER } from '../../core/trading/orders/orders.ts'
 import { observation, isObservation } from './observations.ts'
@@ -153,7 +153,12 @@ const producerRun = (rest: readonly Stamped[]): readonly Command[] => {
   const rows = rest
     .slice(0, rest.indexOf(run))
     .filter(({ type }) => type.startsWith('signal.'))
-    .map(({ type, payload, ts, dedupeKey }): Row => ({ type, payload, ts, dedupeKey: dedupeKey ?? '' }))
+    .map(({ type, payload, ts, dedupeKey }): ProducedSignal => ({
+      type,
+      payload,
+      ts,
+      dedupeKey: dedupeKey ?? '',
+    }))
   const report = {
     name: textOf(name),
     rows,

@@ -17,7 +17,7 @@ import type { Signatures } from '../../ports/signatures.ts'
 import type { Signer } from '../../ports/signer.ts'
 import { isoNow } from '../iso-now.ts'
 import { storedFrontier } from '../proofs/stored-tree.ts'
-import { faultAt, type Fault } from './findings.ts'
+import { faultAt, type IntegrityFault } from './findings.ts'
 import { eventAt, newestFaultOf } from './newest-checkpoint.ts'
 import { sha256 } from '../sha256.ts'
 import { introducedAt } from './signer-keys.ts'
@@ -51,7 +51,7 @@ export type CheckpointStep =
   /** The tree has not reached a checkpoint of another process, or the event at which the log learned our key. */
   | { readonly status: 'catching-up' }
   /** The log contradicts the newest checkpoint. No checkpoint is made until an operator accepts the loss. */
-  | { readonly status: 'stopped'; readonly fault: Fault }
+  | { readonly status: 'stopped'; readonly fault: IntegrityFault }
 
 export interface Checkpointer {
   /** Does a bounded amount of work. With `now`, makes a checkpoint of any new events. */
@@ -74,7 +74,7 @@ export const createCheckpointer = (dependencies: CheckpointerDependencies): Chec
   let knownSince: number | null = null
   /** Newest checkpoint that agrees with our tree. */
   let agreed: SignedCheckpoint | null = null
-  let stopped: { readonly note: string | null; readonly fault: Fault } | null = null
+  let stopped: { readonly note: string | null; readonly fault: IntegrityFault } | null = null
 
   /** Drops the tree, which is built again from a checked checkpoint or from the start. */
   const forget = (): void => {
@@ -83,7 +83,7 @@ export const createCheckpointer = (dependencies: CheckpointerDependencies): Chec
     origin = null
   }
 
-  const stop = (newest: SignedCheckpoint | null, fault: Fault): CheckpointStep => {
+  const stop = (newest: SignedCheckpoint | null, fault: IntegrityFault): CheckpointStep => {
     stopped = { note: newest?.note ?? null, fault }
     forget()
     return { status: 'stopped', fault }
@@ -137,7 +137,7 @@ export const createCheckpointer = (dependencies: CheckpointerDependencies): Chec
   }
 
   const isDue = (newest: SignedCheckpoint | null, head: Head): boolean => {
-    const fresh = head.seq - sizeOf(newest)
+    const fresh = head.seq - treeSizeOf(newest)
     // A wrong clock may have dated the checkpoint in the future. The next one does not wait for that time.
     const ageMs = newest === null ? Number.POSITIVE_INFINITY : Math.abs(clock.now() - Date.parse(newest.time))
     return fresh >= dependencies.everyEvents || (fresh > 0 && ageMs >= dependencies.everyMs)
@@ -157,13 +157,13 @@ export const createCheckpointer = (dependencies: CheckpointerDependencies): Chec
     known = memory.state.operations
     const obstacle = newest === null ? null : await agreeWith(newest, head)
     if (obstacle !== null) return obstacle
-    const due = when === 'now' ? head.seq > sizeOf(newest) : isDue(newest, head)
+    const due = when === 'now' ? head.seq > treeSizeOf(newest) : isDue(newest, head)
     if (!due || (await whenKnown()) > head.seq) return IDLE
     walk ??= createTreeWalk(log, () => known)
     const from = walk.frontier().size
     const upTo = Math.min(head.seq, from + dependencies.stepMax)
     // The walk may have reached the event already, if its checkpoint could not be stored.
-    const signedUpTo = Math.max(from - 1, sizeOf(newest))
+    const signedUpTo = Math.max(from - 1, treeSizeOf(newest))
     const trusted = memory.head.seq < head.seq ? null : heads.newestIn(signedUpTo, upTo)
     const fault = await walk.forward(trusted?.seq ?? upTo)
     if (fault !== null) return stop(newest, fault)
@@ -200,12 +200,12 @@ const agrees = (walk: TreeWalk, { root, eventRoot }: SignedCheckpoint): boolean 
   sameBytes(rootOf(walk.frontier(), sha256), root) &&
   (eventRoot === null || sameBytes(rootOf(walk.eventFrontier(), sha256), eventRoot))
 
-const sizeOf = (newest: SignedCheckpoint | null): number => newest?.frontier.size ?? 0
+const treeSizeOf = (newest: SignedCheckpoint | null): number => newest?.frontier.size ?? 0
 
-const exchanged = ({ seq }: TrustedHead): Fault =>
+const exchanged = ({ seq }: TrustedHead): IntegrityFault =>
   faultAt({ seq }, 'link', `event ${seq} is not the one that this node has verified`)
 
 const IDLE: CheckpointStep = { status: 'idle' }
 
-const otherTree = ({ frontier: { size } }: SignedCheckpoint): Fault =>
+const otherTree = ({ frontier: { size } }: SignedCheckpoint): IntegrityFault =>
   faultAt({ seq: size }, 'checkpoint', `the events up to ${size} are not those of the checkpoint at ${size}`)

@@ -11,7 +11,7 @@ export type IntegrityReason =
   | 'tree'
   | 'projections'
 
-export interface Fault {
+export interface IntegrityFault {
   readonly reason: IntegrityReason
   /** First event that cannot be trusted; null if a checkpoint is damaged instead of the log. */
   readonly seq: number | null
@@ -37,12 +37,13 @@ export const faultAt = (
   { seq, id = null }: { readonly seq: number; readonly id?: string | null },
   reason: IntegrityReason,
   detail: string,
-): Fault => ({ reason, seq, id, shownAt: seq, detail })
+): IntegrityFault => ({ reason, seq, id, shownAt: seq, detail })
 
-export const faultFrom = ({ kind, detail, ...event }: ChainFault): Fault => faultAt(event, kind, detail)
+export const faultFrom = ({ kind, detail, ...event }: ChainFault): IntegrityFault =>
+  faultAt(event, kind, detail)
 
 /** A fault in data beside the events. A fault of an event takes precedence over it. */
-export const faultBeside = (reason: IntegrityReason, detail: string): Fault => ({
+export const faultBeside = (reason: IntegrityReason, detail: string): IntegrityFault => ({
   reason,
   seq: null,
   id: null,
@@ -54,15 +55,15 @@ export const faultBeside = (reason: IntegrityReason, detail: string): Fault => (
 export type Findings = ReturnType<typeof createFindings>
 
 export const createFindings = () => {
-  let first: Fault | null = null
+  let first: IntegrityFault | null = null
   const failed = new Set<keyof Checks>()
   const resultOf = (check: keyof Checks): CheckResult => (failed.has(check) ? 'fail' : 'pass')
   return {
-    add: (fault: Fault): void => {
+    add: (fault: IntegrityFault): void => {
       failed.add(CHECK_OF[fault.reason])
       if (first === null || comesBefore(fault, first)) first = fault
     },
-    first: (): Fault | null => first,
+    first: (): IntegrityFault | null => first,
     checks: (): Checks => ({
       hash_chain: resultOf('hash_chain'),
       sequence: resultOf('sequence'),
@@ -94,7 +95,7 @@ const CHECK_OF: Readonly<Record<IntegrityReason, keyof Checks>> = {
 
 const STRENGTH = Object.keys(CHECK_OF)
 
-const comesBefore = (fault: Fault, other: Fault): boolean => {
+const comesBefore = (fault: IntegrityFault, other: IntegrityFault): boolean => {
   if (fault.shownAt !== other.shownAt) return fault.shownAt < other.shownAt
   if (fault.reason !== other.reason) return STRENGTH.indexOf(fault.reason) < STRENGTH.indexOf(other.reason)
   // A damaged checkpoint is no evidence against an event.

@@ -2,7 +2,7 @@ import { domainOf, type Head, type LogRecord } from '../../core/log/event.ts'
 import type { DerivedData } from '../../ports/derived-data.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { readPages } from '../read-pages.ts'
-import { faultAt, faultBeside, type Fault, type Findings } from './findings.ts'
+import { faultAt, faultBeside, type IntegrityFault, type Findings } from './findings.ts'
 import { yieldToEventLoop } from '../../ports/yield-to-event-loop.ts'
 import { withTexts } from './record-check.ts'
 
@@ -98,7 +98,7 @@ const checkDefinitions = async (derived: DerivedData, findings: Findings): Promi
     findings.add(derivedFault(`the index ${name} is missing or is not the one of this release`))
 }
 
-const derivedFault = (detail: string): Fault =>
+const derivedFault = (detail: string): IntegrityFault =>
   faultBeside('projections', `${detail}; "svc doctor --repair" makes it anew`)
 
 /** Number of samples with which an index that lacks a tenth of its entries is detected in nineteen of twenty starts. */
@@ -119,7 +119,7 @@ async function* pagesOfDomain(
 }
 
 /** Reads log and index side by side, up to the first event of the domain that the index lacks. */
-const firstUnfiled = async (log: EventLog, domain: string, head: Head): Promise<Fault | null> => {
+const firstUnfiled = async (log: EventLog, domain: string, head: Head): Promise<IntegrityFault | null> => {
   const filed = pagesOfDomain(log, domain, head)[Symbol.asyncIterator]()
   let seqs = new Set<number>()
   let filedUpTo = 0

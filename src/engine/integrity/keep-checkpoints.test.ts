@@ -15,14 +15,14 @@ import { signatures } from '../../adapters/platform/signatures/signatures.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import type { CheckpointStore } from '../../ports/checkpoints.ts'
 import { createCheckpointer } from './checkpointer.ts'
-import type { Fault } from './findings.ts'
+import type { IntegrityFault } from './findings.ts'
 import { keepCheckpoints, type CheckpointKeeper } from './keep-checkpoints.ts'
 
 const node = nodeOf(1)
 
 let folder: string
 let store: CheckpointStore
-const faults: Fault[] = []
+const faults: IntegrityFault[] = []
 const errors: unknown[] = []
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'keeper-'))

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Checkpointer, CheckpointStep } from './checkpointer.ts'
-import type { Fault } from './findings.ts'
+import type { IntegrityFault } from './findings.ts'
 
 export interface KeeperDependencies {
   readonly log: Pick<EventLog, 'watch'>
@@ -12,7 +12,7 @@ export interface KeeperDependencies {
   /** Called after each checkpoint; the next one waits for it. */
   readonly onSigned?: () => Promise<void>
   /** Called once when checkpointing stops because the log contradicts its checkpoints. */
-  readonly onStopped: (fault: Fault) => void
+  readonly onStopped: (fault: IntegrityFault) => void
   readonly onError: (what: string, error: unknown) => void
 }
 
@@ -27,7 +27,7 @@ export const keepCheckpoints = (dependencies: KeeperDependencies): CheckpointKee
   const closing = new AbortController()
   /** Aborted by the next append, and on closing. */
   let news = new AbortController()
-  let reported: Fault | null = null
+  let reported: IntegrityFault | null = null
 
   const step = async (when: 'due' | 'now'): Promise<CheckpointStep['status']> => {
     try {

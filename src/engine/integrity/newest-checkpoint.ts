@@ -2,7 +2,7 @@ import { noteFaultOf, type SignedCheckpoint } from '../../core/log/checkpoint.ts
 import type { Head, LogRecord } from '../../core/log/event.ts'
 import type { Keys } from '../../core/operations/keys.ts'
 import type { EventLog } from '../../ports/event-log.ts'
-import { faultAt, type Fault } from './findings.ts'
+import { faultAt, type IntegrityFault } from './findings.ts'
 import { sha256 } from '../sha256.ts'
 import { noteFaultAt, originOf, signatureClaim } from './tree-check.ts'
 import { keyEverOf, type Trust } from './trust.ts'
@@ -22,7 +22,7 @@ export const newestFaultOf = async (
   newest: SignedCheckpoint,
   head: Head,
   signers: NoteSigners,
-): Promise<Fault | null> => {
+): Promise<IntegrityFault | null> => {
   const { size } = newest.frontier
   const first = await eventAt(log, 1)
   if (first !== null && originOf(first) !== newest.origin) {
@@ -41,13 +41,13 @@ export const newestFaultOf = async (
   return faultAt({ seq: size, id: record?.id ?? null }, 'checkpoint', detail)
 }
 
-const truncation = ({ seq }: Head, { time, frontier: { size } }: SignedCheckpoint): Fault =>
+const truncation = ({ seq }: Head, { time, frontier: { size } }: SignedCheckpoint): IntegrityFault =>
   faultAt({ seq: seq + 1 }, 'truncated', `the log ends at ${seq}, but on ${time} it had ${size} events`)
 
 const forgeryOf = async (
   note: SignedCheckpoint,
   { keys, trust }: NoteSigners,
-): Promise<{ readonly fault: Fault; readonly certain: boolean } | null> => {
+): Promise<{ readonly fault: IntegrityFault; readonly certain: boolean } | null> => {
   const publicKey = keyEverOf(keys, note.keyName, trust)
   if (publicKey === undefined) {
     return { fault: noteFaultAt(note, `the key of its signer ${note.keyName} is not known`), certain: false }

@@ -6,7 +6,7 @@ import { perfectRoot, TILE_WIDTH, type TreeNode } from '../../core/log/tree.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { yieldToEventLoop } from '../../ports/yield-to-event-loop.ts'
 import { storedFrontier } from '../proofs/stored-tree.ts'
-import { faultBeside, type Fault, type Findings } from './findings.ts'
+import { faultBeside, type IntegrityFault, type Findings } from './findings.ts'
 import { SLICE_EVENTS } from './record-check.ts'
 import { sha256 } from '../sha256.ts'
 
@@ -56,7 +56,7 @@ export const checkNodesAt = async (
 }
 
 /** A fault of a node is no evidence against events, since only proofs are made from the nodes. */
-const nodeFault = ({ level, index }: TreeNode): Fault => {
+const nodeFault = ({ level, index }: TreeNode): IntegrityFault => {
   const width = TILE_WIDTH ** level
   const last = (index + 1) * width
   return {

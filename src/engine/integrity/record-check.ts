@@ -3,7 +3,7 @@ import type { Head, LogRecord } from '../../core/log/event.ts'
 import type { Json } from '../../core/shared/json.ts'
 import { chainFaultOf } from '../../ports/event-log.ts'
 import { sha256Hex } from '../sha256.ts'
-import { faultAt, faultFrom, type Fault } from './findings.ts'
+import { faultAt, faultFrom, type IntegrityFault } from './findings.ts'
 
 /** Events checked between two yields to the event loop: about a millisecond of work. */
 export const SLICE_EVENTS = 50
@@ -13,7 +13,7 @@ export const columnFaultOf = (
   record: LogRecord,
   previous: Head,
   { rehash }: { readonly rehash: boolean },
-): Fault | null => {
+): IntegrityFault | null => {
   // With the stored hash as its input, the hash check always passes. Used if hashes were checked already, or need no
   // check.
   const fault = chainFaultOf(previous, record, rehash ? sha256Hex : () => record.hash)
@@ -30,7 +30,7 @@ export const withTexts = (record: LogRecord): LogRecord =>
       }
 
 /** The payload must be the canonical text of its value. Otherwise two texts could represent one event. */
-export const canonicalFaultOf = (record: LogRecord): Fault | null => {
+export const canonicalFaultOf = (record: LogRecord): IntegrityFault | null => {
   let value: Json
   try {
     value = JSON.parse(record.payload) as Json

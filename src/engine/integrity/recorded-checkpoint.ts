@@ -2,7 +2,7 @@ import type { Head } from '../../core/log/event.ts'
 import type { RecordedCheckpoints } from '../../core/operations/checkpoints.ts'
 import type { CheckpointStore } from '../../ports/checkpoints.ts'
 import type { EventLog } from '../../ports/event-log.ts'
-import { faultBeside, type Fault } from './findings.ts'
+import { faultBeside, type IntegrityFault } from './findings.ts'
 import type { SignerKey } from './signer-keys.ts'
 
 /** Interval at which a running process records the newest checkpoint in the log. Each start records it as well. */
@@ -25,7 +25,7 @@ export const missingCheckpointFault = async (
     own,
     head,
   }: { readonly recorded: RecordedCheckpoints; readonly own: SignerKey | null; readonly head: Head },
-): Promise<Fault | null> => {
+): Promise<IntegrityFault | null> => {
   const ofHome = (): number | null => (own === null ? null : (recorded.byNode.get(own.nodeId) ?? null))
   const size = log.kind === 'postgres' ? ofHome() : recorded.newest
   if (size === null) return null

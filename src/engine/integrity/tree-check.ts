@@ -3,18 +3,18 @@ import { noteFaultOf, type SignedCheckpoint } from '../../core/log/checkpoint.ts
 import type { LogRecord } from '../../core/log/event.ts'
 import { EMPTY_FRONTIER, extendFrontier, leafOf, rootOf, type Frontier } from '../../core/log/merkle.ts'
 import type { SignedText } from '../../ports/signatures.ts'
-import type { Fault } from './findings.ts'
+import type { IntegrityFault } from './findings.ts'
 import { sha256 } from '../sha256.ts'
 import type { SignerKeys } from './signer-keys.ts'
 
 /** A signature to check, and the fault to report if it is invalid. */
 export interface SignatureClaim {
   readonly signed: SignedText
-  readonly fault: Fault
+  readonly fault: IntegrityFault
 }
 
 interface TreeFindings {
-  readonly faults: readonly Fault[]
+  readonly faults: readonly IntegrityFault[]
   readonly claims: readonly SignatureClaim[]
 }
 
@@ -104,7 +104,7 @@ export const createTreeCheck = (
   }
 }
 
-export const noteFaultAt = (note: SignedCheckpoint, why: string): Fault => ({
+export const noteFaultAt = (note: SignedCheckpoint, why: string): IntegrityFault => ({
   reason: 'checkpoint',
   seq: null,
   id: null,
@@ -119,7 +119,7 @@ export const signatureClaim = (note: SignedCheckpoint, publicKeyHex: string): Si
 
 const NOTHING: TreeFindings = { faults: [], claims: [] }
 
-const contradiction = ({ seq, id }: Pick<LogRecord, 'seq' | 'id'>, size: number): Fault => ({
+const contradiction = ({ seq, id }: Pick<LogRecord, 'seq' | 'id'>, size: number): IntegrityFault => ({
   reason: 'checkpoint',
   seq,
   id,

@@ -3,7 +3,7 @@ import type { OperationsState } from '../../core/operations/evolve.ts'
 import { stretchOf } from '../../core/operations/unsigned.ts'
 import { EMPTY_FRONTIER, eventLeaf, extendFrontier, type Frontier } from '../../core/log/merkle.ts'
 import { missingFault, type EventLog } from '../../ports/event-log.ts'
-import { faultFrom, type Fault } from './findings.ts'
+import { faultFrom, type IntegrityFault } from './findings.ts'
 import { yieldToEventLoop } from '../../ports/yield-to-event-loop.ts'
 import { columnFaultOf, SLICE_EVENTS } from './record-check.ts'
 import { sha256 } from '../sha256.ts'
@@ -51,7 +51,7 @@ export const createTreeWalk = (
   }
 
   /** Adds all of these events, or none. */
-  const takeIn = async (records: readonly LogRecord[]): Promise<Fault | null> => {
+  const takeIn = async (records: readonly LogRecord[]): Promise<IntegrityFault | null> => {
     await learnKeys(records)
     const leaves: Uint8Array[] = []
     const eventLeaves: Uint8Array[] = []
@@ -79,7 +79,7 @@ export const createTreeWalk = (
     /** Chain hash of the newest event in the tree. */
     head: () => last.hash,
     /** Adds the events up to this seq, unless one of them does not follow its predecessor. */
-    forward: async (upTo: number): Promise<Fault | null> => {
+    forward: async (upTo: number): Promise<IntegrityFault | null> => {
       for await (const page of log.scan({ after: last.seq, upTo })) {
         for (let from = 0; from < page.length; from += SLICE_EVENTS) {
           const fault = await takeIn(page.slice(from, from + SLICE_EVENTS))

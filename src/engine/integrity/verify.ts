@@ -11,7 +11,14 @@ import {
 } from '../../ports/event-log.ts'
 import { startOfBatch } from '../batch-bounds.ts'
 import { createAudit, type AuditEnd } from './audit.ts'
-import { createFindings, faultAt, faultBeside, faultFrom, type Fault, type Findings } from './findings.ts'
+import {
+  createFindings,
+  faultAt,
+  faultBeside,
+  faultFrom,
+  type IntegrityFault,
+  type Findings,
+} from './findings.ts'
 import { checkIndex, createDerivedCheck } from './index-check.ts'
 import { eventAt, newestFaultOf } from './newest-checkpoint.ts'
 import { checkNodesAt, createNodeCheck } from './node-check.ts'
@@ -266,7 +273,7 @@ const checkFolded = async (log: EventLog, { seq, hash }: Head, findings: Finding
   findings.add(faultAt({ seq, id: record?.id ?? null }, record === null ? 'truncated' : 'link', detail))
 }
 
-const unsignedFault = (record: LogRecord): Fault =>
+const unsignedFault = (record: LogRecord): IntegrityFault =>
   faultAt(record, 'signature', `event ${record.seq} is not signed by an accepted key where it stands`)
 
 /**

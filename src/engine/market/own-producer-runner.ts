@@ -5,7 +5,7 @@ import { firesBetween } from '../../core/shared/cron.ts'
 import { timestampAt } from '../../core/shared/time.ts'
 import type { OwnProducer } from '../../ports/producer.ts'
 import type { Arrivals, Awaited } from './arrivals.ts'
-import { OwnTask, type OwnTaskDependencies, type Registration } from './own-task.ts'
+import { OwnTask, type OwnTaskDependencies, type TaskRegistration } from './own-task.ts'
 
 export interface OwnProducerRunnerDependencies extends OwnTaskDependencies {
   readonly configuration: () => Configuration
@@ -91,7 +91,7 @@ const closeMsOf = (bars: readonly FeedBar[]): number | null => {
 }
 
 /** Registration until the file was read, and for a file that cannot be read. */
-const UNKNOWN: Registration = { domain: 'technical', schedule: '*/15 * * * *' }
+const UNKNOWN: TaskRegistration = { domain: 'technical', schedule: '*/15 * * * *' }
 
 class ProducerTask {
   readonly name: string

@@ -17,7 +17,7 @@ export interface OwnTaskDependencies {
 }
 
 /** Registration of the user's file as an author. */
-export interface Registration {
+export interface TaskRegistration {
   readonly domain: string
   readonly schedule: string
 }
@@ -27,7 +27,7 @@ interface OwnTaskOptions<Opened> {
   readonly name: string
   readonly open: () => Promise<Opened>
   /** `opened` is null until the file was read, and for a file that cannot be read. */
-  readonly registrationOf: (opened: Opened | null) => Registration
+  readonly registrationOf: (opened: Opened | null) => TaskRegistration
 }
 
 /** A file of the user, from opening it to its failure, repeatedly. One run at a time. */
@@ -50,7 +50,7 @@ export class OwnTask<Opened extends { close(): Promise<void> }> {
     return this.#opened
   }
 
-  get registration(): Registration {
+  get registration(): TaskRegistration {
     return this.#options.registrationOf(this.#opened)
   }
 
@@ -140,7 +140,7 @@ export class OwnTask<Opened extends { close(): Promise<void> }> {
   }
 
   /** Registers the file as an author, with the domain and schedule that it states now. */
-  async #register(registration: Registration): Promise<void> {
+  async #register(registration: TaskRegistration): Promise<void> {
     const { kind, name } = this.#options
     const { engine } = this.#dependencies
     const known = engine.state.signals.producers.registered.get(name)
@@ -152,7 +152,7 @@ export class OwnTask<Opened extends { close(): Promise<void> }> {
   }
 
   /** Returns why the registration was refused, or null. */
-  async #execute({ domain, schedule }: Registration): Promise<string | null> {
+  async #execute({ domain, schedule }: TaskRegistration): Promise<string | null> {
     const { kind, name } = this.#options
     const producer = { name, domain, endpoint: ownEndpoint(kind, name), schedule }
     const outcome = await this.#dependencies.engine.execute({

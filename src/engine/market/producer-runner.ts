@@ -2,7 +2,7 @@ import type { Stamped } from '../../core/log/event.ts'
 import type { Timestamp } from '../../core/shared/brand.ts'
 import { msOf, timestampAt } from '../../core/shared/time.ts'
 import { formerKey, keysToFind, scopedKey } from '../../core/signals/dedupe-keys.ts'
-import type { ProducerReport, Row } from '../../core/signals/producer-runs.ts'
+import type { ProducerReport, ProducedSignal } from '../../core/signals/producer-runs.ts'
 import { builtinOf, mayRun } from '../../core/signals/producers.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import { intervalMsOf } from '../../core/shared/cron.ts'
@@ -75,7 +75,7 @@ export class ProducerRunner {
     try {
       const keys = wanted.flatMap(({ dedupeKey }) => keysToFind(dedupeKey))
       const known = await this.#dependencies.engine.log.findByDedupeKeys(keys)
-      const isKnown = ({ dedupeKey }: Row): boolean =>
+      const isKnown = ({ dedupeKey }: ProducedSignal): boolean =>
         known.has(dedupeKey) || known.get(formerKey(dedupeKey) ?? dedupeKey)?.source === name
       const fresh = firstOfEach(wanted).filter((row) => !isKnown(row))
       const report = { name, registeredAt, end, rows: fresh, rejected, error, durationMs }
@@ -91,16 +91,16 @@ export class ProducerRunner {
 interface RecordedRun {
   readonly name: string
   readonly schedule: string
-  readonly run: Attempt
+  readonly run: ProducerAttempt
   readonly ts: Timestamp
   readonly startedMs: number
 }
 
-type Attempt = ProducerRun | { readonly status: 'failed'; readonly reason: string }
+type ProducerAttempt = ProducerRun | { readonly status: 'failed'; readonly reason: string }
 
 const ENDS = { ran: 'usable', degraded: 'unusable', failed: 'error' } as const
 
-const attempted = (producer: Producer, view: MarketView): Attempt => {
+const attempted = (producer: Producer, view: MarketView): ProducerAttempt => {
   try {
     return producer.run(view)
   } catch (error) {
@@ -115,9 +115,9 @@ export const keyedRows = (
   schedule: string,
   rows: ProducerOutput['rows'],
   now: Timestamp,
-): readonly Row[] => {
+): readonly ProducedSignal[] => {
   const intervalMs = intervalMsOf(schedule) ?? 1
-  return rows.map(({ type, payload, ts = null, dedupeKey = null }): Row => ({
+  return rows.map(({ type, payload, ts = null, dedupeKey = null }): ProducedSignal => ({
     type,
     payload,
     ts: ts ?? now,
@@ -140,5 +140,5 @@ const windowKey = (
   return scopedKey(type, name, `${canonical}:${Math.floor(msOf(ts) / intervalMs)}`)
 }
 
-const firstOfEach = (rows: readonly Row[]): readonly Row[] =>
+const firstOfEach = (rows: readonly ProducedSignal[]): readonly ProducedSignal[] =>
   [...new Map(rows.toReversed().map((row) => [row.dedupeKey, row])).values()].toReversed()

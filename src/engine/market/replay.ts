@@ -21,7 +21,7 @@ export interface ReplayDependencies {
  * stored and its producers have run. The result therefore does not depend on the speed of the feed.
  */
 export const replaying = (feed: MarketFeed, dependencies: ReplayDependencies): MarketFeed => {
-  const replay = new Replay(dependencies)
+  const replay = new BarReplay(dependencies)
   return {
     name: feed.name,
     producers: feed.producers,
@@ -36,7 +36,7 @@ export const replaying = (feed: MarketFeed, dependencies: ReplayDependencies): M
   }
 }
 
-class Replay {
+class BarReplay {
   readonly #dependencies: ReplayDependencies
   #decidedMs: number | null = null
 

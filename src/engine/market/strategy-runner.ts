@@ -67,7 +67,7 @@ export class StrategyRunner {
   }
 }
 
-interface Wanted {
+interface WantedStrategy {
   /** Identifies the settings. Changed settings have another key. */
   readonly key: string
   readonly parameters: ParameterValues
@@ -75,7 +75,7 @@ interface Wanted {
   readonly symbols: ReadonlySet<string> | null
 }
 
-const wantedOf = ({ strategies }: Configuration): ReadonlyMap<string, Wanted> =>
+const wantedOf = ({ strategies }: Configuration): ReadonlyMap<string, WantedStrategy> =>
   new Map(
     Object.entries(strategies)
       .filter(([, { enabled }]) => enabled)
@@ -96,7 +96,7 @@ const WAITING_BARS_MAX = 20_000
 
 /** One strategy of the settings. */
 class StrategyTask {
-  readonly wanted: Wanted
+  readonly wanted: WantedStrategy
   readonly #name: string
   readonly #dependencies: StrategyRunnerDependencies
   readonly #task: OwnTask<OpenedStrategy>
@@ -104,7 +104,7 @@ class StrategyTask {
   readonly #calls = new Map<string, SignalId>()
   #waiting: FeedBar[] = []
 
-  constructor(name: string, wanted: Wanted, dependencies: StrategyRunnerDependencies) {
+  constructor(name: string, wanted: WantedStrategy, dependencies: StrategyRunnerDependencies) {
     this.#name = name
     this.wanted = wanted
     this.#dependencies = dependencies

@@ -10,7 +10,7 @@ import {
 } from '../../core/trading/orders/orders.ts'
 
 /** Next step for an order in a symbol. */
-export type Step =
+export type OrderStep =
   | { readonly kind: 'send' | 'cancel' | 'look-up' | 'sweep'; readonly order: OpenOrder }
   /** The order was not sent and will not be. */
   | { readonly kind: 'withhold'; readonly order: OpenOrder; readonly reason: string }
@@ -31,7 +31,7 @@ export interface StepFacts {
  * Next step for the orders of one symbol. While an entry or exit is unknown, no other order is sent. A protective stop
  * only reduces, so it never delays an exit. It would also reduce the next position, so entries wait until it has ended.
  */
-export const nextStep = (orders: readonly OpenOrder[], facts: StepFacts): Step | null => {
+export const nextStep = (orders: readonly OpenOrder[], facts: StepFacts): OrderStep | null => {
   const stops = orders.filter(isProtectiveStop)
   const others = orders.filter((order) => !isProtectiveStop(order))
   if (others.some(isUnknown)) return lookUpOf(others, facts)
@@ -48,22 +48,22 @@ export const nextStep = (orders: readonly OpenOrder[], facts: StepFacts): Step |
 }
 
 /** Includes orders that need an operator: a venue may list a symbol again before an operator has checked. */
-const lookUpOf = (orders: readonly OpenOrder[], { isDue }: StepFacts): Step | null => {
+const lookUpOf = (orders: readonly OpenOrder[], { isDue }: StepFacts): OrderStep | null => {
   const order = orders.find((one) => isUnknown(one) && isDue(one))
   return order === undefined ? null : { kind: 'look-up', order }
 }
 
-const cancelOf = (orders: readonly OpenOrder[], { isDue }: StepFacts): Step | null => {
+const cancelOf = (orders: readonly OpenOrder[], { isDue }: StepFacts): OrderStep | null => {
   const order = orders.find((one) => isResting(one) && one.cancelReason !== null && isDue(one))
   return order === undefined ? null : { kind: 'cancel', order }
 }
 
-const sweepOf = (orders: readonly OpenOrder[], { isDue }: StepFacts): Step | null => {
+const sweepOf = (orders: readonly OpenOrder[], { isDue }: StepFacts): OrderStep | null => {
   const order = orders.find((one) => isResting(one) && isDue(one))
   return order === undefined ? null : { kind: 'sweep', order }
 }
 
-const sendOf = (orders: readonly OpenOrder[], facts: StepFacts): Step | null => {
+const sendOf = (orders: readonly OpenOrder[], facts: StepFacts): OrderStep | null => {
   const [step] = orders
     .filter(({ status }) => status === 'submitting')
     .toSorted(byId)
@@ -73,7 +73,7 @@ const sendOf = (orders: readonly OpenOrder[], facts: StepFacts): Step | null => 
 
 const isResting = ({ status }: OpenOrder): boolean => status === 'open' || status === 'partial'
 
-const stepFor = (order: OpenOrder, facts: StepFacts): Step | null => {
+const stepFor = (order: OpenOrder, facts: StepFacts): OrderStep | null => {
   if (facts.wasSent(order)) return { kind: 'mark-unknown', order }
   const reason = reasonNotToSend(order, facts)
   if (reason !== null) return { kind: 'withhold', order, reason }

@@ -18,8 +18,14 @@ import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import type { Broker } from '../../ports/broker.ts'
 import type { Timer } from '../../ports/timer.ts'
 import type { LeadingEngine } from '../leading-engine.ts'
-import { Lookups, nextStep, reasonNotToSend, type Step } from './next-step.ts'
-import { cancelAtVenue, lookUp, sendOrder, type Finding, type VenueConnection } from './venue-calls.ts'
+import { Lookups, nextStep, reasonNotToSend, type OrderStep } from './next-step.ts'
+import {
+  cancelAtVenue,
+  lookUp,
+  sendOrder,
+  type VenueCallResult,
+  type VenueConnection,
+} from './venue-calls.ts'
 import { VenueMonitor } from './venue-monitor.ts'
 
 export interface OrderRouterDependencies {
@@ -136,7 +142,7 @@ export class OrderRouter {
     }
   }
 
-  async #take(step: Step): Promise<void> {
+  async #take(step: OrderStep): Promise<void> {
     const { order } = step
     const { id: orderId } = order
     switch (step.kind) {
@@ -177,7 +183,7 @@ export class OrderRouter {
     return this.#orders().some((other) => other.id !== id && isUnknown(other)) ? 'order_unknown' : null
   }
 
-  async #handle(order: OpenOrder, finding: Finding): Promise<void> {
+  async #handle(order: OpenOrder, finding: VenueCallResult): Promise<void> {
     const nowMs = this.#dependencies.timer.now()
     switch (finding.kind) {
       case 'record':
@@ -281,7 +287,7 @@ const bySymbol = (orders: readonly OpenOrder[]): ReadonlyMap<string, readonly Op
   return groups
 }
 
-const urgency = ({ kind, order }: Step): number => (isExit(order) ? 2 : 0) + (kind === 'send' ? 1 : 0)
+const urgency = ({ kind, order }: OrderStep): number => (isExit(order) ? 2 : 0) + (kind === 'send' ? 1 : 0)
 
 /** Limit of simultaneous calls to the venue. */
 const LANES_MAX = 8

@@ -15,7 +15,7 @@ import type {
 import type { Timer } from '../../ports/timer.ts'
 
 /** Result of a call to the venue: a command to record, nothing found, or an unclear answer. */
-export type Finding =
+export type VenueCallResult =
   | { readonly kind: 'record'; readonly command: Command }
   | { readonly kind: 'nothing-found' }
   | { readonly kind: 'unclear'; readonly reason: string }
@@ -69,7 +69,7 @@ export const sendOrder = async (
 }
 
 /** Cancels an order. One that has already ended is looked up, for its last fills. */
-export const cancelAtVenue = async (order: Order, venue: VenueConnection): Promise<Finding> => {
+export const cancelAtVenue = async (order: Order, venue: VenueConnection): Promise<VenueCallResult> => {
   const answer = await answered(venue, callsFor(order, venue).cancel)
   if (answer.kind === 'none') return { kind: 'unclear', reason: answer.reason }
   switch (answer.value.status) {
@@ -86,7 +86,7 @@ export const lookUp = async (
   order: Order,
   venue: VenueConnection,
   lookups: number | null,
-): Promise<Finding> => {
+): Promise<VenueCallResult> => {
   const answer = await answered(venue, callsFor(order, venue).lookup)
   if (answer.kind === 'none') return { kind: 'unclear', reason: answer.reason }
   switch (answer.value.status) {
@@ -105,7 +105,7 @@ const reported = (
   { id: orderId }: Order,
   report: Extract<Command, { kind: 'record-report' }>['report'],
   lookups: number | null,
-): Finding => ({ kind: 'record', command: { kind: 'record-report', orderId, report, lookups } })
+): VenueCallResult => ({ kind: 'record', command: { kind: 'record-report', orderId, report, lookups } })
 
 type Answered<Value> =
   | { readonly kind: 'answer'; readonly value: Value }

@@ -7,7 +7,7 @@ import {
   viewAttribution,
   type AttributionView,
   type Judged,
-  type Verdict,
+  type ResolvedCall,
 } from '../../core/views/signals.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { oldestAbout, searchAbout, soundEvents, type SoundEvent } from './sound-events.ts'
@@ -63,7 +63,7 @@ const newestFeedback = async (log: EventLog, signalId: string): Promise<Attribut
 export const verdictOn = (
   log: EventLog,
   attribution: PayloadOf<'attribution.recorded.v1'> | null,
-): Promise<Verdict | null> => judgedAs(log, attribution, 'attribution.resolved.v1')
+): Promise<ResolvedCall | null> => judgedAs(log, attribution, 'attribution.resolved.v1')
 
 const judgedAs = async <Type extends 'attribution.resolved.v1' | 'attribution.measured.v1'>(
   log: EventLog,

@@ -7,7 +7,7 @@ import type { Reader } from './trading-records.ts'
 
 export const BARS_MAX = 1000
 
-export interface BarQuery {
+export interface BarsRequest {
   /** Default: all symbols. */
   readonly symbol?: string | undefined
   /** Bars that open at `from` or later, and before `to`. */
@@ -19,7 +19,7 @@ export interface BarQuery {
 /** Stored bars, newest first; null for a symbol without any. */
 export const storedBars = async (
   reader: Reader,
-  { symbol, from, to, limit }: BarQuery,
+  { symbol, from, to, limit }: BarsRequest,
 ): Promise<readonly BarView[] | null> => {
   const which = symbol === undefined ? { types: BAR_TYPES } : await barsOfSymbol(reader, symbol)
   if (which === null) return null

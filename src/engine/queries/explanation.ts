@@ -77,13 +77,13 @@ const intentsOf = async (reader: Reader, cycleId: string): Promise<StoredCycle['
   return new Map(await Promise.all(explained))
 }
 
-type Explained = NonNullable<ExplanationView['convictions'][number]['intent']>
+type ExplainedIntent = NonNullable<ExplanationView['convictions'][number]['intent']>
 
 /** Number of examined events about an order: an approval may precede the order, and fills follow it. */
 const EVENTS_EXAMINED = 20
 
 /** Null also for an order of an earlier release. */
-const sizingOf = async ({ log }: Reader, id: string): Promise<Explained['sizing']> => {
+const sizingOf = async ({ log }: Reader, id: string): Promise<ExplainedIntent['sizing']> => {
   const [sent] = await oldestAbout(log, id, 'execution.order_submitted.v1', EVENTS_EXAMINED)
   if (sent !== undefined) {
     const { sizing, limits, size_notional } = sent.payload

@@ -13,7 +13,7 @@ export interface Viewpoint {
   readonly asOf: AsOfView | null
 }
 
-type Present = RecordReader & { readonly past: PastStates }
+type PresentReader = RecordReader & { readonly past: PastStates }
 
 type ViewpointAnswer =
   | { readonly status: 'found'; readonly viewpoint: Viewpoint }
@@ -22,7 +22,7 @@ type ViewpointAnswer =
 /** Past settings are those that the log holds, otherwise the current ones. */
 export const viewpointAt = async (
   point: PastPoint | undefined,
-  engine: Present,
+  engine: PresentReader,
   { clock, configuration }: Pick<Viewpoint, 'clock' | 'configuration'>,
 ): Promise<ViewpointAnswer> => {
   if (point === undefined)

@@ -15,6 +15,7 @@ import { unknownProvenance, viewProvenance, type ProvenanceView } from '../../co
 import type { Clock } from '../../ports/clock.ts'
 import { isoNow } from '../iso-now.ts'
 import { sha256Hex } from '../sha256.ts'
+import { HOUR_MS } from '../../core/shared/time.ts'
 
 export const POSITIONS_MAX = 500
 
@@ -35,7 +36,6 @@ export const portfolioOf = async (
 ): Promise<PortfolioView> => viewPortfolio(await reader.fresh(), configuration, isoNow(clock))
 
 const POINTS = 240
-const HOUR_MS = 3_600_000
 
 /** Equity over time. The range is limited to the time of the log. */
 export const equityHistoryOf = async (

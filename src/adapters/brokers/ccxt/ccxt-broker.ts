@@ -14,7 +14,7 @@ import type {
 import { memberOf, textMemberOf } from '../../ccxt.ts'
 import { createAccountReader, type AccountReader } from './account.ts'
 import { amountOf, sendableQuantity, withinMax, type Contract } from './contracts.ts'
-import { priceOf, safeLimit, textOf } from './decimals.ts'
+import { priceOf, safeLimit, decimalText } from './decimals.ts'
 import {
   failedWith,
   openExchange,
@@ -26,7 +26,7 @@ import { agreeMargin } from './margin.ts'
 import { checkExchange, CHECK_NAMES } from './preflight.ts'
 import { createReports, reportedOrderOf, type Reports } from './reports.ts'
 import { createStops, type Stops } from './stops.ts'
-import { FOREIGN_ID, unclear, UNREADABLE } from './verdict.ts'
+import { FOREIGN_ID, unclear, UNREADABLE } from './request-failure.ts'
 
 export interface CcxtBrokerDependencies extends Omit<ExchangeOptions, 'signal'> {
   /**
@@ -227,7 +227,7 @@ const requestOf = (order: BrokerOrder, contract: Contract, clientOrderIds: RegEx
   // Orders that reduce a position are accepted at any size.
   const isTooSmall = notionalMin !== null && notionalOf(price, quantity) < notionalMin
   if (isTooSmall && !order.reduceOnly) return 'the value is below the minimum of the exchange'
-  return { amount: amountOf(quantity, contract), price: textOf(price) }
+  return { amount: amountOf(quantity, contract), price: decimalText(price) }
 }
 
 /** An open order has the client order id: it is the same order, sent before. */

@@ -3,7 +3,7 @@ import type { CanonicalSymbol } from '../../../core/shared/brand.ts'
 import type { OrderSteps } from '../../../ports/broker.ts'
 import { DOLLARS, memberOf, textMemberOf } from '../../ccxt.ts'
 import { floored, lesser, type Price, type Quantity } from '../../../core/shared/money.ts'
-import { priceOf, quantityOf, scaledOf, textOf, usdOf } from './decimals.ts'
+import { priceOf, quantityOf, scaledOf, decimalText, usdOf } from './decimals.ts'
 
 /** A perpetual settled in dollars. All orders are sent to such contracts. */
 export interface Contract {
@@ -101,7 +101,7 @@ export const sendableQuantity = (wanted: Quantity, { steps }: Pick<Contract, 'st
   const { quantityStep, quantityMin } = steps
   const quantity = floored(wanted, quantityStep)
   if (quantity > 0n && quantity >= (quantityMin ?? 0n)) return quantity
-  return `the quantity is below the minimum of ${textOf(quantityMin ?? quantityStep)}`
+  return `the quantity is below the minimum of ${decimalText(quantityMin ?? quantityStep)}`
 }
 
 /** The part of a quantity that fits into one market order. The exchange refuses a larger order; the rest can follow. */
@@ -110,7 +110,7 @@ export const withinMax = (quantity: Quantity, { marketMax }: Pick<Contract, 'mar
 
 /** Quantity in the exchange's unit. Coins on its steps are always a whole number of our units there. */
 export const amountOf = (coins: Quantity, { unitSize }: Pick<Contract, 'unitSize'>): string =>
-  textOf((coins * ONE) / unitSize)
+  decimalText((coins * ONE) / unitSize)
 
 const ONE = 100_000_000n
 /** Fee when the exchange reports none: a tenth of a percent. */

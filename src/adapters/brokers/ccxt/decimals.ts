@@ -29,7 +29,7 @@ export const usdOf = (value: unknown, rounding: Rounding): Usd | null =>
   scaledOf(value, 6, rounding) as Usd | null
 
 /** Plain digits without exponent or trailing zeros. */
-export const textOf = (units: bigint): string => {
+export const decimalText = (units: bigint): string => {
   const size = units < 0n ? -units : units
   const decimals = (size % UNITS).toString().padStart(8, '0').replace(/0+$/, '')
   return `${units < 0n ? '-' : ''}${size / UNITS}${decimals === '' ? '' : `.${decimals}`}`

@@ -9,12 +9,18 @@ import type { TradingApi } from './api.ts'
 import { contractsIn, type Contract, type Contracts } from './contracts.ts'
 import { DIALECTS } from './dialects/all.ts'
 import type { Dialect } from './dialects/dialect.ts'
-import { isClockRefusal, reasonOf, verdictOf, type BrokerCredentials, type Verdict } from './verdict.ts'
+import {
+  isClockRefusal,
+  reasonOf,
+  failureClassOf,
+  type BrokerCredentials,
+  type FailureClass,
+} from './request-failure.ts'
 
 export type Reply<T> = { readonly status: 'done'; readonly value: T } | FailedReply
 
 export interface FailedReply {
-  readonly status: Verdict
+  readonly status: FailureClass
   /** The error code of the exchange, or null if it stated none. */
   readonly code: string | null
   readonly reason: string
@@ -81,7 +87,7 @@ export const openExchange = async (options: ExchangeOptions): Promise<Exchange> 
     if (result.status === 'done') return result
     const { error, outcome } = result
     return {
-      status: verdictOf(outcome, isRefusal(error), codes),
+      status: failureClassOf(outcome, isRefusal(error), codes),
       code: outcome.status === 'response' ? outcome.code : null,
       reason: reasonOf(error, outcome, credentials),
       isClockRefused: isClockRefusal(outcome, codes),

@@ -68,12 +68,15 @@ export const createReports = (exchange: Exchange, timer: Timer, signal: AbortSig
   const { api, dialect, request } = exchange
   const feeOf = createFees(exchange, timer)
 
-  const tradesOf = async (orderId: string, contract: Contract): Promise<readonly Trade[]> => {
+  const tradesOf = async (orderId: string, contract: Contract): Promise<readonly VenueTrade[]> => {
     const reply = await request(() => dialect.tradesOf(api, contract, orderId))
     return reply.status === 'done' ? tradesIn(reply.value, orderId, contract) : []
   }
 
-  const withFees = async (trades: readonly Trade[], contract: Contract): Promise<readonly BrokerFill[]> => {
+  const withFees = async (
+    trades: readonly VenueTrade[],
+    contract: Contract,
+  ): Promise<readonly BrokerFill[]> => {
     const fills: BrokerFill[] = []
     for (const trade of trades) {
       const { fee, ...fill } = trade
@@ -93,7 +96,7 @@ export const createReports = (exchange: Exchange, timer: Timer, signal: AbortSig
   return {
     withTrades: async (reported, contract) => {
       let order = reported
-      let trades: readonly Trade[] = []
+      let trades: readonly VenueTrade[] = []
       for (const waitMs of WAITS_MS) {
         if (order.filled === 0n) return reportOf(order, [])
         await timer.wait(waitMs, signal)
@@ -108,7 +111,7 @@ export const createReports = (exchange: Exchange, timer: Timer, signal: AbortSig
   }
 }
 
-interface Trade extends Omit<BrokerFill, 'feeUsd'> {
+interface VenueTrade extends Omit<BrokerFill, 'feeUsd'> {
   /** The fee as the library returns it: `{ cost, currency }`. */
   readonly fee: unknown
 }
@@ -126,8 +129,8 @@ export const sumOf = (trades: readonly { readonly quantity: Quantity }[]): Quant
   totalOf(trades.map(({ quantity }) => quantity))
 
 /** Skips trades that cannot be read. The rest then do not add up, and are requested again. */
-const tradesIn = (response: unknown, venueOrderId: string, contract: Contract): readonly Trade[] => {
-  const byId = new Map<string, Trade>()
+const tradesIn = (response: unknown, venueOrderId: string, contract: Contract): readonly VenueTrade[] => {
+  const byId = new Map<string, VenueTrade>()
   for (const entry of Array.isArray(response) ? response : []) {
     if (textMemberOf(entry, 'order') !== venueOrderId) continue
     const trade = tradeIn(entry, contract)
@@ -137,7 +140,7 @@ const tradesIn = (response: unknown, venueOrderId: string, contract: Contract): 
 }
 
 /** Some coins trade at prices finer than our unit. These prices are rounded, because a fill must never stay unknown. */
-export const tradeIn = (entry: unknown, contract: Pick<Contract, 'unitSize'>): Trade | null => {
+export const tradeIn = (entry: unknown, contract: Pick<Contract, 'unitSize'>): VenueTrade | null => {
   const venueTradeId = textMemberOf(entry, 'id')
   const price = priceOf(memberOf(entry, 'price'), 'nearest')
   const quantity = coinsOf(memberOf(entry, 'amount'), contract)
@@ -148,10 +151,10 @@ export const tradeIn = (entry: unknown, contract: Pick<Contract, 'unitSize'>): T
 }
 
 /** Ids are numbers of growing length, or text. */
-const byTradeId = ({ venueTradeId: left }: Trade, { venueTradeId: right }: Trade): number =>
+const byTradeId = ({ venueTradeId: left }: VenueTrade, { venueTradeId: right }: VenueTrade): number =>
   left.length - right.length || (left < right ? -1 : 1)
 
-type FeeOf = (trade: Trade, contract: Contract) => Promise<Usd | null>
+type FeeOf = (trade: VenueTrade, contract: Contract) => Promise<Usd | null>
 
 /**
  * Fees in dollar coins are taken as reported. Fees in another coin are converted at the current price of its perpetual;

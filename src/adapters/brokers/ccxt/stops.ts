@@ -8,11 +8,11 @@ import type {
   StopReport,
 } from '../../../ports/broker.ts'
 import { amountOf, coinsOf, sendableQuantity, withinMax, type Contract } from './contracts.ts'
-import { priceOf, safeLimit, textOf } from './decimals.ts'
+import { priceOf, safeLimit, decimalText } from './decimals.ts'
 import type { FoundStop, ListedStop } from './dialects/dialect.ts'
 import { failedWith, type Exchange, type Reply } from './exchange.ts'
 import { orderWith, type Reports } from './reports.ts'
-import { FOREIGN_ID, unclear, UNREADABLE } from './verdict.ts'
+import { FOREIGN_ID, unclear, UNREADABLE } from './request-failure.ts'
 
 /** Protective stops of an open exchange. */
 export interface Stops {
@@ -78,7 +78,7 @@ export const createStops = (exchange: Exchange, reports: Reports, marginMode: Ma
         clientOrderId,
         side,
         amount: amountOf(withinMax(quantity, contract.value), contract.value),
-        triggerPrice: textOf(triggerPrice),
+        triggerPrice: decimalText(triggerPrice),
         marginMode,
       }
       const reply = await request(() => stops.place(api, contract.value, sent))

@@ -3,6 +3,7 @@ import type { Timer } from '../../../ports/timer.ts'
 import { memberOf, numberOf, positiveOf } from '../../ccxt.ts'
 import { messageOf, type ErrorReports, type Exchange } from './exchange.ts'
 import type { Perpetual, WatchedSymbol } from './markets.ts'
+import { HOUR_MS } from '../../../core/shared/time.ts'
 
 /** Values of a bar besides its prices. Null for a value that the exchange does not offer, or did not send. */
 export interface SideValues {
@@ -181,7 +182,6 @@ export const openInterestUsd = (
   return cents(amount * price)
 }
 
-const HOUR_MS = 3_600_000
 const YEAR_MS = 365 * 24 * HOUR_MS
 
 /** `8h` */

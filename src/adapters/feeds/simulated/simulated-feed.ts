@@ -8,6 +8,7 @@ import { createBarMaker } from './bars.ts'
 import { createDraws } from './draws.ts'
 import { createPath, type MarketSettings, type Path } from './path.ts'
 import { hiddenSymbolsOf, simulatedProducers, type HiddenMarket } from './producers.ts'
+import { timestampAt } from '../../../core/shared/time.ts'
 
 interface SimulatedFeedDependencies {
   readonly settings: MarketSettings
@@ -123,7 +124,7 @@ const startSimulation = (dependencies: SimulationDependencies, plan: StartPlan):
     for (let leftMs = dueMs - timer.now(); leftMs > 0 && !signal.aborted; leftMs = dueMs - timer.now()) {
       if (leftMs > 2 * Math.max(tickMs, barMs)) {
         onFailure(
-          `this machine's clock is behind the newest bar: the simulated market stands still until ${textOf(dueMs)}`,
+          `this machine's clock is behind the newest bar: the simulated market stands still until ${timestampAt(dueMs)}`,
         )
       }
       // Waits in parts, because the clock may be set forward meanwhile.
@@ -170,8 +171,8 @@ const startSimulation = (dependencies: SimulationDependencies, plan: StartPlan):
       // Prices continue from their last values.
       pathMs = fromMs
       listener.onError(
-        `the simulated market was paused: ${(fromMs - openMs) / barMs} bars from ${textOf(openMs)} to ` +
-          `${textOf(fromMs)} are skipped`,
+        `the simulated market was paused: ${(fromMs - openMs) / barMs} bars from ${timestampAt(openMs)} to ` +
+          `${timestampAt(fromMs)} are skipped`,
       )
     }
     await makeBars(fromMs, settings.bar_seconds)
@@ -216,5 +217,3 @@ const startSimulation = (dependencies: SimulationDependencies, plan: StartPlan):
 
 const STEPS_IN_A_ROW_MAX = 1000
 const WAIT_MS_MAX = 60_000
-
-const textOf = (ms: number): string => new Date(ms).toISOString()

@@ -168,7 +168,7 @@ async function* parquetRows(
       const first = rowStart
       yield rows.map((row, index) => ({
         number: first + index + 1,
-        cells: names.map((name) => textOf(row[name])),
+        cells: names.map((name) => timeText(row[name])),
         fault: null,
       }))
       rowStart = rowEnd
@@ -180,7 +180,7 @@ async function* parquetRows(
 }
 
 /** Converts a time in any unit to text. */
-const textOf = (value: unknown): string => {
+const timeText = (value: unknown): string => {
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? '' : value.toISOString()
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint'
     ? String(value)

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { type Change, changeUserSettings, needsRestart } from '../../../core/config/change.ts'
+import { type SettingsChange, changeUserSettings, needsRestart } from '../../../core/config/change.ts'
 import { environmentLayer } from '../../../core/config/environment.ts'
 import { asValues, changedKeys } from '../../../core/config/layers.ts'
 import { configurationSchema, type Configuration } from '../../../core/config/schema.ts'
@@ -113,7 +113,7 @@ const save = async (
   running: Configuration,
   body: unknown,
   options: ChangeOptions,
-): Promise<Change> => {
+): Promise<SettingsChange> => {
   const path = userSettingsPath(location.home)
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const { change, userText } = await decide(location, running, body, options)
@@ -130,7 +130,7 @@ const decide = async (
   running: Configuration,
   body: unknown,
   { insecureOk, locked = {}, remote }: ChangeOptions,
-): Promise<{ readonly change: Change; readonly userText: string | null }> => {
+): Promise<{ readonly change: SettingsChange; readonly userText: string | null }> => {
   const read = await readSources(location)
   if (read.status === 'broken') {
     const msg = `must wait: ${read.problems.join('; ')}`

@@ -113,12 +113,12 @@ type LogRecord = Readonly<Record<string, unknown>>
 
 /** A record as one line for people: time, level, message, then the fields. */
 const readableLine = ({ ts, level, ...rest }: LogRecord): string =>
-  `${textOf(ts)} ${textOf(level).padEnd(LEVEL_WIDTH)} ${messageOf(rest)}\n`
+  `${stringOrEmpty(ts)} ${stringOrEmpty(level).padEnd(LEVEL_WIDTH)} ${messageOf(rest)}\n`
 
 /** Formats a line for a terminal: local time of day, and the level unless it is INFO. */
 const terminalLine = ({ ts, level, ...rest }: LogRecord): string => {
-  const time = new Date(textOf(ts)).toTimeString().slice(0, TIME_WIDTH)
-  return `${time} ${level === 'INFO' ? '' : `${textOf(level)} `}${messageOf(rest)}\n`
+  const time = new Date(stringOrEmpty(ts)).toTimeString().slice(0, TIME_WIDTH)
+  return `${time} ${level === 'INFO' ? '' : `${stringOrEmpty(level)} `}${messageOf(rest)}\n`
 }
 
 const LEVEL_WIDTH = 'WARNING'.length
@@ -127,11 +127,11 @@ const PLAIN_WORD = /^[\w.:/@*+-]+$/
 
 const messageOf = ({ message, ...fields }: LogRecord): string =>
   [
-    printable(textOf(message)),
+    printable(stringOrEmpty(message)),
     ...Object.entries(fields).map(([name, value]) => `${printable(name)}=${fieldText(value)}`),
   ].join(' ')
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+const stringOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 const fieldText = (value: unknown): string =>
   typeof value === 'string' && PLAIN_WORD.test(value) ? value : printable(JSON.stringify(value))

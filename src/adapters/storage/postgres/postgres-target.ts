@@ -2,7 +2,7 @@ import type { Client } from 'pg'
 import {
   TargetInUseError,
   TargetTakenError,
-  type Found,
+  type TargetContent,
   type LogDraft,
   type LogTarget,
 } from '../../../ports/log-target.ts'
@@ -46,7 +46,7 @@ export const postgresTarget = ({ url }: { readonly url: string }): LogTarget => 
 const isAboutTarget = (error: unknown): boolean =>
   error instanceof TargetTakenError || error instanceof TargetInUseError
 
-const look = async (client: Client): Promise<Found> => {
+const look = async (client: Client): Promise<TargetContent> => {
   if (!(await hasTables(client))) return { status: 'empty' }
   const query = queryOn(client)
   const head = await readHead(query)

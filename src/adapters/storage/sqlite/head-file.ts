@@ -87,7 +87,7 @@ export class HeadFile {
     // Another process may have written a later head in between.
     const found = this.#read(this.#file)
     if (found !== null && found.seq >= head.seq) return
-    writeSync(this.#file, textOf(head), 0, 'latin1')
+    writeSync(this.#file, headLine(head), 0, 'latin1')
     this.#isDirty = true
   }
 
@@ -131,7 +131,7 @@ const SEQ_DIGITS = 16
 /** One line of constant length, far shorter than a sector, so it is written as a whole. */
 const LENGTH = SEQ_DIGITS + 1 + 64 + 1
 
-const textOf = ({ seq, hash }: RecordedHead): string => `${String(seq).padStart(SEQ_DIGITS, '0')} ${hash}\n`
+const headLine = ({ seq, hash }: RecordedHead): string => `${String(seq).padStart(SEQ_DIGITS, '0')} ${hash}\n`
 
 const parsed = (text: string): RecordedHead | null => {
   const [, seq, hash] = LINE.exec(text) ?? []

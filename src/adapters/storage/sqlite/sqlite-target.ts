@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import {
   TargetInUseError,
   TargetTakenError,
-  type Found,
+  type TargetContent,
   type LogDraft,
   type LogTarget,
 } from '../../../ports/log-target.ts'
@@ -39,7 +39,7 @@ export const sqliteTarget = ({ path }: { readonly path: string }): LogTarget => 
 /** The content of the path and a lock on it. The lock is null if there is no file that could be locked. */
 const lookAlone = async (
   path: string,
-): Promise<{ readonly found: Found; readonly lock: Database | null }> => {
+): Promise<{ readonly found: TargetContent; readonly lock: Database | null }> => {
   if (!(await exists(path))) return { found: { status: 'empty' }, lock: null }
   let lock: Database | null = null
   try {
@@ -52,7 +52,7 @@ const lookAlone = async (
   }
 }
 
-const readFound = (path: string): Found => {
+const readFound = (path: string): TargetContent => {
   const db = connectImmutable(path)
   try {
     if (!isOurs(db)) return { status: 'empty' }

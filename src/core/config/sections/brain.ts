@@ -53,9 +53,9 @@ const regime = group('Votes that decide the regime; crisis is asked first, then 
 const ramp = (signal: string, [neutral, from, to, points]: readonly [number, number, number, number]) =>
   group(`Points against the thesis from ${signal}`, {
     neutral: number(neutral, { min: -1000, max: 1000 }, `${signal} that says nothing`),
-    from: number(from, { min: 0, max: 1000 }, 'distance on the crowded side where points begin'),
-    to: number(to, { above: 0, max: 1000 }, 'distance where all points are given'),
-    points: number(points, { min: 0, max: 100 }, 'points at that distance'),
+    from: number(from, { min: 0, max: 1000 }, 'deviation on the crowded side where points begin'),
+    to: number(to, { above: 0, max: 1000 }, 'deviation where all points are given'),
+    points: number(points, { min: 0, max: 100 }, 'points at that deviation'),
   })
 
 const cts = group('Counter-thesis: how crowded the own side is', {

@@ -77,14 +77,14 @@ export const karma = group('Sharing profit with contributors', {
   threshold_usd: number(50, { min: 0, max: 1_000_000_000 }, 'pending sum that settles in mode threshold'),
   treasury_address: text('', 128, 'where it goes (empty = no intents)'),
   evidence_k: number(10, { min: 0, max: 10_000 }, 'resolved calls at which activity counts half'),
-  producer_k: number(20, { above: 0, max: 10_000 }, 'outcomes (by distance) at which skill counts half'),
+  producer_k: number(20, { above: 0, max: 10_000 }, 'outcomes (by spacing) at which skill counts half'),
   producer_window_days: whole(90, 1, 3650, 'outcomes of these days count'),
   feedback_weight: share(0.25, 'weight of feedback against an outcome'),
   influence: group('How much an author counts, by what its calls add', {
     half_life: number(
       200,
       { above: 0, max: 10_000 },
-      'after so many newer outcomes (by distance) one counts half',
+      'after so many newer outcomes (by spacing) one counts half',
     ),
     prior: number(10, { min: 0, max: 10_000 }, 'outcomes at chance that every author begins with'),
     caution: number(0.5, { min: 0, max: 10 }, 'standard errors taken off what its calls seem to add'),
@@ -93,7 +93,7 @@ export const karma = group('Sharing profit with contributors', {
     newcomer_calls: number(
       5,
       { above: 0, max: 10_000 },
-      'outcomes (by distance) at which an author is half a newcomer',
+      'outcomes (by spacing) at which an author is half a newcomer',
     ),
   }),
 })

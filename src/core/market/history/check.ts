@@ -1,4 +1,4 @@
-import { DAY_MS, timestampAt } from '../../shared/time.ts'
+import { DAY_MS, HOUR_MS, timestampAt } from '../../shared/time.ts'
 import { historyBarFault, isSameBar, type HistoryBar } from './series.ts'
 
 /** Kinds of faults in recorded bars. */
@@ -15,7 +15,7 @@ export const FINDING_KINDS = [
 
 export type FindingKind = (typeof FINDING_KINDS)[number]
 
-export interface Finding {
+export interface HistoryFinding {
   readonly kind: FindingKind
   readonly at: string
   readonly detail: string
@@ -26,7 +26,7 @@ export interface HistoryFindings {
   /** Number of findings by kind, including those not listed. */
   readonly counts: Readonly<Record<FindingKind, number>>
   /** The first findings of each kind. */
-  readonly findings: readonly Finding[]
+  readonly findings: readonly HistoryFinding[]
   /** Number of missing bars between the first and the last. */
   readonly missing: number
 }
@@ -44,7 +44,7 @@ export interface HistoryCheck {
 export const createHistoryCheck = (seconds: number, nowMs: number): HistoryCheck => {
   const barMs = seconds * 1000
   const counts = Object.fromEntries(FINDING_KINDS.map((kind) => [kind, 0])) as Record<FindingKind, number>
-  const findings: Finding[] = []
+  const findings: HistoryFinding[] = []
   const clockChanges = createClockChanges()
   const offsets = new Map<number, number>()
   let last: HistoryBar | null = null
@@ -132,8 +132,6 @@ const shiftedGrid = (offsets: ReadonlyMap<number, number>, bars: number): readon
   const hours = most[0] / HOUR_MS
   return [{ atMs: 0, detail: `bars open ${hours} hours after the UTC grid: the times are not UTC` }]
 }
-
-const HOUR_MS = 3_600_000
 
 /**
  * Detects times in a zone with daylight saving, which lack one hour on a Sunday in March (in the south: in September or

@@ -8,12 +8,12 @@ export const pairsIn = (name: string, venue: string | null): readonly string[] =
   const pairs = QUOTES.filter(
     (quote) => name.endsWith(quote) && name.length - quote.length >= BASE_LENGTH_MIN,
   )
-    .map((quote): Pair => ({ base: name.slice(0, -quote.length), quote }))
+    .map((quote): CurrencyPair => ({ base: name.slice(0, -quote.length), quote }))
     .sort((one, other) => other.quote.length - one.quote.length)
   return likely(pairs, venue).map(({ base, quote }) => `${base}-${quote}`)
 }
 
-interface Pair {
+interface CurrencyPair {
   readonly base: string
   readonly quote: string
 }
@@ -35,7 +35,7 @@ const QUOTES = [
 ] as const
 
 /** Chooses the likely pairs among two candidates, which are sorted with the longer quote first. */
-const likely = (pairs: readonly Pair[], venue: string | null): readonly Pair[] => {
+const likely = (pairs: readonly CurrencyPair[], venue: string | null): readonly CurrencyPair[] => {
   const [longer, shorter] = pairs
   if (longer === undefined || shorter === undefined) return pairs
   // No coin ends with FD.

@@ -1,4 +1,5 @@
 import type { HistoryBar } from './series.ts'
+import { HOUR_MS } from '../../shared/time.ts'
 
 /** Time offset at which the prices of two series of one coin agree. */
 export interface SeriesShift {
@@ -8,7 +9,6 @@ export interface SeriesShift {
   readonly correlationUnmoved: number
 }
 
-const HOUR_MS = 3_600_000
 /** Largest offset in hours. Time zones reach from UTC+14 (Line Islands) to UTC-12 (Baker Island). */
 const HOURS_MAX = 14
 const OVERLAP_MIN = 48

@@ -53,20 +53,20 @@ export const isProtectionDue = (
     return wanted !== null || unwanted.length > 0
   })
 
-interface Change {
+interface StopChange {
   /** Price of the stop to order; null if none is missing. */
   readonly wanted: Price | null
   readonly unwanted: readonly OpenOrder[]
 }
 
-const NO_CHANGE: Change = { wanted: null, unwanted: [] }
+const NO_CHANGE: StopChange = { wanted: null, unwanted: [] }
 
 /** The old stop is canceled only after the new one rests, so that the position always has one. */
 const changeOf = (
   trading: TradingState,
   position: OpenPosition,
   { now, configuration }: Pick<DecisionContext, 'now' | 'configuration'>,
-): Change => {
+): StopChange => {
   // A closing position keeps its stop, in case the exit fails. Under lockdown nothing is sent.
   if (position.status === 'closing' || blocksExits(trading.killSwitch.level)) return NO_CHANGE
   const stops = [...trading.orders.open.values()]

@@ -5,23 +5,23 @@ import { timestampOf } from '../../shared/brand.ts'
 import { usdFrom } from '../../shared/money.ts'
 import { r9 } from '../../shared/numbers.ts'
 import { DAY_MS, timestampAt } from '../../shared/time.ts'
-import { kellyEstimate, type ClosedTrade, type KellyRules } from './kelly.ts'
+import { kellyEstimate, type TradeReturn, type KellyRules } from './kelly.ts'
 
 const RULES = DEFAULT_CONFIGURATION.risk.kelly
 const NOW = timestampOf('2026-02-20T00:00:00.000Z')
 /** Rules without discount, so that only the counts matter. */
 const UNFADING = { ...RULES, half_life_trades: Infinity, half_life_days: Infinity }
 
-const closeOf = (netReturn: number, daysAgo = 1): ClosedTrade => ({
+const closeOf = (netReturn: number, daysAgo = 1): TradeReturn => ({
   at: timestampAt(Date.parse(NOW) - daysAgo * DAY_MS),
   net: usdFrom(netReturn * 100),
   netReturn,
 })
-const trades = (wins: number, losses: number, payoff: number): readonly ClosedTrade[] => [
+const trades = (wins: number, losses: number, payoff: number): readonly TradeReturn[] => [
   ...Array.from({ length: wins }, () => closeOf(payoff / 100)),
   ...Array.from({ length: losses }, () => closeOf(-0.01)),
 ]
-const stakeOf = (closes: readonly ClosedTrade[], rules: KellyRules = RULES): number =>
+const stakeOf = (closes: readonly TradeReturn[], rules: KellyRules = RULES): number =>
   r9(kellyEstimate(closes, NOW, rules).stake)
 
 describe('the Kelly stake', () => {
@@ -37,7 +37,7 @@ describe('the Kelly stake', () => {
   })
 
   it('counts a close half after its half-life, by trades as by days', () => {
-    const evidenceOf = (closes: readonly ClosedTrade[], rules: Partial<KellyRules>): number =>
+    const evidenceOf = (closes: readonly TradeReturn[], rules: Partial<KellyRules>): number =>
       r9(kellyEstimate(closes, NOW, { ...UNFADING, ...rules }).evidence)
     expect(evidenceOf([closeOf(-0.01, 30)], { half_life_days: 30 })).toBe(0.5)
     expect(evidenceOf([closeOf(-0.01), closeOf(0.01)], { half_life_trades: 1 })).toBe(1.5)

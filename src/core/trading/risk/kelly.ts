@@ -2,9 +2,9 @@ import type { Configuration } from '../../config/schema.ts'
 import type { Timestamp } from '../../shared/brand.ts'
 import { naturalLog, powerOfTwo } from '../../shared/numbers.ts'
 import { DAY_MS, msOf } from '../../shared/time.ts'
-import type { Close } from './ledger.ts'
+import type { ClosedTrade } from './ledger.ts'
 
-export type ClosedTrade = Pick<Close, 'at' | 'net' | 'netReturn'>
+export type TradeReturn = Pick<ClosedTrade, 'at' | 'net' | 'netReturn'>
 
 export type KellyRules = Configuration['risk']['kelly']
 
@@ -26,7 +26,7 @@ export interface KellyEstimate {
  * so that losses are forgotten even without trading.
  */
 export const kellyEstimate = (
-  closes: readonly ClosedTrade[],
+  closes: readonly TradeReturn[],
   now: Timestamp,
   rules: KellyRules,
 ): KellyEstimate => {
@@ -51,7 +51,7 @@ export const kellyEstimate = (
 const edgeOf = (chance: number, payoff: number): number =>
   Math.max(0, (payoff * chance - (1 - chance)) / payoff)
 
-interface Side {
+interface ReturnSums {
   readonly weight: number
   readonly sum: number
 }
@@ -62,14 +62,14 @@ const SMALLEST_RETURN = 1e-9
 const FORGOTTEN = 1e-9
 
 const memoryOf = (
-  closes: readonly ClosedTrade[],
+  closes: readonly TradeReturn[],
   nowMs: number,
   rules: KellyRules,
-): { readonly wins: Side; readonly losses: Side } => {
+): { readonly wins: ReturnSums; readonly losses: ReturnSums } => {
   const wins = { weight: 0, sum: 0 }
   const losses = { weight: 0, sum: 0 }
   for (let index = Math.max(0, closes.length - rules.trades); index < closes.length; index += 1) {
-    const { at, net, netReturn } = closes[index] as ClosedTrade
+    const { at, net, netReturn } = closes[index] as TradeReturn
     // `msOf` caches its results, and every entry reads the same closes.
     const days = Math.max(0, nowMs - msOf(at)) / DAY_MS
     if (days > rules.days || net === 0n) continue
@@ -83,4 +83,4 @@ const memoryOf = (
   return { wins, losses }
 }
 
-const meanOf = ({ weight, sum }: Side): number => sum / weight
+const meanOf = ({ weight, sum }: ReturnSums): number => sum / weight

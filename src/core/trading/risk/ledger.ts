@@ -19,14 +19,14 @@ export interface Ledger {
   /** Result of closed positions, net of fees and funding. */
   readonly realized: Usd
   /** Recent closes of the brain and of each strategy, newest last. */
-  readonly closes: readonly Close[]
+  readonly closes: readonly ClosedTrade[]
   /** Consecutive losing closes. It restarts when an operator lowers the kill switch. */
   readonly lossStreak: number
   /** True once anything was traded. The start balance cannot change after that. */
   readonly hasTraded: boolean
 }
 
-export interface Close {
+export interface ClosedTrade {
   readonly at: Timestamp
   readonly net: Usd
   /** Net profit divided by the notional of the entry. */
@@ -146,7 +146,7 @@ const closed = (
 }
 
 /** Adds a close. Each author has its own limit, so a busy strategy does not displace the closes of others. */
-const withClose = (closes: readonly Close[], close: Close): readonly Close[] => {
+const withClose = (closes: readonly ClosedTrade[], close: ClosedTrade): readonly ClosedTrade[] => {
   const own = closesOf(closes, close.by)
   const oldest = own[0]
   if (own.length >= CLOSES_KEPT && closes[0] === oldest) return [...closes.slice(1), close]
@@ -155,7 +155,7 @@ const withClose = (closes: readonly Close[], close: Close): readonly Close[] => 
 }
 
 /** Closes of one strategy, or of the brain if `rule` is undefined. Each is judged by its own trades. */
-export const closesOf = (closes: readonly Close[], rule: string | undefined): readonly Close[] =>
+export const closesOf = (closes: readonly ClosedTrade[], rule: string | undefined): readonly ClosedTrade[] =>
   closes.every(({ by }) => by === rule) ? closes : closes.filter(({ by }) => by === rule)
 
 const streakAfter = (streak: number, net: Usd): number => {

@@ -20,7 +20,7 @@ import { r9 } from '../../shared/numbers.ts'
 import type { AccountStatus } from './account.ts'
 import type { Intent } from '../orders/intents.ts'
 import { perUsdOf, type PerUsd } from '../orders/fills.ts'
-import { kellyEstimate, type ClosedTrade, type KellyEstimate } from './kelly.ts'
+import { kellyEstimate, type TradeReturn, type KellyEstimate } from './kelly.ts'
 import {
   type Destination,
   cutQuantity,
@@ -37,7 +37,7 @@ export interface EntryFacts {
   readonly account: AccountStatus
   readonly reserved: Reserved
   /** Closed trades, newest last. */
-  readonly closes: readonly ClosedTrade[]
+  readonly closes: readonly TradeReturn[]
   /** Number of open positions and pending entries in the symbol. */
   readonly heldInSymbol: number
   /** Whether one of them has the other direction. */

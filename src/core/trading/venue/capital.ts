@@ -93,13 +93,13 @@ export const isSameDifference = (facts: TradingFacts, one: Usd, other: Usd): boo
 /** Whether a difference is too large for estimates and rounding, so that it counts as a deposit or withdrawal. */
 const isLarge = ({ trading }: TradingFacts, amount: Usd): boolean => {
   const equity = equityOf(trading)
-  const size = sizeOf(amount)
+  const size = absolute(amount)
   return size >= SMALLEST && size * EQUITY_SHARE >= equity
 }
 
-const isCent = (amount: Usd): boolean => sizeOf(amount) >= CENT
+const isCent = (amount: Usd): boolean => absolute(amount) >= CENT
 
-const sizeOf = (amount: Usd): Usd => (amount < 0n ? minus(NO_USD, amount) : amount)
+const absolute = (amount: Usd): Usd => (amount < 0n ? minus(NO_USD, amount) : amount)
 
 /** Whether a position is missing or was within the last day, or the venue lists a liquidation without a position. */
 const isLossLikely = (
@@ -155,7 +155,7 @@ const lossEvents = (
   { venue }: AccountSweep,
 ): readonly NewEvent[] => {
   const counted = amount < 0n ? amount : lesser(amount, minus(NO_USD, ledger.unexplainedLoss))
-  const usd = usdNumber(sizeOf(counted)).toFixed(2)
+  const usd = usdNumber(absolute(counted)).toFixed(2)
   return [
     omsEvent('execution.loss_unexplained.v1', { venue, amount_usd: usdNumber(counted) }),
     executionAlert({

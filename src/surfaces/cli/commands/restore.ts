@@ -8,7 +8,7 @@ import { isoNow } from '../../../engine/iso-now.ts'
 import type { CopiedIn } from '../../../engine/integrity/copy-log.ts'
 import { sha256 } from '../../../engine/sha256.ts'
 import type { CheckpointStore } from '../../../ports/checkpoints.ts'
-import type { Found, LogDraft } from '../../../ports/log-target.ts'
+import type { TargetContent, LogDraft } from '../../../ports/log-target.ts'
 import type { IdentityDescription } from '../../../ports/signer.ts'
 import { parseReason } from '../arguments.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
@@ -168,7 +168,7 @@ const lossOf = async (
   draft: LogDraft,
   { head }: CopiedIn,
   known: readonly SignedCheckpoint[],
-  found: Found,
+  found: TargetContent,
 ): Promise<Loss | null> => {
   const promises: Loss[] = known.map((note) => ({
     size: note.frontier.size,

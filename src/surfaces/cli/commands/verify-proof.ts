@@ -34,7 +34,7 @@ const checkProof = async (
   options: VerifyProofOptions,
 ): Promise<Answer> => {
   const key = await keyFrom(options)
-  const verdict = await verifyProof(await textOf(file), key, signatures)
+  const verdict = await verifyProof(await proofText(file), key, signatures)
   return {
     document: documentOf(verdict, key),
     text: fields(rowsOf(verdict, key)),
@@ -45,7 +45,7 @@ const checkProof = async (
 const keyFrom = async ({ key, keyFile }: VerifyProofOptions): Promise<VerifierKey | null> => {
   if (key !== undefined && keyFile !== undefined)
     throw new UsageError('--key and --key-file exclude each other')
-  const text = keyFile === undefined ? key : await textOf(keyFile)
+  const text = keyFile === undefined ? key : await proofText(keyFile)
   if (text === undefined) return null
   const parsed = parseVerifierKey(text, sha256)
   if (parsed === null)
@@ -58,7 +58,7 @@ const keyFrom = async ({ key, keyFile }: VerifyProofOptions): Promise<VerifierKe
 /** Several times the largest event. */
 const FILE_BYTES_MAX = 4 * 1024 * 1024
 
-const textOf = async (file: string): Promise<string> => {
+const proofText = async (file: string): Promise<string> => {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw cannotRead(file, error)
   })

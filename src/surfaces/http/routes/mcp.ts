@@ -82,9 +82,9 @@ export const mcpRoutes = routes('Agents', {
         await mcp({
           body: await parsedInTurns(body),
           headers: {
-            protocolVersion: textOf(named['mcp-protocol-version']),
-            method: textOf(named['mcp-method']),
-            name: textOf(named['mcp-name']),
+            protocolVersion: headerOrNull(named['mcp-protocol-version']),
+            method: headerOrNull(named['mcp-method']),
+            name: headerOrNull(named['mcp-name']),
           },
           traceId,
           requestId: id,
@@ -163,7 +163,7 @@ const reducesRisk = (bytes: Uint8Array, caller: Caller, level: KillSwitchLevel):
 }
 
 /** An empty header counts as absent. */
-const textOf = (value: string | undefined): string | null =>
+const headerOrNull = (value: string | undefined): string | null =>
   value === undefined || value === '' ? null : value
 
 /** A message that changed nothing is not audited as a write. */

@@ -35,7 +35,7 @@ const issued = new Map<string, Issued>()
 /** A code that proves that the caller saw the effect of the call in this state. */
 export const issueConfirmation = (call: Confirmed, state: State, expiresMs: number): string => {
   const code = randomBytes(24).toString('base64url')
-  issued.set(code, { call: textOf(call), shown: shownTo(call, state), expiresMs, isUsed: false })
+  issued.set(code, { call: canonicalCall(call), shown: shownTo(call, state), expiresMs, isUsed: false })
   if (issued.size > ISSUED_MAX)
     for (const oldest of [...issued.keys()].slice(0, -ISSUED_MAX)) issued.delete(oldest)
   return code
@@ -49,7 +49,7 @@ export const useConfirmation = (
   nowMs: number,
 ): ConfirmationCheck => {
   const found = issued.get(code)
-  if (found === undefined || found.call !== textOf(call)) return { status: 'invalid' }
+  if (found === undefined || found.call !== canonicalCall(call)) return { status: 'invalid' }
   if (found.isUsed) return { status: 'used' }
   if (nowMs >= found.expiresMs) return { status: 'expired' }
   const isCurrent = (now: State): boolean => found.shown === shownTo(call, now)
@@ -58,7 +58,7 @@ export const useConfirmation = (
   return { status: 'valid', isCurrent }
 }
 
-const textOf = (call: Confirmed): string => canonicalJson({ ...call })
+const canonicalCall = (call: Confirmed): string => canonicalJson({ ...call })
 
 /**
  * The facts shown to the caller: the kill switch, and the positions, the order or the intent that the call is about.

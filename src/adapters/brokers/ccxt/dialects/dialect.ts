@@ -5,7 +5,7 @@ import { DOLLARS, memberOf, textMemberOf, type VenueError } from '../../../ccxt.
 import type { Contract } from '../contracts.ts'
 import type { TradingApi } from '../api.ts'
 import { usdOf } from '../decimals.ts'
-import type { ErrorCodes } from '../verdict.ts'
+import type { ErrorCodes } from '../request-failure.ts'
 
 /**
  * The parts of a venue that differ from other venues, behind the library's calls. Every method sends requests, reads

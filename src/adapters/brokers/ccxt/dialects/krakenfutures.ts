@@ -1,7 +1,7 @@
 import { plus, type Usd } from '../../../../core/shared/money.ts'
 import { SUPPORTED_VENUES } from '../../../../core/shared/venues.ts'
 import { memberOf, textMemberOf, type VenueError } from '../../../ccxt.ts'
-import { quantityOf, textOf, usdOf } from '../decimals.ts'
+import { quantityOf, decimalText, usdOf } from '../decimals.ts'
 import {
   call,
   groupedBy,
@@ -220,12 +220,12 @@ const fillsBefore = async (api: TradingApi, lastFillTime: string | null): Promis
   )
 
 const sumOfSizes = (parts: readonly unknown[]): string =>
-  textOf(parts.reduce<bigint>((sum, part) => sum + (quantityOf(memberOf(part, 'size')) ?? 0n), 0n))
+  decimalText(parts.reduce<bigint>((sum, part) => sum + (quantityOf(memberOf(part, 'size')) ?? 0n), 0n))
 
 /** Quantity of the whole order: the remaining part plus the filled part. */
 const wholeOf = (order: unknown): string | null => {
   const [left, filled] = [quantityOf(memberOf(order, 'quantity')), quantityOf(memberOf(order, 'filled'))]
-  return left === null || filled === null ? null : textOf(left + filled)
+  return left === null || filled === null ? null : decimalText(left + filled)
 }
 
 const statusNow = async (api: TradingApi, clientOrderId: string): Promise<unknown> => {

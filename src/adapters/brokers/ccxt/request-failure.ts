@@ -12,7 +12,7 @@ export interface BrokerCredentials {
  * Not sent: the request never arrived, or was rejected unread, and may be sent later.
  * Unclear: the request may have been carried out.
  */
-export type Verdict = 'refused' | 'not_sent' | 'unclear'
+export type FailureClass = 'refused' | 'not_sent' | 'unclear'
 
 /** Error codes of a venue, by their meaning for the request. Every other code is a refusal. */
 export interface ErrorCodes {
@@ -40,11 +40,11 @@ export interface ErrorCodes {
  * A limit with a code of the exchange means that nothing was done: exchanges count requests before they read them
  * (Binance documents all of 4xx as the sender's fault). The same holds for a timestamp that the exchange refuses.
  */
-export const verdictOf = (
+export const failureClassOf = (
   outcome: RequestOutcome,
   isRefusalToLibrary: boolean,
   codes: ErrorCodes,
-): Verdict => {
+): FailureClass => {
   if (outcome.status === 'not_sent' || isClockRefusal(outcome, codes)) return 'not_sent'
   if (outcome.status === 'no_response') return 'unclear'
   const { httpStatus, code } = outcome

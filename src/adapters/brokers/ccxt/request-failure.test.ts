@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { RequestOutcome } from '../../ccxt.ts'
 import { binanceusdm } from './dialects/binanceusdm.ts'
-import { reasonOf, verdictOf } from './verdict.ts'
+import { reasonOf, failureClassOf } from './request-failure.ts'
 
 const { codes } = binanceusdm
 
@@ -15,8 +15,10 @@ const responseWith = (httpStatus: number, code: string | null): RequestOutcome =
 
 describe('a call that failed', () => {
   it('was not done when it was never sent, and may have been done without a response', () => {
-    expect(verdictOf({ status: 'not_sent' }, false, codes)).toBe('not_sent')
-    expect(verdictOf({ status: 'no_response', reason: 'the connection broke' }, true, codes)).toBe('unclear')
+    expect(failureClassOf({ status: 'not_sent' }, false, codes)).toBe('not_sent')
+    expect(failureClassOf({ status: 'no_response', reason: 'the connection broke' }, true, codes)).toBe(
+      'unclear',
+    )
   })
 
   it.each([
@@ -54,21 +56,21 @@ describe('a call that failed', () => {
     [502, null, 'unclear'],
     [504, null, 'unclear'],
     [200, null, 'unclear'],
-  ] as const)('with HTTP %i and code %s is %s', (httpStatus, code, verdict) => {
-    expect(verdictOf(responseWith(httpStatus, code), false, codes)).toBe(verdict)
+  ] as const)('with HTTP %i and code %s is %s', (httpStatus, code, failure) => {
+    expect(failureClassOf(responseWith(httpStatus, code), false, codes)).toBe(failure)
   })
 
   it('with a server error is always unclear, whatever the library reports', () => {
     fc.assert(
       fc.property(fc.integer({ min: 500, max: 599 }), fc.boolean(), (httpStatus, isRefusal) => {
-        expect(verdictOf(responseWith(httpStatus, null), isRefusal, codes)).toBe('unclear')
+        expect(failureClassOf(responseWith(httpStatus, null), isRefusal, codes)).toBe('unclear')
       }),
     )
   })
 
   it('without a code is refused where the library recognises a refusal', () => {
-    expect(verdictOf(responseWith(200, null), true, codes)).toBe('refused')
-    expect(verdictOf(responseWith(400, null), true, codes)).toBe('refused')
+    expect(failureClassOf(responseWith(200, null), true, codes)).toBe('refused')
+    expect(failureClassOf(responseWith(400, null), true, codes)).toBe('refused')
   })
 })
 
