@@ -9,22 +9,9 @@ import {
 import { isoNow } from '../../../engine/iso-now.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { UsageError } from '../failure.ts'
-import { parsedBy, readPresent, write } from '../store.ts'
-import {
-  age,
-  bad,
-  fields,
-  good,
-  left,
-  printable,
-  quiet,
-  right,
-  shrinking,
-  table,
-  warning,
-  type Cell,
-  type Row,
-} from '../table.ts'
+import { parsedBy, readPresent, readState, write } from '../store.ts'
+import { bad, fields, good, left, printable, quiet, warning, type Cell, type Row } from '../table.ts'
+import { list } from '../view-text.ts'
 
 export const define: DefineCommand = (command) => {
   command
@@ -36,7 +23,7 @@ export const define: DefineCommand = (command) => {
       'svc producers register --name p1 --domain events --endpoint https://x.test',
       'svc producers remove p1',
     )
-  command.command('list').summary('list registered producers by name').runs(list)
+  command.command('list').summary('list registered producers by name').runs(listRegistered)
   command.command('status').summary('health of all producers, built-in ones included').runs(showStatus)
   command
     .command('register')
@@ -57,18 +44,11 @@ export const define: DefineCommand = (command) => {
     .runs(remove)
 }
 
-const list = async (invocation: Invocation): Promise<Answer> => {
-  const { state, clock } = await readPresent(invocation)
-  const producers = viewProducers(state.signals.producers)
-  const text = table(
+const listRegistered = async (invocation: Invocation): Promise<Answer> => {
+  const producers = viewProducers((await readState(invocation)).signals.producers)
+  const text = list(
     producers,
-    [
-      shrinking('Name', ({ name }) => name),
-      shrinking('Domain', ({ domain }) => domain),
-      left('Schedule', ({ schedule }) => schedule),
-      shrinking('Endpoint', ({ endpoint }) => endpoint),
-      right('Registered', ({ registered_at }) => age(registered_at, clock.now())),
-    ],
+    ['name', 'domain', left('Schedule', ({ schedule }) => schedule), 'endpoint', 'registered_at'],
     'No producer is registered. For the built-in ones, see: svc producers status',
   )
   return { document: { producers }, text }
@@ -78,15 +58,15 @@ const showStatus = async (invocation: Invocation): Promise<Answer> => {
   const { state, clock, configuration } = await readPresent(invocation)
   const status = viewProducerStatus(state, { now: isoNow(clock), rules: configuration.karma })
   const producers = Object.values(status)
-  const rows = table(producers, [
-    shrinking('Name', ({ name }) => name),
+  const rows = list(producers, [
+    'name',
     left('Kind', ({ kind }) => kind),
     left('Domain', ({ domain }) => domain),
     left('Health', ({ health }) => healthCell(health)),
-    right('Last run', ({ last_run_at: at }) => (at === null ? quiet('never') : age(at, clock.now()))),
-    right('Signals', ({ events_produced }) => events_produced),
-    right('Failed', ({ consecutive_failures }) => consecutive_failures),
-    right('Karma', ({ karma }) => karma.toFixed(1)),
+    'last_run_at',
+    ['events_produced', 'Signals'],
+    ['consecutive_failures', 'Failed'],
+    'karma',
   ])
   // Errors are long, so they come below the table.
   const errors = producers.flatMap(({ name, last_error: error }): readonly Row[] =>
@@ -105,15 +85,7 @@ const register = async (invocation: Invocation, options: object): Promise<Answer
     producer,
     surface: 'cli',
   }))
-  const view = viewProducer({ ...producer, registeredAt: event?.ts ?? BEFORE_ALL })
-  const text = fields([
-    ['Name', view.name],
-    ['Domain', view.domain],
-    ['Schedule', view.schedule],
-    ['Endpoint', view.endpoint],
-    ['Registered at', view.registered_at],
-  ])
-  return { document: view, text }
+  return { document: viewProducer({ ...producer, registeredAt: event?.ts ?? BEFORE_ALL }) }
 }
 
 const remove = async (
