@@ -1,7 +1,6 @@
 import { LEASE_SECONDS } from '../backtest/runs/job-worker.ts'
-import { QueuedRuns, RUNS_QUEUE } from '../backtest/runs/queued-runs.ts'
+import { QueuedRuns } from '../backtest/runs/queued-runs.ts'
 import type { BacktestRuns } from '../backtest/runs/runs.ts'
-import { TRIALS_QUEUE } from '../backtest/runs/trial-jobs.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import type { JsonObject } from '../core/shared/json.ts'
 import type { JobQueue } from '../ports/job-queue.ts'
@@ -34,7 +33,6 @@ const openQueue = async (
   const { openPostgresJobQueue } = await import('../adapters/storage/postgres/postgres-job-queue.ts')
   return openPostgresJobQueue({
     url: await urlWithPassword(store.url, environment),
-    queues: [RUNS_QUEUE, TRIALS_QUEUE],
     leaseSeconds: LEASE_SECONDS,
     onError,
   })
