@@ -61,8 +61,8 @@ export const answeredAsOf = async (
 
 type TextAnswer = Answer & { readonly text: Text }
 
-/** Ages are counted from the time of the viewpoint. */
-const agedBy = (clock: Pick<Clock, 'now'>, given: Answer): TextAnswer => {
+/** The answer, with ages counted by this clock. */
+export const agedBy = (clock: Pick<Clock, 'now'>, given: Answer): TextAnswer => {
   const { text = details(given.document ?? {}) } = given
   return {
     ...given,
@@ -70,7 +70,8 @@ const agedBy = (clock: Pick<Clock, 'now'>, given: Answer): TextAnswer => {
   }
 }
 
-const answeredNow = async (invocation: Invocation, answer: Answering): Promise<Answer> => {
+/** Answers from the present, which may have no store yet. Ages are counted by the clock of decisions. */
+export const answeredNow = async (invocation: Invocation, answer: Answering): Promise<Answer> => {
   const stored = await withLog(
     invocation,
     async (log, trust, session) => {

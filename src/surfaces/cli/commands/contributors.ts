@@ -19,7 +19,15 @@ import {
 import { believedLog } from '../../../engine/believed-log.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { contributionOf } from '../../../engine/queries/authors.ts'
-import { answeredAsOf, runsAsOf, withAsOf, type AnsweredFrom, type AsOfOption } from '../as-of.ts'
+import {
+  agedBy,
+  answeredAsOf,
+  answeredNow,
+  runsAsOf,
+  withAsOf,
+  type AnsweredFrom,
+  type AsOfOption,
+} from '../as-of.ts'
 import { completeId, numberFrom } from '../arguments.ts'
 import type { Answer, DefineCommand, Invocation, SvcCommand } from '../command.ts'
 import { Failure, messageOf, UsageError } from '../failure.ts'
@@ -55,7 +63,10 @@ export const define: DefineCommand = (command) => {
       'svc contributors explain --node-id ann',
       'svc contributors leaderboard --limit 5',
     )
-  command.command('list').summary('list contributors, oldest first').runs(listAll)
+  command
+    .command('list')
+    .summary('list contributors, oldest first')
+    .runs((invocation) => answeredNow(invocation, listAll))
   command
     .command('register')
     .summary('register a contributor')
@@ -89,8 +100,8 @@ interface Named {
   readonly nodeId?: string
 }
 
-const listAll = async (invocation: Invocation): Promise<Answer> => {
-  const all = viewContributors((await readState(invocation)).signals.contributors)
+const listAll = ({ state }: AnsweredFrom): Answer => {
+  const all = viewContributors(state.signals.contributors)
   const id = idColumn<(typeof all)[number]>('Contributor', (one) => one.id)
   return { document: all, text: list(all, ['node_id', 'name', 'role', 'registered_at', id], NOBODY) }
 }
@@ -142,7 +153,7 @@ const explain = async (invocation: Invocation, id: string | undefined, options: 
   await using session = await openExisting(invocation)
   const log = believedLog(session.log, { state, fresh: () => stateOf(session.log, session.trust) })
   const view = await contributionOf(log, state, author, context)
-  return { document: view, text: contributionText(view) }
+  return agedBy(clock, { document: view, text: contributionText(view) })
 }
 
 const leaderboard = (from: AnsweredFrom, { limit }: { readonly limit: number }): Answer => {

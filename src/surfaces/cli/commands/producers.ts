@@ -7,9 +7,10 @@ import {
   type ProducerStatusView,
 } from '../../../core/views/producers.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
+import { answeredNow, type AnsweredFrom } from '../as-of.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { UsageError } from '../failure.ts'
-import { parsedBy, readPresent, readState, write } from '../store.ts'
+import { parsedBy, write } from '../store.ts'
 import { bad, fields, good, left, printable, quiet, warning, type Cell, type Row } from '../table.ts'
 import { list } from '../view-text.ts'
 
@@ -23,8 +24,14 @@ export const define: DefineCommand = (command) => {
       'svc producers register --name p1 --domain events --endpoint https://x.test',
       'svc producers remove p1',
     )
-  command.command('list').summary('list registered producers by name').runs(listRegistered)
-  command.command('status').summary('health of all producers, built-in ones included').runs(showStatus)
+  command
+    .command('list')
+    .summary('list registered producers by name')
+    .runs((invocation) => answeredNow(invocation, listRegistered))
+  command
+    .command('status')
+    .summary('health of all producers, built-in ones included')
+    .runs((invocation) => answeredNow(invocation, showStatus))
   command
     .command('register')
     .summary('register a producer; its endpoint is first called on schedule')
@@ -44,8 +51,8 @@ export const define: DefineCommand = (command) => {
     .runs(remove)
 }
 
-const listRegistered = async (invocation: Invocation): Promise<Answer> => {
-  const producers = viewProducers((await readState(invocation)).signals.producers)
+const listRegistered = ({ state }: AnsweredFrom): Answer => {
+  const producers = viewProducers(state.signals.producers)
   const text = list(
     producers,
     ['name', 'domain', left('Schedule', ({ schedule }) => schedule), 'endpoint', 'registered_at'],
@@ -54,8 +61,7 @@ const listRegistered = async (invocation: Invocation): Promise<Answer> => {
   return { document: { producers }, text }
 }
 
-const showStatus = async (invocation: Invocation): Promise<Answer> => {
-  const { state, clock, configuration } = await readPresent(invocation)
+const showStatus = ({ state, clock, configuration }: AnsweredFrom): Answer => {
   const status = viewProducerStatus(state, { now: isoNow(clock), rules: configuration.karma })
   const producers = Object.values(status)
   const rows = list(producers, [
