@@ -46,7 +46,6 @@ const EXTERNAL = [
   'ccxt',
   'jiti',
   'pg',
-  'pg-boss',
 ]
 
 /** Writes the entries and their shared modules to the folder. */

@@ -1,4 +1,5 @@
-import { QueuedRuns, RUNS_QUEUE } from '../backtest/runs/queued-runs.ts'
+import { LEASE_SECONDS } from '../backtest/runs/job-worker.ts'
+import { QueuedRuns } from '../backtest/runs/queued-runs.ts'
 import type { BacktestRuns } from '../backtest/runs/runs.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import type { JsonObject } from '../core/shared/json.ts'
@@ -7,7 +8,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { WorkerOptions } from '../surfaces/cli/dependencies.ts'
 import { Failure } from '../surfaces/cli/failure.ts'
 import type { Environment } from './environment.ts'
-import { jobDataOf, LEASE_SECONDS, openQueueWorker, TRIALS_QUEUE, type JobTerms } from './queue-worker.ts'
+import { jobDataOf, openQueueWorker, type JobTerms } from './queue-worker.ts'
 import { runSettingsOf } from './run-settings.ts'
 import { runWork } from './run-work.ts'
 import { urlWithPassword } from './store.ts'
@@ -32,7 +33,6 @@ const openQueue = async (
   const { openPostgresJobQueue } = await import('../adapters/storage/postgres/postgres-job-queue.ts')
   return openPostgresJobQueue({
     url: await urlWithPassword(store.url, environment),
-    queues: [RUNS_QUEUE, TRIALS_QUEUE],
     leaseSeconds: LEASE_SECONDS,
     onError,
   })

@@ -22,7 +22,7 @@ import { openMemoryStore, openStore } from './store.ts'
 import { openCodeWarning } from './strategies.ts'
 import { Failure } from '../surfaces/cli/failure.ts'
 import type { RunningService, ServiceOptions } from '../surfaces/cli/dependencies.ts'
-import { knownSecretsOf, opening, type Environment } from './environment.ts'
+import { knownSecretsOf, opening, type Closers, type Environment } from './environment.ts'
 
 /** A running service that can be stopped. */
 export type Service = Omit<RunningService, 'stopped'> & {
@@ -30,162 +30,20 @@ export type Service = Omit<RunningService, 'stopped'> & {
   close(options?: { readonly drains: boolean }): Promise<void>
 }
 
-/** Opens configuration, identity, store, engine, HTTP and dashboard in this order, and closes them in reverse. */
-export const startService = (
-  environment: Environment,
-  { host, port, dashboardPort, dashboard, inMemory = false, role = 'all' }: ServiceOptions,
-): Promise<Service> =>
+/** Opens settings, log and engine, API, dashboard and drivers in this order, and closes them in reverse. */
+export const startService = (environment: Environment, options: ServiceOptions): Promise<Service> =>
   opening(async (closers) => {
-    const { clock, insecureOk, version } = environment
-    const startedAtMs = clock.now()
-    const { store: configuration, warnings } = await openConfiguration(environment)
-    const current = configuration.current()
-    const { logger, hide } = openLogger(environment, configuration)
-    for (const warning of warnings) logger.warn(warning)
-    if (current.api.auth_token !== '' && current.api.operator_token === '') logger.warn(ONE_TOKEN)
-    const openCode = await openCodeWarning(environment.home)
-    if (openCode !== null) logger.warn(openCode)
-
-    const store = inMemory ? openMemoryStore() : await openStore(environment, current)
-    closers.add(() => store.log.close())
-    const replay =
-      current.market.feed === 'file' ? await openReplay(environment.home, current, store.log) : null
-    /** Settings that decisions use. */
-    const settings = (): Configuration => replay?.settings(configuration.current()) ?? configuration.current()
-    const running = await openRunningEngine({
-      environment,
-      clock: replay?.clock,
-      configuration: settings(),
-      settings,
-      store,
-      logger,
-      announce: 'always',
-    })
-    closers.add(() => running.close())
-    const { engine, signer, trust } = running
-    replay?.time.follow(() => engine.state.recordedAt)
-    reloadOnForeignChange(engine, configuration, logger, insecureOk)
-    engine.eventBus.subscribe(({ events }) =>
-      logActivity(events, logger, configuration.current().logging.json_output),
-    )
-
-    const { log, checkpoints } = store
-    const verify: IntegrityCheck['verify'] = (request, onProgress) =>
-      verifyLog(log, {
-        ...request,
-        checkpoints,
-        trust,
-        fold: () => engine.folded(),
-        clock,
-        ...(onProgress === undefined ? {} : { onProgress }),
-      })
-    const backtests = await openBacktests({
-      environment,
-      configuration: () => configuration.current(),
-      logger,
-      inMemory,
-      isWorking: role !== 'engine',
-    })
-    closers.add(() => backtests.close())
-    const mcp = createMcpEndpoint({
-      engine,
-      backtests,
-      configuration: () => configuration.current(),
-      recentChainOk: recentCheck(verify, clock),
-      logger,
-      clock: replay?.clock ?? clock,
-      version,
-    })
-    let drivers: Drivers | null = null
-    let isStarting = true
-    const server = await createHttpServer(
-      {
-        engine,
-        feedStatus: () => drivers?.feedStatus() ?? null,
-        leads: () => drivers?.leads() ?? false,
-        mayLead: role !== 'api',
-        isStarting: () => isStarting,
-        configuration,
-        backtests,
-        integrity: { verify },
-        prove: running.prove,
-        proveGrowth: running.proveGrowth,
-        mcp,
-        logger,
-        clock: replay?.clock ?? clock,
-        steadyNow: () => clock.now(),
-        version,
-        startedAtMs,
-        insecureOk,
-        chainOk: running.integrity.ok,
-      },
-      role === 'engine' ? { routes: probeRoutes, docs: false } : { openApiFile: OPEN_API_FILE },
-    )
-    closers.add(() => server.close())
-    const { baseUrl } = await server.listen({
-      host: host ?? current.api.host,
-      port: port ?? current.api.port,
-    })
-    // A log in memory leaves nothing in the home, not even this file.
-    if (!inMemory) {
-      const entry = {
-        pid: process.pid,
-        base_url: baseUrl,
-        node_id: engine.nodeId,
-        started_at_ms: startedAtMs,
-      }
-      if (await noted(environment.home, entry, logger))
-        closers.add(() => removeServiceFile(environment.home, entry))
-    }
-    // The dashboard is loaded only now, after requests are already answered.
-    let dashboardUrl: string | null = null
-    if (dashboard && current.dashboard.enabled && role !== 'engine') {
-      const { openDashboard } = await import('./dashboard.ts')
-      const opened = await openDashboard({
-        environment,
-        configuration,
-        signer,
-        logger,
-        apiUrl: baseUrl,
-        port: dashboardPort,
-      })
-      if (opened !== null) closers.add(() => opened.server.close())
-      dashboardUrl = opened?.url ?? null
-    }
-    const timer = createSystemTimer(() => clock.now())
-    // A replay is independent of the machine's clock.
-    if (replay === null) {
-      const clockMonitor = await openClockMonitor({
-        environment,
-        engine,
-        configuration: settings,
-        logger,
-        timer,
-      })
-      closers.add(() => clockMonitor.close())
-    }
+    const start: Start = { environment, options, closers, startedAtMs: environment.clock.now() }
+    const base = { ...start, ...(await openSettings(start)) }
+    const decisions = { ...base, ...(await openDecisions(base)) }
+    const { server, baseUrl, status } = await openApi(decisions)
+    await announce(decisions, baseUrl)
+    const dashboardUrl = await openPages(decisions, baseUrl)
     let draining: Promise<void> | null = null
-    closers.add(async () => {
+    await openWork(decisions, status, async () => {
       await draining
     })
-    // Opened last, so that a slow market does not delay the first answers. Closed first, so that another process takes
-    // over at once.
-    if (role !== 'api') {
-      const { openDrivers } = await import('./drivers.ts')
-      const driving = await openDrivers({
-        environment: { ...environment, clock: replay?.clock ?? clock },
-        engine,
-        configuration: settings,
-        replay: replay?.time ?? null,
-        logger,
-        timer,
-        leadership: store.leadership,
-        onSecrets: hide,
-      })
-      drivers = driving
-      closers.add(() => driving.close())
-    }
-    isStarting = false
+    status.isStarting = false
     return {
       baseUrl,
       dashboardUrl,
@@ -196,6 +54,197 @@ export const startService = (
       },
     }
   })
+
+interface Start {
+  readonly environment: Environment
+  readonly options: ServiceOptions
+  readonly closers: Closers
+  readonly startedAtMs: number
+}
+
+type Base = Start & Awaited<ReturnType<typeof openSettings>>
+type Decisions = Base & Awaited<ReturnType<typeof openDecisions>>
+
+/** What the API reports of the start and of the drivers, which are opened after it. */
+interface StartStatus {
+  isStarting: boolean
+  drivers: Drivers | null
+}
+
+/** Opens settings and logger, and warns of what is unsafe. */
+const openSettings = async ({ environment }: Start) => {
+  const { store: configuration, warnings } = await openConfiguration(environment)
+  const { api } = configuration.current()
+  const { logger, hide } = openLogger(environment, configuration)
+  for (const warning of warnings) logger.warn(warning)
+  if (api.auth_token !== '' && api.operator_token === '') logger.warn(ONE_TOKEN)
+  const openCode = await openCodeWarning(environment.home)
+  if (openCode !== null) logger.warn(openCode)
+  return { configuration, logger, hide }
+}
+
+/** Opens the log and the engine on it. While a file is replayed, decisions follow the clock of its bars. */
+const openDecisions = async ({ environment, options, closers, configuration, logger }: Base) => {
+  const current = configuration.current()
+  const store = options.inMemory === true ? openMemoryStore() : await openStore(environment, current)
+  closers.add(() => store.log.close())
+  const replay =
+    current.market.feed === 'file' ? await openReplay(environment.home, current, store.log) : null
+  /** Settings that decisions use. */
+  const settings = (): Configuration => replay?.settings(configuration.current()) ?? configuration.current()
+  const running = await openRunningEngine({
+    environment,
+    clock: replay?.clock,
+    configuration: settings(),
+    settings,
+    store,
+    logger,
+    announce: 'always',
+  })
+  closers.add(() => running.close())
+  const { engine } = running
+  replay?.time.follow(() => engine.state.recordedAt)
+  reloadOnForeignChange(engine, configuration, logger, environment.insecureOk)
+  engine.eventBus.subscribe(({ events }) =>
+    logActivity(events, logger, configuration.current().logging.json_output),
+  )
+  return { store, replay, clock: replay?.clock ?? environment.clock, settings, running, engine }
+}
+
+/** Opens backtests, MCP and the HTTP server, which answers from now on. */
+const openApi = async (decisions: Decisions) => {
+  const { environment, options, closers, startedAtMs, configuration, logger, running, engine, clock } =
+    decisions
+  const { version, insecureOk } = environment
+  const { role = 'all', inMemory = false } = options
+  const status: StartStatus = { isStarting: true, drivers: null }
+  const verify = verifierOf(decisions)
+  const backtests = await openBacktests({
+    environment,
+    configuration: () => configuration.current(),
+    logger,
+    inMemory,
+    isWorking: role !== 'engine',
+  })
+  closers.add(() => backtests.close())
+  const mcp = createMcpEndpoint({
+    engine,
+    backtests,
+    configuration: () => configuration.current(),
+    recentChainOk: recentCheck(verify, environment.clock),
+    logger,
+    clock,
+    version,
+  })
+  const server = await createHttpServer(
+    {
+      engine,
+      feedStatus: () => status.drivers?.feedStatus() ?? null,
+      leads: () => status.drivers?.leads() ?? false,
+      mayLead: role !== 'api',
+      isStarting: () => status.isStarting,
+      configuration,
+      backtests,
+      integrity: { verify },
+      prove: running.prove,
+      proveGrowth: running.proveGrowth,
+      mcp,
+      logger,
+      clock,
+      steadyNow: () => environment.clock.now(),
+      version,
+      startedAtMs,
+      insecureOk,
+      chainOk: running.integrity.ok,
+    },
+    role === 'engine' ? { routes: probeRoutes, docs: false } : { openApiFile: OPEN_API_FILE },
+  )
+  closers.add(() => server.close())
+  const { api } = configuration.current()
+  const { baseUrl } = await server.listen({ host: options.host ?? api.host, port: options.port ?? api.port })
+  return { server, baseUrl, status }
+}
+
+const verifierOf =
+  ({ environment: { clock }, store: { log, checkpoints }, running, engine }: Decisions) =>
+  (...[request, onProgress]: Parameters<IntegrityCheck['verify']>) =>
+    verifyLog(log, {
+      ...request,
+      checkpoints,
+      trust: running.trust,
+      fold: () => engine.folded(),
+      clock,
+      ...(onProgress === undefined ? {} : { onProgress }),
+    })
+
+/** Writes where the service listens. A log in memory leaves nothing in the home, not even this file. */
+const announce = async (
+  { environment: { home }, options, closers, startedAtMs, engine, logger }: Decisions,
+  baseUrl: string,
+): Promise<void> => {
+  if (options.inMemory === true) return
+  const entry = {
+    pid: process.pid,
+    base_url: baseUrl,
+    node_id: engine.nodeId,
+    started_at_ms: startedAtMs,
+  }
+  if (await noted(home, entry, logger)) closers.add(() => removeServiceFile(home, entry))
+}
+
+/** Opens the dashboard and returns its URL. It is loaded only now, after requests are already answered. */
+const openPages = async (
+  { environment, options, closers, configuration, running: { signer }, logger }: Decisions,
+  apiUrl: string,
+): Promise<string | null> => {
+  const isWanted = options.dashboard && configuration.current().dashboard.enabled
+  if (!isWanted || options.role === 'engine') return null
+  const { openDashboard } = await import('./dashboard.ts')
+  const port = options.dashboardPort
+  const opened = await openDashboard({ environment, configuration, signer, logger, apiUrl, port })
+  if (opened !== null) closers.add(() => opened.server.close())
+  return opened?.url ?? null
+}
+
+/**
+ * Opens what works without requests: the clock monitor, and the drivers of feed, schedule and orders. `drained` is
+ * awaited after the drivers are closed and before the rest is.
+ */
+const openWork = async (
+  { environment, options, closers, engine, settings, replay, clock, logger, store, hide }: Decisions,
+  status: StartStatus,
+  drained: () => Promise<void>,
+): Promise<void> => {
+  const timer = createSystemTimer(() => environment.clock.now())
+  // A replay is independent of the machine's clock.
+  if (replay === null) {
+    const clockMonitor = await openClockMonitor({
+      environment,
+      engine,
+      configuration: settings,
+      logger,
+      timer,
+    })
+    closers.add(() => clockMonitor.close())
+  }
+  closers.add(drained)
+  if (options.role === 'api') return
+  // Opened last, so that a slow market does not delay the first answers. Closed first, so that another process takes
+  // over at once.
+  const { openDrivers } = await import('./drivers.ts')
+  const driving = await openDrivers({
+    environment: { ...environment, clock },
+    engine,
+    configuration: settings,
+    replay: replay?.time ?? null,
+    logger,
+    timer,
+    leadership: store.leadership,
+    onSecrets: hide,
+  })
+  status.drivers = driving
+  closers.add(() => driving.close())
+}
 
 /** Written by the build. Its path differs for this file and for the bundle in dist. */
 const OPEN_API_FILE = new URL(

@@ -49,7 +49,6 @@ export interface TakenJob {
   readonly data: JsonObject
   /** Identifies the worker that currently holds the job. */
   readonly token: string
-  readonly startedAt: string
 }
 
 export interface QueuedJob {

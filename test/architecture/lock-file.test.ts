@@ -108,7 +108,6 @@ describe('what is installed with the service', () => {
       'jiti',
       'openapi-types',
       'pg',
-      'pg-boss',
       'pino',
       'prom-client',
       'trading-signals',

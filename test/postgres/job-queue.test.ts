@@ -20,7 +20,6 @@ describe.skipIf(postgresMissing !== null)(
     const open = async (leaseSeconds: number): Promise<JobQueue> => {
       const other = await openPostgresJobQueue({
         url,
-        queues: [RUNS_QUEUE],
         leaseSeconds,
         onError: () => undefined,
       })
@@ -73,8 +72,8 @@ describe.skipIf(postgresMissing !== null)(
     it('is not changed by somebody who lost it', async () => {
       const id = await send()
       const slow = await taken(queue)
-      // Ages the job as if its worker had stood still for an hour. The other process checks for such jobs every second.
-      await asked("UPDATE svc_jobs.job SET started_on = now() - interval '1 hour' WHERE id = $1", id)
+      // Ages the job as if its worker had stood still for an hour.
+      await asked("UPDATE svc_jobs.jobs SET renewed_at = now() - interval '1 hour' WHERE id = $1", id)
       const next = await taken(await open(3))
       expect(next.id).toBe(id)
       expect(await queue.renew(slow, 0.5)).toBe(false)
@@ -97,6 +96,22 @@ describe.skipIf(postgresMissing !== null)(
       }
       await queue.fail(await taken(queue), 'it went wrong')
       expect(await read(id)).toMatchObject({ state: 'failed', output: { message: 'it went wrong' } })
+    })
+
+    it('waits for another worker when its own stands still, and fails after six of them', async () => {
+      const id = await send()
+      for (let attempts = 1; attempts <= 6; attempts += 1) {
+        expect(await queue.take(RUNS_QUEUE)).toMatchObject({ id })
+        await asked("UPDATE svc_jobs.jobs SET renewed_at = now() - interval '1 hour' WHERE id = $1", id)
+        expect(await read(id)).toMatchObject({ state: 'queued', attempts, endedAt: null })
+      }
+      expect(await queue.countOpen(RUNS_QUEUE)).toBe(1)
+      expect(await queue.take(RUNS_QUEUE)).toBeNull()
+      expect(await read(id)).toMatchObject({
+        state: 'failed',
+        output: { message: 'no worker finished it in time' },
+      })
+      expect(await queue.countOpen(RUNS_QUEUE)).toBe(0)
     })
 
     it('does not hold up the others where nobody can work on it', async () => {

@@ -1,5 +1,8 @@
 import { z } from 'zod'
 
+// Not croner 11: `nextRun(from)` reads the clock, which core must not do; it has no smallest interval of a schedule; it
+// accepts days that never come; and its check of a minute takes 7 µs instead of 0.1 µs, on the path of every bar.
+
 /** A schedule of five fields in UTC: the minutes, hours, days and months at which it runs. */
 export interface Cron {
   readonly minutes: ReadonlySet<number>

@@ -2,12 +2,15 @@ import type { AsOfView, PastPoint } from '../../core/shared/as-of.ts'
 import { INITIAL_STATE, type State } from '../../core/state.ts'
 import { PastStates } from '../../engine/past-states.ts'
 import { viewpointAt, type Viewpoint } from '../../engine/queries/viewpoint.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { parsePoint } from './arguments.ts'
 import type { Answer, Invocation, SvcCommand } from './command.ts'
 import { settingsOf } from './configuration.ts'
 import { Failure } from './failure.ts'
 import { believedBy, openExisting, stateOf, withLog } from './store.ts'
 import { fields, paragraphs, quiet } from './table.ts'
+import type { Text } from './terminal.ts'
+import { details } from './view-text.ts'
 
 export interface AsOfOption {
   readonly asOf?: PastPoint
@@ -16,6 +19,16 @@ export interface AsOfOption {
 /** Adds `--as-of` to a command that can show the past. */
 export const withAsOf = (command: SvcCommand): SvcCommand =>
   command.option('--as-of <seq|time>', 'as it was after this event, or at this time', parsePoint)
+
+/** Adds `--as-of`, and an action that shows the present or the past. A list becomes the member `list` in the past. */
+export const runsAsOf = <Options>(
+  command: SvcCommand,
+  answer: (from: AnsweredFrom, options: Options) => Answer | Promise<Answer>,
+  list?: string,
+): SvcCommand =>
+  withAsOf(command).runs((invocation, options: Options & AsOfOption) =>
+    answeredAsOf(invocation, options, (from) => answer(from, options), list),
+  )
 
 /** Viewpoint and state from which an answer is computed. */
 export type AnsweredFrom = Viewpoint & { readonly state: State }
@@ -42,17 +55,30 @@ export const answeredAsOf = async (
   if (found.status === 'out-of-range')
     throw new Failure('as_of.out_of_range', `there is no such place in the log: ${found.detail}`)
   const { viewpoint } = found
-  const given = await answer({ ...viewpoint, state: await viewpoint.reader.fresh() })
+  const given = agedBy(viewpoint.clock, await answer({ ...viewpoint, state: await viewpoint.reader.fresh() }))
   return viewpoint.asOf === null ? given : datedAnswer(given, viewpoint.asOf, list)
 }
 
-const answeredNow = async (invocation: Invocation, answer: Answering): Promise<Answer> => {
+type TextAnswer = Answer & { readonly text: Text }
+
+/** The answer, with ages counted by this clock. */
+export const agedBy = (clock: Pick<Clock, 'now'>, given: Answer): TextAnswer => {
+  const { text = details(given.document ?? {}) } = given
+  return {
+    ...given,
+    text: typeof text === 'string' ? () => text : (style) => text({ ...style, nowMs: clock.now() }),
+  }
+}
+
+/** Answers from the present, which may have no store yet. Ages are counted by the clock of decisions. */
+export const answeredNow = async (invocation: Invocation, answer: Answering): Promise<Answer> => {
   const stored = await withLog(
     invocation,
     async (log, trust, session) => {
       const { state, log: believed } = await believedBy(log, trust)
       const reader = { log: believed, fresh: () => Promise.resolve(state) }
-      return answer({ ...(await session.present()), state, reader, asOf: null })
+      const present = await session.present()
+      return agedBy(present.clock, await answer({ ...present, state, reader, asOf: null }))
     },
     null,
   )
@@ -66,15 +92,10 @@ const NOTHING_STORED: Viewpoint['reader'] = {
   fresh: () => Promise.resolve(INITIAL_STATE),
 }
 
-const datedAnswer = (given: Answer, asOf: AsOfView, list: string): Answer => {
-  const { document, text } = given
-  const members = Array.isArray(document) ? { [list]: document as unknown } : (document as object)
+const datedAnswer = ({ document, text, ...rest }: TextAnswer, asOf: AsOfView, list: string): Answer => {
+  const members = Array.isArray(document) ? { [list]: document as unknown } : document
   const settings =
     asOf.configuration === 'current' ? ', with the settings of today: the log does not hold others' : ''
   const dated = fields([['As of', quiet(`event ${asOf.seq}, ${asOf.time}${settings}`)]])
-  return {
-    ...given,
-    document: { ...members, as_of_point: asOf },
-    text: paragraphs(dated, typeof text === 'string' ? () => text : text),
-  }
+  return { ...rest, document: { ...members, as_of_point: asOf }, text: paragraphs(dated, text) }
 }

@@ -15,10 +15,13 @@ export interface Invocation extends CommandDependencies {
   readonly ask: (prompt: string, typing: Typing) => Promise<string>
 }
 
-/** Answer of a command: a document for programs, text for people. Without an exit code it is 0. */
+/**
+ * Answer of a command: a document for programs, text for people. Without a text, people get the members of the document,
+ * as `details` shows them. Without an exit code it is 0.
+ */
 export interface Answer {
-  readonly document: unknown
-  readonly text: Text | string
+  readonly document: object | null
+  readonly text?: Text | string
   readonly exitCode?: ExitCode
 }
 

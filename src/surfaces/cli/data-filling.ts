@@ -13,6 +13,7 @@ import { parseFrom, parser, parseTo } from './arguments.ts'
 import type { Answer, Invocation, SvcCommand } from './command.ts'
 import { EXIT_FAILED, EXIT_OK, UsageError } from './failure.ts'
 import { fields, paragraphs, plainNumber, warning, type Row } from './table.ts'
+import { details } from './view-text.ts'
 
 /** `svc data download` and `svc data import`: how bars come into the store. */
 
@@ -81,28 +82,27 @@ const download = async (invocation: Invocation, options: DownloadOptions): Promi
       progress.update(doneMs, totalMs, paceText(bars, doneMs / totalMs, clock.now() - beganMs)),
   }).finally(progress.end)
   const { name, market, requests, added, present, missing, conflicts } = report
-  return {
-    document: {
-      series: seriesText(name),
-      market,
-      from: timestampAt(fromMs),
-      to: timestampAt(toMs),
-      added,
-      present,
-      missing,
-      requests,
-      conflicts: conflicts.map(conflictDocument),
-    },
-    text: fields([
-      ['Series', seriesText(name)],
-      ['Market', `${market} of ${exchange}`],
-      ['New bars', added],
-      ['Stored before', present],
-      ['Missing', missing === 0 ? null : warning(`${missing} bars that the exchange does not have`)],
-      ...conflictRows(conflicts),
-      ['Requests', requests],
-    ]),
+  const document = {
+    series: seriesText(name),
+    market,
+    from: timestampAt(fromMs),
+    to: timestampAt(toMs),
+    added,
+    present,
+    missing,
+    requests,
+    conflicts: conflicts.map(conflictDocument),
   }
+  const text = details(document, [
+    'series',
+    ['Market', `${market} of ${exchange}`],
+    ['New bars', added],
+    ['Stored before', present],
+    ['Missing', missing === 0 ? null : warning(`${missing} bars that the exchange does not have`)],
+    ...conflictRows(conflicts),
+    'requests',
+  ])
+  return { document, text }
 }
 
 /** Bars in a second, and the time that is left at this pace. */

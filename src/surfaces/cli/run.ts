@@ -30,6 +30,7 @@ import {
   type Printer,
   type TerminalStream,
 } from './terminal.ts'
+import { details } from './view-text.ts'
 import {
   buildProgram,
   overviewDocument,
@@ -47,7 +48,7 @@ export interface Environment {
   /** Used as the home when neither --home nor SVC_HOME names one. */
   readonly currentFolder: string
   readonly version: string
-  readonly clock: Pick<Clock, 'newId'>
+  readonly clock: Pick<Clock, 'newId' | 'now'>
   /** Creates the dependencies of a home. Opens nothing yet. */
   readonly dependenciesAt: (home: string) => Promise<CommandDependencies>
 }
@@ -66,8 +67,8 @@ export const runCommandLine = async (
   let exitCode: ExitCode = EXIT_OK
 
   const knownSecrets = (): readonly string[] => dependencies?.knownSecrets() ?? []
-  const form = { json: words.includes('--json'), style: styleFor(stdout, environment.environment) }
-  const print = printerTo(stdout, form, knownSecrets)
+  const style = styleFor(stdout, environment.environment, clock.now())
+  const print = printerTo(stdout, { json: words.includes('--json'), style }, knownSecrets)
   const run: Run =
     (action) =>
     async (...parsed) => {
@@ -89,7 +90,7 @@ export const runCommandLine = async (
       }
       const answer = await action(invocation, ...parsed)
       if (answer === undefined) return
-      await print.result(answer.document, answer.text)
+      await print.result(answer.document, answer.text ?? details(answer.document ?? {}))
       exitCode = answer.exitCode ?? EXIT_OK
     }
   const program = await buildProgram(words, version, run, (stream, text) => {

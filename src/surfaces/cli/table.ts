@@ -5,10 +5,10 @@ export type Cell = string | number | { readonly text: string; readonly tone: Ton
 /** A name and its value, for `fields`; null: the row is left out. */
 export type Row = readonly [string, Cell | null]
 
-/** A column of a table, and what it shows of an item. */
+/** A column of a table, and what it shows of each item. */
 export interface Column<Item> {
   readonly title: string
-  readonly cell: (item: Item, index: number) => Cell
+  readonly cells: (items: readonly Item[], style: Style) => readonly Cell[]
   readonly align: 'left' | 'right'
   /** Cut where the table is wider than the screen. */
   readonly shrinks: boolean
@@ -16,21 +16,27 @@ export interface Column<Item> {
 
 const columnOf =
   (align: 'left' | 'right', shrinks: boolean) =>
-  <Item>(title: string, cell: Column<Item>['cell']): Column<Item> => ({ title, cell, align, shrinks })
+  <Item>(title: string, cell: (item: Item, index: number) => Cell): Column<Item> => ({
+    title,
+    cells: (items) => items.map(cell),
+    align,
+    shrinks,
+  })
 
 export const left = columnOf('left', false)
 export const right = columnOf('right', false)
 export const shrinking = columnOf('left', true)
 
 /** Column of ids, each as short as it is unique. Commands accept them instead of the whole id. */
-export const idColumn = <Item>(
-  title: string,
-  items: readonly Item[],
-  idOf: (item: Item) => string,
-): Column<Item> => {
-  const short = shortIds(items.map(idOf))
-  return left(title, (item) => quiet(short(idOf(item))))
-}
+export const idColumn = <Item>(title: string, idOf: (item: Item) => string): Column<Item> => ({
+  title,
+  cells: (items) => {
+    const ids = items.map(idOf)
+    return ids.map(shortIds(ids)).map(quiet)
+  },
+  align: 'left',
+  shrinks: false,
+})
 
 export const good = (text: string): Cell => ({ text, tone: 'good' })
 export const warning = (text: string): Cell => ({ text, tone: 'warning' })
@@ -73,7 +79,8 @@ export const table =
   (style) => {
     if (items.length === 0 && none !== '') return `${none}\n`
     const heading = columns.map(({ title }): Cell => ({ text: title, tone: 'heading' }))
-    const lines = [heading, ...items.map((item, row) => columns.map(({ cell }) => cell(item, row)))]
+    const cells = columns.map((column) => column.cells(items, style))
+    const lines = [heading, ...items.map((_, row) => cells.map((column) => column[row] ?? ''))]
     const widths = fitted(
       columns,
       columns.map((_, index) => widest(lines.map((line) => textOf(line[index] ?? '')))),

@@ -9,10 +9,11 @@ export type InputStream = Readable & { readonly isTTY?: boolean }
 /** Meaning of a piece of text. Its appearance depends on the terminal. */
 export type Tone = 'plain' | 'heading' | 'quiet' | 'good' | 'warning' | 'bad'
 
-/** Appearance of text: its colours and its width in columns. */
+/** Appearance of text: its colours, its width in columns, and the time that ages are counted from. */
 export interface Style {
   readonly paint: (tone: Tone, text: string) => string
   readonly width: number
+  readonly nowMs: number
 }
 
 /** Text for people, composed only where it is shown. */
@@ -20,16 +21,17 @@ export type Text = (style: Style) => string
 
 const WIDTH = 80
 
-export const PLAIN: Style = { paint: (_tone, text) => text, width: WIDTH }
+export const PLAIN: Style = { paint: (_tone, text) => text, width: WIDTH, nowMs: 0 }
 
 /** Colour only on a terminal, and not when NO_COLOR is set (no-color.org). */
 export const styleFor = (
   { isTTY, columns }: Pick<TerminalStream, 'isTTY' | 'columns'>,
   environment: Readonly<Record<string, string | undefined>>,
+  nowMs = 0,
 ): Style => {
-  if (isTTY !== true) return PLAIN
+  if (isTTY !== true) return { ...PLAIN, nowMs }
   const inColour = !environment['NO_COLOR'] && environment['TERM'] !== 'dumb'
-  return { paint: inColour ? paintInColour : PLAIN.paint, width: Math.max(WIDTH, columns ?? WIDTH) }
+  return { paint: inColour ? paintInColour : PLAIN.paint, width: Math.max(WIDTH, columns ?? WIDTH), nowMs }
 }
 
 const paintInColour: Style['paint'] = (tone, text) => {

@@ -1,34 +1,53 @@
 import { randomUUID } from 'node:crypto'
 import { DatabaseError, Pool } from 'pg'
-import PgBoss from 'pg-boss'
 import type { JsonObject } from '../../../core/shared/json.ts'
 import { OutputRefusedError, type JobQueue, type QueuedJob, type TakenJob } from '../../../ports/job-queue.ts'
 
 export interface PostgresJobQueueOptions {
   readonly url: string
-  readonly queues: readonly string[]
   /** Time without renewal after which a job is given to another worker. */
   readonly leaseSeconds: number
   readonly onError: (error: Error) => void
 }
 
-const SCHEMA = 'svc_jobs'
 const CONNECTIONS_MAX = 4
-const RETRIES_MAX = 5
-const KEPT_SECONDS = 30 * 86_400
+const ATTEMPTS_MAX = 6
+const KEPT_DAYS = 30
 // A server that does not answer must not block a worker for ever. A large result needs time.
 const CONNECT_TIMEOUT_MS = 10_000
 const QUERY_TIMEOUT_MS = 60_000
-/** A worker may change a job only while it holds the job: not after it was cancelled or given to another worker. */
-const OURS = `name = $1 AND id = $2 AND state = 'active' AND output->>'token' = $3`
+// Any number will do, as long as every process that opens a queue takes the same one.
+const SCHEMA_LOCK = 7_304_216_582
+
+const SCHEMA = `
+CREATE SCHEMA IF NOT EXISTS svc_jobs;
+CREATE TABLE IF NOT EXISTS svc_jobs.jobs (
+  queue text NOT NULL,
+  id uuid NOT NULL,
+  seq bigint GENERATED ALWAYS AS IDENTITY,
+  state text NOT NULL DEFAULT 'queued' CHECK (state IN ('queued', 'running', 'done', 'failed', 'cancelled')),
+  data jsonb NOT NULL,
+  output jsonb NOT NULL DEFAULT '{}',
+  progress double precision NOT NULL DEFAULT 0,
+  attempts integer NOT NULL DEFAULT 0,
+  token uuid,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  not_before timestamptz NOT NULL DEFAULT now(),
+  started_at timestamptz,
+  renewed_at timestamptz,
+  ended_at timestamptz,
+  PRIMARY KEY (queue, id)
+);
+CREATE INDEX IF NOT EXISTS jobs_open ON svc_jobs.jobs (queue, seq) WHERE state IN ('queued', 'running');
+DELETE FROM svc_jobs.jobs WHERE coalesce(ended_at, renewed_at, created_at) < now() - interval '${KEPT_DAYS} days'`
 
 /**
- * Jobs of pg-boss in the database of the log, in a schema of their own. The expiry of pg-boss is our lease: it counts
- * from `started_on`, which a worker renews while it runs the job. The job of a killed process is therefore taken up
- * again after seconds, however long a job may take.
+ * Jobs in a table of their own, in the database of the log. A worker that takes a job writes its token into the row and
+ * renews the row while it works. Each later statement of the worker requires this token, so a worker that lost its job
+ * cannot change it. The job of a killed process is taken up again once it was not renewed for the time of the lease.
  */
 export const openPostgresJobQueue = async (options: PostgresJobQueueOptions): Promise<JobQueue> => {
-  const { url, queues, leaseSeconds, onError } = options
+  const { url, leaseSeconds, onError } = options
   const pool = new Pool({
     connectionString: url,
     max: CONNECTIONS_MAX,
@@ -38,100 +57,76 @@ export const openPostgresJobQueue = async (options: PostgresJobQueueOptions): Pr
     keepAlive: true,
   })
   pool.on('error', onError)
-  const boss = new PgBoss({
-    db: { executeSql: (text, values) => pool.query(text, values) },
-    schema: SCHEMA,
-    schedule: false,
-    maintenanceIntervalSeconds: Math.max(1, Math.round(leaseSeconds / 3)),
-    archiveCompletedAfterSeconds: KEPT_SECONDS,
-    archiveFailedAfterSeconds: KEPT_SECONDS,
-    deleteAfterDays: 1,
-    retentionDays: 30,
-  })
-  boss.on('error', onError)
-  await boss.start()
-  for (const queue of queues) {
-    await boss.createQueue(queue, {
-      name: queue,
-      expireInSeconds: leaseSeconds,
-      retryLimit: RETRIES_MAX,
-      retryDelay: 1,
-    })
+  // One message is one transaction. Processes that start at once wait for each other.
+  await pool.query(`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK});${SCHEMA}`)
+
+  const isLate = `state = 'running' AND renewed_at < now() - interval '${leaseSeconds} seconds'`
+  const rows = async (condition: string, values: readonly unknown[], output: string) => {
+    const state = `CASE WHEN ${isLate} THEN 'queued' ELSE state END AS state`
+    const text = `SELECT id, ${state}, data, ${output} AS output, progress, attempts, created_at, started_at, ended_at FROM svc_jobs.jobs WHERE queue = $1 ${condition}`
+    return (await pool.query<Row>(text, [...values])).rows.map(jobOf)
   }
-  const rows = async (
-    condition: string,
-    values: readonly unknown[],
-    output: string,
-  ): Promise<readonly Row[]> => {
-    const text = `SELECT id, state, data, ${output} AS output, retry_count, created_on, started_on, completed_on FROM ${SCHEMA}.job WHERE name = $1 ${condition}`
-    return (await pool.query<Row>(text, [...values])).rows
-  }
+  /** Changes a job that the worker still holds. False if it was cancelled, or given to another worker. */
   const change = async (
     { queue, id, token }: TakenJob,
     changes: string,
-    output: unknown,
+    values: readonly unknown[],
   ): Promise<boolean> => {
-    const text = `UPDATE ${SCHEMA}.job SET ${changes}, output = $4 WHERE ${OURS}`
-    const { rowCount } = await pool.query(text, [queue, id, token, output])
-    return rowCount === 1
+    const text = `UPDATE svc_jobs.jobs SET ${changes} WHERE queue = $1 AND id = $2 AND token = $3 AND state = 'running'`
+    return (await pool.query(text, [queue, id, token, ...values])).rowCount === 1
   }
   return {
     send: async (queue, id, data) => {
-      await boss.send(queue, data, { id })
+      const text = `INSERT INTO svc_jobs.jobs (queue, id, data) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
+      await pool.query(text, [queue, id, data])
     },
-    // Like the library's statement, which cannot exclude jobs. The token is set in the same step: a job without one
-    // would have no holder.
     take: async (queue, except = []) => {
+      const given = `state = 'failed', ended_at = now(), output = '{"message":"no worker finished it in time"}'`
+      await pool.query(
+        `UPDATE svc_jobs.jobs SET ${given} WHERE queue = $1 AND ${isLate} AND attempts >= ${ATTEMPTS_MAX}`,
+        [queue],
+      )
       const token = randomUUID()
-      const startedAt = new Date().toISOString()
-      const next = `SELECT id FROM ${SCHEMA}.job WHERE name = $1 AND state < 'active' AND start_after < now() AND id <> ALL ($2::uuid[]) ORDER BY created_on, id LIMIT 1 FOR UPDATE SKIP LOCKED`
-      const attempts = 'CASE WHEN started_on IS NULL THEN retry_count ELSE retry_count + 1 END'
-      const text = `UPDATE ${SCHEMA}.job SET state = 'active', started_on = now(), retry_count = ${attempts}, output = $3 WHERE name = $1 AND id = (${next}) RETURNING id, data`
-      const { rows: found } = await pool.query<Row>(text, [queue, except, { token, startedAt, progress: 0 }])
-      const [job] = found
-      return job === undefined ? null : { queue, id: job.id, data: job.data, token, startedAt }
+      const waits = `(state = 'queued' AND not_before <= now() OR ${isLate}) AND id <> ALL ($2::uuid[])`
+      const next = `SELECT id FROM svc_jobs.jobs WHERE queue = $1 AND ${waits} ORDER BY seq LIMIT 1 FOR UPDATE SKIP LOCKED`
+      const taken = `state = 'running', token = $3, started_at = now(), renewed_at = now(), progress = 0, output = '{}', attempts = attempts + 1`
+      const text = `UPDATE svc_jobs.jobs SET ${taken} WHERE queue = $1 AND id = (${next}) RETURNING id, data`
+      const { rows: found } = await pool.query<Pick<Row, 'id' | 'data'>>(text, [queue, except, token])
+      return found[0] === undefined ? null : { queue, ...found[0], token }
     },
-    renew: (job, progress) => {
-      const { token, startedAt } = job
-      return change(job, 'started_on = now()', { token, startedAt, progress })
-    },
+    renew: (job, progress) => change(job, 'renewed_at = now(), progress = $4', [progress]),
     complete: async (job, output) => {
-      const { startedAt } = job
-      const changes = `state = 'completed', completed_on = now()`
-      await change(job, changes, { ...output, startedAt }).catch((error: unknown) => {
+      const done = `state = 'done', ended_at = now(), progress = 1, output = $4`
+      await change(job, done, [output]).catch((error: unknown) => {
         throw isRefusal(error) ? new OutputRefusedError(error.message) : error
       })
     },
     fail: async (job, reason) => {
-      const left = 'retry_count < retry_limit'
-      const state = `state = (CASE WHEN ${left} THEN 'retry' ELSE 'failed' END)::${SCHEMA}.job_state`
-      const ended = `completed_on = CASE WHEN ${left} THEN NULL ELSE now() END`
-      const later = `start_after = now() + interval '1 second'`
-      await change(job, `${state}, ${ended}, ${later}`, { message: reason })
+      const state = `state = CASE WHEN attempts < ${ATTEMPTS_MAX} THEN 'queued' ELSE 'failed' END`
+      const ended = `ended_at = CASE WHEN attempts < ${ATTEMPTS_MAX} THEN NULL ELSE now() END`
+      const later = `not_before = now() + interval '1 second'`
+      await change(job, `${state}, ${ended}, ${later}, output = $4`, [{ message: reason }])
     },
     // The take does not count as an attempt.
     giveBack: async (job, reason) => {
-      await change(job, `state = 'retry', started_on = NULL`, reason === null ? null : { message: reason })
+      const waiting = `state = 'queued', started_at = NULL, attempts = attempts - 1`
+      await change(job, `${waiting}, output = $4`, [reason === null ? {} : { message: reason }])
     },
-    get: async (queue, id) => {
-      if (!UUID.test(id)) return null
-      const [row] = await rows('AND id = $2', [queue, id], 'output')
-      return row === undefined ? null : jobOf(row)
+    get: async (queue, id) =>
+      UUID.test(id) ? ((await rows('AND id = $2', [queue, id], 'output'))[0] ?? null) : null,
+    list: (queue, limit) => rows('ORDER BY seq DESC LIMIT $2', [queue, limit], `output - 'result'`),
+    countOpen: async (queue) => {
+      const text = `SELECT count(*)::int AS count FROM svc_jobs.jobs WHERE queue = $1 AND state IN ('queued', 'running')`
+      return (await pool.query<{ count: number }>(text, [queue])).rows[0]?.count ?? 0
     },
-    list: async (queue, limit) =>
-      (await rows('ORDER BY created_on DESC, id DESC LIMIT $2', [queue, limit], `output - 'result'`)).map(
-        jobOf,
-      ),
-    countOpen: (queue) => boss.getQueueSize(queue, { before: 'completed' }),
     cancel: async (queue, id) => {
-      const text = `UPDATE ${SCHEMA}.job SET state = 'cancelled', completed_on = now() WHERE name = $1 AND id = $2 AND state < 'completed'`
+      const text = `UPDATE svc_jobs.jobs SET state = 'cancelled', ended_at = now() WHERE queue = $1 AND id = $2 AND state IN ('queued', 'running')`
       return (await pool.query(text, [queue, id])).rowCount === 1
     },
-    remove: (queue, ids) => boss.deleteJob(queue, [...ids]),
-    close: async () => {
-      await boss.stop({ graceful: false, close: false })
-      await pool.end()
+    remove: async (queue, ids) => {
+      await pool.query('DELETE FROM svc_jobs.jobs WHERE queue = $1 AND id = ANY ($2::uuid[])', [queue, ids])
     },
+    close: () => pool.end(),
   }
 }
 
@@ -141,46 +136,17 @@ const isRefusal = (error: unknown): error is Error =>
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-interface Row {
-  readonly id: string
-  readonly state: 'created' | 'retry' | 'active' | 'completed' | 'cancelled' | 'failed'
+interface Row extends Pick<QueuedJob, 'id' | 'state' | 'progress' | 'attempts'> {
   readonly data: JsonObject
-  readonly output: (JsonObject & { readonly startedAt?: string; readonly progress?: number }) | null
-  readonly retry_count: number
-  readonly created_on: Date
-  readonly started_on: Date | null
-  readonly completed_on: Date | null
+  readonly output: JsonObject
+  readonly created_at: Date
+  readonly started_at: Date | null
+  readonly ended_at: Date | null
 }
 
-const STATES = {
-  created: 'queued',
-  retry: 'queued',
-  active: 'running',
-  completed: 'done',
-  cancelled: 'cancelled',
-  failed: 'failed',
-} as const
-
-const jobOf = ({
-  id,
-  state,
-  data,
-  output,
-  retry_count,
-  created_on,
-  started_on,
-  completed_on,
-}: Row): QueuedJob => {
-  const { startedAt = null, progress = 0, ...rest } = output ?? {}
-  return {
-    id,
-    state: STATES[state],
-    data,
-    progress: state === 'completed' ? 1 : progress,
-    createdAt: created_on.toISOString(),
-    startedAt,
-    endedAt: completed_on?.toISOString() ?? null,
-    attempts: started_on === null ? retry_count : retry_count + 1,
-    output: rest,
-  }
-}
+const jobOf = ({ created_at, started_at, ended_at, ...row }: Row): QueuedJob => ({
+  ...row,
+  createdAt: created_at.toISOString(),
+  startedAt: started_at?.toISOString() ?? null,
+  endedAt: ended_at?.toISOString() ?? null,
+})

@@ -2,29 +2,17 @@ import { resolve } from 'node:path'
 import { comparisonOf } from '../../../backtest/comparison.ts'
 import type { BacktestReport } from '../../../backtest/report.ts'
 import { STRATEGY_NAMES, type StrategyName } from '../../../backtest/strategies.ts'
-import type { SeriesSelector } from '../../../core/market/history/select.ts'
 import type { ParameterValues } from '../../../core/strategies/strategy.ts'
-import {
-  collected,
-  numberFrom,
-  parseFrom,
-  parser,
-  parseSeed,
-  parseSeries,
-  parseSymbol,
-  parseTo,
-  tradedTime,
-} from '../arguments.ts'
+import { collected, numberFrom, parser } from '../arguments.ts'
 import { refuseUnwritable, writePage, writingEvents, type OutputFile } from '../backtest-files.ts'
 import { comparisonText, reportText, type RunNotes } from '../backtest-text.ts'
-import { withCostOptions } from '../cost-options.ts'
+import { runRequest, withRunOptions, type RunOptions } from '../run-options.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
-import type { BacktestCosts } from '../../../backtest/sweep/task.ts'
 import type { BacktestRequest } from '../dependencies.ts'
 import { Failure, UsageError } from '../failure.ts'
 
 export const define: DefineCommand = (command) => {
-  const described = command
+  withRunOptions(command)
     .description(
       'Runs the same decisions, producers and limits on recorded bars with paper money; nothing is written but the files ' +
         'that are named. A decision at the close of a bar is filled at the open of the next, with slippage, fees and ' +
@@ -37,19 +25,6 @@ export const define: DefineCommand = (command) => {
     )
     .option('--strategy <name>', 'the same, for one')
     .option('--set <key=value>', 'a parameter of the strategy; may be repeated', collected(parseSetting))
-    .option('--symbol <symbol>', 'only this symbol (default: the whole universe)', parseSymbol)
-    .option('--from <date>', 'start trading then', parseFrom)
-    .option('--to <date>', 'stop trading then; a day is included', parseTo)
-    .option('--seed <number>', 'seed of the simulated market, the p-value and the resampling', parseSeed)
-    .option('--file <bars>', 'bars as CSV or JSON lines (default: market.file, else simulated)')
-    .exclusive(
-      '--data <series>',
-      'recorded bars of "svc data", such as binance:BTC:1m; may be repeated',
-      ['file', 'symbol'],
-      collected(parseSeries),
-    )
-    .exclusive('--recorded', 'the bars and signals in the log of this home', ['file', 'data'])
-  withCostOptions(described)
     .option(
       '--trials <count>',
       'variants tried so far, which deflate the Sharpe ratio',
@@ -69,22 +44,10 @@ export const define: DefineCommand = (command) => {
     .runs(runBacktest)
 }
 
-interface BacktestOptions {
+interface BacktestOptions extends RunOptions {
   readonly strategy?: StrategyName
   readonly set?: readonly Setting[]
-  readonly symbol?: string
-  readonly from?: string
-  readonly to?: string
-  readonly seed?: number
-  readonly file?: string
-  readonly data?: readonly SeriesSelector[]
-  readonly recorded?: true
-  readonly fees?: number
-  readonly slippage?: number
-  readonly funding?: BacktestCosts['fundingBps']
   readonly trials?: number
-  readonly resetDaily?: true
-  readonly keepKillSwitch?: true
   readonly html?: string
   readonly events?: string
   readonly force?: true
@@ -96,7 +59,8 @@ const runBacktest = async (
   options: BacktestOptions,
 ): Promise<Answer> => {
   const strategies = strategiesOf(named ?? [], options)
-  const request = requestOf(options, strategies.length)
+  // Strategies that are compared count as trials of one another.
+  const request = { ...runRequest(options), trials: options.trials ?? strategies.length }
   const parametersOf = parametersBy(strategies, options.set ?? [])
   const { html, events } = filesOf(options)
   const files = [html, events].filter((file) => file !== null)
@@ -158,25 +122,6 @@ const strategiesOf = (
   const repeated = named.find((name, index) => named.indexOf(name) !== index)
   if (repeated !== undefined) throw new UsageError(`${repeated} is named twice`)
   return named.length > 0 ? named : [strategy ?? 'brain']
-}
-
-/** Options that all strategies share. Strategies that are compared count as trials of one another. */
-const requestOf = (
-  options: BacktestOptions,
-  count: number,
-): Omit<BacktestRequest, 'strategy' | 'parameters' | 'onError' | 'onProgress'> => {
-  const { symbol, seed, file, data = [], recorded = false, keepKillSwitch = false } = options
-  return {
-    symbol,
-    ...tradedTime(options),
-    seed,
-    file: file === undefined ? file : resolve(file),
-    data,
-    isFromLog: recorded,
-    resetsDaily: !keepKillSwitch,
-    costs: { feeBps: options.fees, slippageBps: options.slippage, fundingBps: options.funding },
-    trials: options.trials ?? count,
-  }
 }
 
 const filesOf = ({ html, events, force }: BacktestOptions) => {

@@ -12,7 +12,8 @@ import type { StoreSession } from '../dependencies.ts'
 import { exists, fileExists, writeWholeFile } from '../exporting.ts'
 import { Failure, UsageError } from '../failure.ts'
 import { openExisting } from '../store.ts'
-import { fields, good } from '../table.ts'
+import { good, type Row } from '../table.ts'
+import { details } from '../view-text.ts'
 
 export const define: DefineCommand = (command) => {
   command
@@ -49,13 +50,8 @@ const backup = async (invocation: Invocation, file: string): Promise<Answer> => 
   const { size: bytes } = await stat(file)
   const { frontier, head, time } = checkpoint
   const document = { output: file, events: frontier.size, head_hash: head, checkpoint_time: time, bytes }
-  const text = fields([
-    ['Backup', good(`${file}, written and verified`)],
-    ['Events', frontier.size],
-    ['Head', head],
-    ['Size', `${bytes} bytes`],
-  ])
-  return { document, text }
+  const written: Row = ['Backup', good(`${file}, written and verified`)]
+  return { document, text: details(document, [written, 'events', 'head_hash', 'checkpoint_time', 'bytes']) }
 }
 
 /**

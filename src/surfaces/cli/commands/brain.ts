@@ -5,7 +5,7 @@ import {
   type ExplanationView,
 } from '../../../core/views/brain.ts'
 import { explain } from '../../../engine/queries/explanation.ts'
-import { answeredAsOf, withAsOf, type AsOfOption } from '../as-of.ts'
+import { runsAsOf } from '../as-of.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { Failure, failureOf } from '../failure.ts'
 import { believedBy, openExisting, recordAccess } from '../store.ts'
@@ -22,11 +22,11 @@ import {
   right,
   shrinking,
   signed,
-  table,
   warning,
   type Cell,
 } from '../table.ts'
 import type { Text } from '../terminal.ts'
+import { list } from '../view-text.ts'
 
 export const define: DefineCommand = (command) => {
   command
@@ -36,7 +36,8 @@ export const define: DefineCommand = (command) => {
     )
     .examples('svc brain', 'svc brain status', 'svc brain explain --symbol BTC')
   command.defaultCommand('run', 'run one cycle (the default)').runs(runCycle)
-  withAsOf(command.command('status').summary('regime, kill switch and last cycle')).runs(showStatus)
+  const status = command.command('status').summary('regime, kill switch and last cycle')
+  runsAsOf(status, ({ state }) => ({ document: viewBrainStatus(state) }))
   command
     .command('explain [id]')
     .summary('why the last cycle, or the cycle or conviction with this id, decided as it did')
@@ -76,20 +77,6 @@ const showExplanation = async (
   return { document: found, text: explanationText(found) }
 }
 
-const showStatus = (invocation: Invocation, options: AsOfOption): Promise<Answer> =>
-  answeredAsOf(invocation, options, ({ state }) => {
-    const status = viewBrainStatus(state)
-    const text = fields([
-      ['Regime', status.regime ?? quiet('unknown')],
-      ['Changed at', status.regime_changed_at ?? quiet('never')],
-      ['Kill switch', levelCell(status.kill_switch_level)],
-      ['Reason', status.kill_switch_reason ?? quiet('none')],
-      ['Last cycle', status.last_cycle_id ?? quiet('none')],
-      ['Ran at', status.last_cycle_at ?? quiet('never')],
-    ])
-    return { document: status, text }
-  })
-
 /** The cycle, then every trade it proposed and its status. */
 export const cycleText = ({ cycle_id, ts, regime, kill_switch_level, intents }: CycleView): Text =>
   paragraphs(
@@ -102,14 +89,14 @@ export const cycleText = ({ cycle_id, ts, regime, kill_switch_level, intents }: 
     ]),
     intents.length === 0
       ? null
-      : table(intents, [
-          shrinking('Symbol', ({ symbol }) => symbol),
-          left('Side', ({ direction }) => direction),
-          right('Conviction', ({ conviction_score }) => conviction_score.toFixed(1)),
+      : list(intents, [
+          'symbol',
+          ['direction', 'Side'],
+          ['conviction_score', 'Conviction'],
           right('Size %', ({ size_pct }) => (size_pct * 100).toFixed(2)),
           left('Status', ({ status }) => (status === 'rejected' ? bad(status) : good(status))),
-          shrinking('Reasons', ({ reasons }) => reasons.join(', ')),
-          idColumn('Intent', intents, ({ intent_id }) => intent_id),
+          'reasons',
+          idColumn('Intent', ({ intent_id }) => intent_id),
         ]),
   )
 
@@ -149,9 +136,9 @@ const convictionText = (conviction: Explained): Text => {
     ]),
     inputs.length === 0
       ? null
-      : table(inputs, [
-          left('Domain', ({ domain }) => domain),
-          shrinking('Author', ({ author }) => author),
+      : list(inputs, [
+          'domain',
+          'author',
           right('Quality', ({ quality }) => quality.toFixed(2)),
           right('Share', ({ share }) => share.toFixed(2)),
           right('Evidence', ({ evidence }) => signed(evidence, 3)),
@@ -160,9 +147,9 @@ const convictionText = (conviction: Explained): Text => {
         ]),
     decisive.length === 0
       ? null
-      : table(decisive, [
+      : list(decisive, [
           left('What would have changed it', ({ change }) => CHANGES[change]),
-          shrinking('', ({ subject }) => subject),
+          ['subject', ''],
           right('Conviction', (one) => one.effective_conviction.toFixed(1)),
           left('Decision', ({ action }) => actionCell(action)),
         ]),

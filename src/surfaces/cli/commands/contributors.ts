@@ -19,13 +19,20 @@ import {
 import { believedLog } from '../../../engine/believed-log.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { contributionOf } from '../../../engine/queries/authors.ts'
-import { answeredAsOf, withAsOf, type AnsweredFrom, type AsOfOption } from '../as-of.ts'
+import {
+  agedBy,
+  answeredAsOf,
+  answeredNow,
+  runsAsOf,
+  withAsOf,
+  type AnsweredFrom,
+  type AsOfOption,
+} from '../as-of.ts'
 import { completeId, numberFrom } from '../arguments.ts'
 import type { Answer, DefineCommand, Invocation, SvcCommand } from '../command.ts'
 import { Failure, messageOf, UsageError } from '../failure.ts'
 import { openExisting, parsedBy, readPresent, readState, stateOf, write } from '../store.ts'
 import {
-  age,
   bad,
   fields,
   good,
@@ -38,11 +45,11 @@ import {
   printable,
   quiet,
   right,
-  shrinking,
   signed,
   table,
 } from '../table.ts'
 import type { Text } from '../terminal.ts'
+import { details, list } from '../view-text.ts'
 
 export const define: DefineCommand = (command) => {
   command
@@ -56,7 +63,10 @@ export const define: DefineCommand = (command) => {
       'svc contributors explain --node-id ann',
       'svc contributors leaderboard --limit 5',
     )
-  command.command('list').summary('list contributors, oldest first').runs(list)
+  command
+    .command('list')
+    .summary('list contributors, oldest first')
+    .runs((invocation) => answeredNow(invocation, listAll))
   command
     .command('register')
     .summary('register a contributor')
@@ -71,10 +81,11 @@ export const define: DefineCommand = (command) => {
     command.command('explain').summary('what its calls add, its weight, and with whom it moves together'),
   ).runs(explain)
   withAsOf(named(command.command('score').summary('the score of a contributor and its factors'))).runs(score)
-  withAsOf(command.command('leaderboard'))
+  const board = command
+    .command('leaderboard')
     .summary('list contributors by score')
     .option('--limit <number>', `how many, up to ${LEADERS_MAX}`, numberFrom(1, LEADERS_MAX), 20)
-    .runs(leaderboard)
+  runsAsOf(board, leaderboard, 'leaderboard')
 }
 
 const LEADERS_MAX = 200
@@ -89,21 +100,10 @@ interface Named {
   readonly nodeId?: string
 }
 
-const list = async (invocation: Invocation): Promise<Answer> => {
-  const { state, clock } = await readPresent(invocation)
+const listAll = ({ state }: AnsweredFrom): Answer => {
   const all = viewContributors(state.signals.contributors)
-  const text = table(
-    all,
-    [
-      shrinking('Node', ({ node_id }) => node_id),
-      shrinking('Name', ({ name }) => name),
-      shrinking('Role', ({ role }) => role),
-      right('Registered', ({ registered_at }) => age(registered_at, clock.now())),
-      idColumn('Contributor', all, ({ id }) => id),
-    ],
-    NOBODY,
-  )
-  return { document: all, text }
+  const id = idColumn<(typeof all)[number]>('Contributor', (one) => one.id)
+  return { document: all, text: list(all, ['node_id', 'name', 'role', 'registered_at', id], NOBODY) }
 }
 
 const register = async (
@@ -122,16 +122,7 @@ const register = async (
     surface: 'cli',
     isOperator: true,
   }))
-  const view = viewRegistered(events)
-  const text = fields([
-    ['Contributor', view.id],
-    ['Node', view.node_id],
-    ['Name', view.name],
-    ['Role', view.role],
-    ['Public key', view.public_key ?? null],
-    ['Registered at', view.registered_at],
-  ])
-  return { document: view, text }
+  return { document: viewRegistered(events) }
 }
 
 const remove = async (invocation: Invocation, id: string | undefined, options: Named): Promise<Answer> => {
@@ -162,31 +153,25 @@ const explain = async (invocation: Invocation, id: string | undefined, options: 
   await using session = await openExisting(invocation)
   const log = believedLog(session.log, { state, fresh: () => stateOf(session.log, session.trust) })
   const view = await contributionOf(log, state, author, context)
-  return { document: view, text: contributionText(view, clock.now()) }
+  return agedBy(clock, { document: view, text: contributionText(view) })
 }
 
-const leaderboard = (
-  invocation: Invocation,
-  { limit, ...asOf }: { readonly limit: number } & AsOfOption,
-): Promise<Answer> => {
-  const answer = (from: AnsweredFrom): Answer => {
-    const best = viewLeaderboard(from.state.signals.contributors, scoringOf(from), limit)
-    return { document: best, text: leaderTable(best) }
-  }
-  return answeredAsOf(invocation, asOf, answer, 'leaderboard')
+const leaderboard = (from: AnsweredFrom, { limit }: { readonly limit: number }): Answer => {
+  const best = viewLeaderboard(from.state.signals.contributors, scoringOf(from), limit)
+  return { document: best, text: leaderTable(best) }
 }
 
 const leaderTable = (best: readonly ScoreView[]): Text =>
-  table(
+  list(
     best,
     [
       right('#', (_rated, index) => index + 1),
-      shrinking('Node', ({ node_id }) => node_id),
-      shrinking('Name', ({ name }) => name),
-      right('Score', (rated) => rated.score.toFixed(1)),
-      right('Hit rate', ({ hit_rate }) => percent(hit_rate)),
+      'node_id',
+      'name',
+      'score',
+      'hit_rate',
       right('Accepted', (rated) => `${rated.signals_accepted}/${rated.signals_submitted}`),
-      right('Karma USD', ({ total_karma_usd }) => total_karma_usd.toFixed(2)),
+      ['total_karma_usd', 'Karma USD'],
     ],
     NOBODY,
   )
@@ -226,19 +211,19 @@ const parseJson = (text: string): unknown => {
 /** The score, then its factors. */
 const scoreText = (rated: ScoreView): Text =>
   paragraphs(
-    fields([
-      ['Score', rated.score.toFixed(1)],
+    details(rated, [
+      'score',
       ['Contributor', `${rated.name} (${rated.node_id})`],
       [
         'Signals',
         `${rated.signals_submitted} submitted, ${rated.signals_accepted} accepted, ` +
           `${rated.signals_resolved} resolved, ${rated.signals_profitable} profitable`,
       ],
-      ['Hit rate', percent(rated.hit_rate)],
+      'hit_rate',
       ['Brier score', rated.brier_score.toFixed(3)],
       ['Streak', `${rated.streak} days`],
       ['Karma', `${rated.karma.toFixed(1)} (50 is chance), ${rated.total_karma_usd.toFixed(2)} USD`],
-      ['Last active', rated.last_active === '' ? quiet('never') : rated.last_active],
+      ['Last active', rated.last_active || quiet('never')],
     ]),
     table(Object.entries(rated.factors), [
       left('Factor', ([name]) => name.replace('_', ' ')),
@@ -249,7 +234,7 @@ const scoreText = (rated: ScoreView): Text =>
   )
 
 /** In one screen: what it adds, with whom it moves, its newest calls. */
-const contributionText = (view: ContributionView, nowMs: number): Text =>
+const contributionText = (view: ContributionView): Text =>
   paragraphs(
     fields([
       ['Contributor', view.name],
@@ -292,13 +277,13 @@ const contributionText = (view: ContributionView, nowMs: number): Text =>
         ),
       ],
     ]),
-    table(
+    list(
       view.newest_calls.slice(0, CALLS_SHOWN),
       [
-        right('Age', ({ at }) => age(at, nowMs)),
-        left('Symbol', ({ symbol }) => symbol),
-        left('Direction', ({ direction }) => direction),
-        left('Horizon', ({ horizon }) => horizon),
+        ['at', 'Age'],
+        'symbol',
+        'direction',
+        'horizon',
         right('Price', ({ return_pct: moved }) => (moved === null ? quiet('unknown') : percent(moved))),
         left('Outcome', ({ hit }) => (hit === true ? good('hit') : bad('miss'))),
         right('Added', ({ added }) => signed(added, 2)),

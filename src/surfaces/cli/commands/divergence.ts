@@ -2,7 +2,6 @@ import type { DivergenceReport, DivergenceRow } from '../../../backtest/divergen
 import type { PastPoint } from '../../../core/shared/as-of.ts'
 import { parsePoint } from '../arguments.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
-import { VERIFY_STEPS, verifyLog } from '../../../engine/integrity/verify.ts'
 import { Failure } from '../failure.ts'
 import { openExisting } from '../store.ts'
 import {
@@ -19,6 +18,7 @@ import {
   type Cell,
 } from '../table.ts'
 import type { Text } from '../terminal.ts'
+import { verified } from '../verified.ts'
 
 export const define: DefineCommand = (command) => {
   command
@@ -50,19 +50,8 @@ const compare = async (invocation: Invocation, { from, to }: Range): Promise<Ans
 
 /** Bars, signals and trades are compared as they are stored, so all of them have to be what was signed. */
 const requireIntact = async (invocation: Invocation): Promise<void> => {
-  const { clock, progress } = invocation
   await using session = await openExisting(invocation)
-  const { log, checkpoints, trust } = session
-  const bar = progress('verifying')
-  const { ok, reason, detail, first_bad_seq } = await verifyLog(log, {
-    mode: 'full',
-    n: 0,
-    checkpoints,
-    trust,
-    clock,
-    onProgress: ({ step, checked, total }) =>
-      bar.update(checked + VERIFY_STEPS.indexOf(step) * total, VERIFY_STEPS.length * total),
-  }).finally(bar.end)
+  const { ok, reason, detail, first_bad_seq } = await verified(invocation, session, null)
   if (ok) return
   const where = first_bad_seq === null ? '' : ` at event ${first_bad_seq}`
   throw new Failure('integrity.broken', `the log does not verify (${reason}${where}): ${detail}`, {

@@ -5,7 +5,8 @@ import { parseReason } from '../arguments.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { Failure, failureOf } from '../failure.ts'
 import { accessCommand, openExisting, readState, recordingInLog, write } from '../store.ts'
-import { fields, good, quiet, warning, type Cell } from '../table.ts'
+import { good, printable, quiet, warning, type Row } from '../table.ts'
+import { details } from '../view-text.ts'
 
 export const define: DefineCommand = (command) => {
   command
@@ -34,13 +35,9 @@ export const define: DefineCommand = (command) => {
       const { node_id, public_key, encrypted } = publicMembers
       const verifier_key =
         node_id === null || public_key === null ? null : verifierKeyText(node_id, public_key, sha256)
-      const text = fields([
-        ['Node', node_id ?? quiet('unknown')],
-        ['Public key', public_key ?? quiet('unknown')],
-        ['Verifier key', verifier_key ?? quiet('unknown')],
-        ['Private key', keyCell(encrypted === true)],
-      ])
-      return { document: { ...publicMembers, verifier_key }, text }
+      const document = { ...publicMembers, verifier_key }
+      const key = keyRow(encrypted === true)
+      return { document, text: details(document, ['node_id', 'public_key', 'verifier_key', key]) }
     })
   command
     .command('create')
@@ -55,14 +52,13 @@ export const define: DefineCommand = (command) => {
           return created
         },
       )
-      const isNew = status === 'created'
-      const text = fields([
-        ['Node', nodeId],
-        ['Public key', publicKey],
-        ['Private key', keyCell(encrypted)],
-        ['File', isNew ? good(`${path} created`) : quiet(`${path} was there already`)],
-      ])
-      return { document: { created: isNew, node_id: nodeId, public_key: publicKey, encrypted }, text }
+      const created = status === 'created'
+      const document = { created, node_id: nodeId, public_key: publicKey, encrypted }
+      const file = created ? good(`${path} created`) : quiet(`${path} was there already`)
+      return {
+        document,
+        text: details(document, ['node_id', 'public_key', keyRow(encrypted), ['File', file]]),
+      }
     })
   command
     .command('admit')
@@ -73,7 +69,7 @@ export const define: DefineCommand = (command) => {
     .runs(async (invocation, nodeId: string, publicKey: string, { reason }: { readonly reason: string }) => {
       const key = { node_id: nodeId, public_key: publicKey.toLowerCase(), reason }
       await write(invocation, 'identity admit', () => ({ kind: 'admit-key', key }))
-      return { document: key, text: fields([['Admitted', good(nodeId)]]) }
+      return { document: key, text: `${printable(nodeId)} is admitted\n` }
     })
   command
     .command('retire')
@@ -82,7 +78,7 @@ export const define: DefineCommand = (command) => {
     .requiredOption('--reason <text>', 'why, for the log', parseReason)
     .runs(async (invocation, nodeId: string, { reason }: { readonly reason: string }) => {
       await write(invocation, 'identity retire', () => ({ kind: 'retire-key', nodeId, reason }))
-      return { document: { node_id: nodeId, reason }, text: fields([['Retired', good(nodeId)]]) }
+      return { document: { node_id: nodeId, reason }, text: `${printable(nodeId)} is retired\n` }
     })
   command
     .command('rotate')
@@ -114,13 +110,10 @@ const rotate = async (invocation: Invocation, reason: string): Promise<Answer> =
     if (outcome.status === 'refused') throw failureOf(outcome.refusal)
   }
   await identity.installSuccessor()
-  const text = fields([
-    ['Node', good(nodeId)],
-    ['Public key', publicKey],
-    ['Retired', before],
-  ])
-  return { document: { node_id: nodeId, public_key: publicKey, retired: before }, text }
+  return { document: { node_id: nodeId, public_key: publicKey, retired: before } }
 }
 
-const keyCell = (encrypted: boolean): Cell =>
-  encrypted ? good('encrypted') : warning('plain text (development)')
+const keyRow = (encrypted: boolean): Row => [
+  'Private key',
+  encrypted ? good('encrypted') : warning('plain text (development)'),
+]

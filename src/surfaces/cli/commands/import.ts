@@ -6,7 +6,8 @@ import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { checkpointsAt, explained, Interruption, inUse, takeIn } from '../copied-file.ts'
 import type { CopyTarget } from '../dependencies.ts'
 import { Failure } from '../failure.ts'
-import { fields, good, warning } from '../table.ts'
+import { good, warning } from '../table.ts'
+import { details } from '../view-text.ts'
 
 export const define: DefineCommand = (command) => {
   command
@@ -78,19 +79,16 @@ const keepCheckpoint = async (
 }
 
 const answerOf = (file: string, target: CopyTarget, copied: CopiedIn, isSigned: boolean): Answer => {
-  const { seq, hash } = copied.head
-  const root = hexFromBytes(copied.root)
-  const text = fields([
-    ['Imported', good(`${seq} events from ${file} into ${target.location}, verified`)],
-    ['Head', hash],
-    ['Tree root', root],
-    [
-      'Checkpoint',
-      isSigned
-        ? null
-        : warning('none could be signed: the service will not start trading until there is one'),
-    ],
+  const { seq: events, hash: head_hash } = copied.head
+  const tree_root = hexFromBytes(copied.root)
+  const document = { imported: file, into: target.location, events, head_hash, tree_root }
+  const text = details(document, [
+    ['Imported', good(`${events} events from ${file} into ${target.location}, verified`)],
+    'head_hash',
+    'tree_root',
+    ['Checkpoint', isSigned ? null : warning(UNSIGNED)],
   ])
-  const document = { imported: file, into: target.location, events: seq, head_hash: hash, tree_root: root }
   return { document: { ...document, checkpoint_signed: isSigned }, text }
 }
+
+const UNSIGNED = 'none could be signed: the service will not start trading until there is one'

@@ -4,7 +4,7 @@ import { isoNow } from '../../../engine/iso-now.ts'
 import type { CheckResult } from '../../../engine/integrity/findings.ts'
 import { verifyExport } from '../../../engine/integrity/offline.ts'
 import type { IntegrityReport } from '../../../engine/integrity/report.ts'
-import { VERIFY_STEPS, verifyLog } from '../../../engine/integrity/verify.ts'
+import { verifyLog } from '../../../engine/integrity/verify.ts'
 import type { CheckpointStore } from '../../../ports/checkpoints.ts'
 import { numberFrom } from '../arguments.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
@@ -13,6 +13,7 @@ import { EXIT_FAILED, EXIT_OK, Failure, UsageError } from '../failure.ts'
 import { MISSING_STEPS, missingSentence } from '../missing-store.ts'
 import { execute, openExisting, recordAccess } from '../store.ts'
 import { bad, fields, good, quiet, type Cell, type Row } from '../table.ts'
+import { verified } from '../verified.ts'
 
 export const define: DefineCommand = (command) => {
   command
@@ -122,21 +123,12 @@ const verifyStore = async (
 ): Promise<IntegrityReport<string> | null> => {
   await using session = await invocation.openExistingStore()
   if (session === null) return null
-  const { clock } = invocation
   const { log, checkpoints, trust } = session
-  const bar = invocation.progress('verifying')
-  try {
-    return await verifyLog(log, {
-      ...(n === null ? { mode: 'full', n: 0 } : { mode: 'fast', n }),
-      checkpoints: elsewhere.length === 0 ? checkpoints : withNotes(checkpoints, elsewhere),
-      trust,
-      clock,
-      onProgress: ({ step, checked, total }) =>
-        bar.update(checked + VERIFY_STEPS.indexOf(step) * total, VERIFY_STEPS.length * total),
-    })
-  } finally {
-    bar.end()
-  }
+  return await verified(
+    invocation,
+    { log, trust, checkpoints: elsewhere.length === 0 ? checkpoints : withNotes(checkpoints, elsewhere) },
+    n,
+  )
 }
 
 /** The kept notes and those from elsewhere. */

@@ -7,27 +7,14 @@ import {
   type IntentView,
 } from '../../../core/views/orders.ts'
 import { decideIntent } from '../../operator-actions.ts'
-import { answeredAsOf, withAsOf, type AnsweredFrom, type AsOfOption } from '../as-of.ts'
+import { runsAsOf, type AnsweredFrom } from '../as-of.ts'
 import { completeId, numberFrom, textUpTo } from '../arguments.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { Failure } from '../failure.ts'
 import { readState, write } from '../store.ts'
-import {
-  age,
-  bad,
-  fields,
-  good,
-  idColumn,
-  left,
-  listCell,
-  quiet,
-  right,
-  shrinking,
-  table,
-  warning,
-  type Cell,
-} from '../table.ts'
+import { bad, good, idColumn, left, right, warning, type Cell, type Row } from '../table.ts'
 import type { Text } from '../terminal.ts'
+import { details, list } from '../view-text.ts'
 
 export const define: DefineCommand = (command) => {
   command
@@ -40,16 +27,15 @@ export const define: DefineCommand = (command) => {
       'svc intents approve 019c7874 --note "size is fine"',
       'svc intents deny 019c7874',
     )
-  withAsOf(command.defaultCommand('list', 'list intents (the default)'))
+  const listed = command
+    .defaultCommand('list', 'list intents (the default)')
     .choice('--status <status>', 'only intents with this status', INTENT_FILTERS, 'all')
     .option('--limit <number>', `how many, up to ${INTENTS_MAX}`, numberFrom(1, INTENTS_MAX), 100)
-    .runs((invocation, filter: IntentFilter & AsOfOption) => {
-      const answer = ({ state, clock }: AnsweredFrom): Answer => {
-        const found = viewIntents(state.trading.intents, filter)
-        return { document: found, text: intentTable(found, clock.now()) }
-      }
-      return answeredAsOf(invocation, filter, answer, 'intents')
-    })
+  const answer = ({ state }: AnsweredFrom, filter: IntentFilter): Answer => {
+    const found = viewIntents(state.trading.intents, filter)
+    return { document: found, text: intentTable(found) }
+  }
+  runsAsOf(listed, answer, 'intents')
   for (const verdict of ['approve', 'deny'] as const) {
     command
       .command(verdict)
@@ -77,30 +63,23 @@ const judge = async (
   const known = (await readState(invocation)).trading.intents.get(id)
   if (known === undefined) throw new Failure('intent.not_found', `no intent has id ${id}`)
   const view = viewIntent(known)
-  const text = fields([
-    ['Intent', view.intent_id],
-    ['Symbol', `${view.symbol} ${view.direction}`],
-    ['Status', statusCell(view)],
-    ['Reasons', listCell(view.reasons)],
-    ['Position', view.position_id ?? quiet('none')],
-  ])
+  const status: Row = ['Status', statusCell(view)]
+  const text = details(view, ['intent_id', 'symbol', 'direction', status, 'reasons', 'position_id'])
   return { document: view, text }
 }
 
-const intentTable = (found: readonly IntentView[], nowMs: number): Text =>
-  table(
+const intentTable = (found: readonly IntentView[]): Text =>
+  list(
     found,
     [
-      shrinking('Symbol', ({ symbol }) => symbol),
-      left('Side', ({ direction }) => direction),
+      'symbol',
+      ['direction', 'Side'],
       left('Status', statusCell),
       right('Size %', ({ size_pct }) => (size_pct * 100).toFixed(2)),
-      right('Conviction', ({ conviction_score }) => conviction_score.toFixed(1)),
-      shrinking('Reasons', ({ reasons }) => listCell(reasons)),
-      left('Expires', ({ valid_until: until }) =>
-        Date.parse(until) > nowMs ? age(until, nowMs) : quiet('no'),
-      ),
-      idColumn('Intent', found, ({ intent_id }) => intent_id),
+      ['conviction_score', 'Conviction'],
+      'reasons',
+      ['valid_until', 'Expires'],
+      idColumn('Intent', ({ intent_id }) => intent_id),
     ],
     'There are no such intents.',
   )

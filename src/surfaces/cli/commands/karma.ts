@@ -8,21 +8,18 @@ import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { Failure, UsageError } from '../failure.ts'
 import { readState, withBelievedLog, write } from '../store.ts'
 import {
-  age,
   bad,
   fields,
   good,
   idColumn,
-  left,
   listCell,
   percent,
-  quiet,
   right,
   shrinking,
-  table,
   warning,
   type Row,
 } from '../table.ts'
+import { list } from '../view-text.ts'
 
 export const define: DefineCommand = (command) => {
   command
@@ -76,17 +73,17 @@ const showTreasury = (invocation: Invocation, options: AsOfOption = {}): Promise
 
 const showIntents = async (invocation: Invocation): Promise<Answer> => {
   const views = viewPendingAccruals((await readState(invocation)).treasury)
-  const text = table(
+  const text = list(
     views,
     [
-      right('Age', ({ created_at }) => age(created_at, invocation.clock.now())),
+      ['created_at', 'Age'],
       right('Amount USD', ({ karma_amount_usd }) => karma_amount_usd.toFixed(6)),
-      right('Profit USD', ({ realized_pnl_usd }) => realized_pnl_usd.toFixed(2)),
-      left('Mode', ({ mode }) => mode),
+      ['realized_pnl_usd', 'Profit USD'],
+      'mode',
       shrinking('Contributors', ({ contributors }) =>
         listCell(contributors.map(({ node_id, share }) => `${node_id} ${percent(share)}`)),
       ),
-      idColumn('Intent', views, ({ id }) => id),
+      idColumn('Intent', ({ id }) => id),
     ],
     'There is nothing to settle.',
   )
@@ -98,16 +95,16 @@ const showReceipts = async (
   { limit }: { readonly limit: number },
 ): Promise<Answer> => {
   const views = await withBelievedLog(invocation, (log) => karmaReceipts(log, { limit, offset: 0 }), [])
-  const text = table(
+  const text = list(
     views,
     [
-      right('Age', ({ created_at }) => age(created_at, invocation.clock.now())),
+      ['created_at', 'Age'],
       right('Total USD', ({ total_usd }) => total_usd.toFixed(6)),
       right('Intents', ({ intent_ids }) => intent_ids.length),
-      left('Status', ({ status }) => status),
-      left('Mode', ({ mode }) => mode),
-      shrinking('Transaction', ({ tx_hash }) => tx_hash ?? quiet('none')),
-      idColumn('Receipt', views, ({ id }) => id),
+      'status',
+      'mode',
+      ['tx_hash', 'Transaction'],
+      idColumn('Receipt', ({ id }) => id),
     ],
     'Nothing has been settled yet.',
   )

@@ -7,7 +7,8 @@ import { sha256Hex } from '../../../engine/sha256.ts'
 import { parser } from '../arguments.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { parsedBy, readPresent, write } from '../store.ts'
-import { fields, left, printable, quiet, shrinking, table, warning } from '../table.ts'
+import { left, printable, quiet, shrinking, warning } from '../table.ts'
+import { details, list } from '../view-text.ts'
 
 export const define: DefineCommand = (command) => {
   command
@@ -21,7 +22,7 @@ export const define: DefineCommand = (command) => {
       'svc keys create --name p1 --scopes emit --producer p1 --expires 30d',
       'svc keys revoke ann',
     )
-  command.defaultCommand('list', 'list keys, by name').runs(list)
+  command.defaultCommand('list', 'list keys, by name').runs(listKeys)
   command
     .command('create')
     .summary('create a key and show its secret once')
@@ -40,13 +41,13 @@ export const define: DefineCommand = (command) => {
   command.command('revoke').summary('end a key').argument('<name>', 'its name').runs(revoke)
 }
 
-const list = async (invocation: Invocation): Promise<Answer> => {
+const listKeys = async (invocation: Invocation): Promise<Answer> => {
   const { state, clock } = await readPresent(invocation)
   const keys = viewAccessKeys(state.operations.accessKeys, isoNow(clock))
-  const text = table(
+  const text = list(
     keys,
     [
-      shrinking('Name', ({ name }) => name),
+      'name',
       left('Scopes', ({ scopes }) => scopes.join(', ')),
       shrinking('Speaks for', ({ contributor, producer }) => contributor ?? producer ?? quiet('any')),
       left('Expires', ({ expires_at, expired }) => {
@@ -75,9 +76,9 @@ const create = async (invocation: Invocation, { expires, ...rest }: CreateOption
   const key = newAccessKey(request, sha256Hex(secret))
   await write(invocation, 'keys create', () => ({ kind: 'create-access-key', key, surface: 'cli' }))
   const { hash: _hash, ...shown } = key
-  const text = fields([
+  const text = details(shown, [
     ['Key', key.name],
-    ['Scopes', key.scopes.join(', ')],
+    'scopes',
     ['Speaks for', key.contributor ?? key.producer ?? quiet('any contributor or producer')],
     ['Expires', key.expires_at ?? quiet('never')],
     ['Secret', `${secret} (shown once; send it as: Authorization: Bearer <secret>)`],

@@ -1,26 +1,24 @@
 import { DOMAINS } from '../../../core/shared/domains.ts'
 import { viewLearningRun, type LearningRunView, type WeightsView } from '../../../core/views/learning.ts'
 import { weightsOf } from '../../../engine/queries/views.ts'
-import { answeredAsOf, withAsOf, type AsOfOption } from '../as-of.ts'
+import { runsAsOf, type AnsweredFrom } from '../as-of.ts'
 import { numberFrom } from '../arguments.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { write } from '../store.ts'
 import {
-  age,
   bad,
   fields,
   good,
   paragraphs,
   quiet,
-  right,
   shrinking,
   signed,
-  table,
   warning,
   type Cell,
   type Row,
 } from '../table.ts'
 import type { Text } from '../terminal.ts'
+import { details, list } from '../view-text.ts'
 
 export const define: DefineCommand = (command) => {
   command
@@ -30,10 +28,11 @@ export const define: DefineCommand = (command) => {
     )
     .examples('svc learn', 'svc learn history', 'svc learn history --limit 5 --json')
   command.defaultCommand('run', 'learn now (the default)').runs(learnNow)
-  withAsOf(command.command('history'))
+  const past = command
+    .command('history')
     .summary('the current weights and past runs')
     .option('--limit <number>', `how many runs, up to ${RUNS_MAX}`, numberFrom(1, RUNS_MAX), 20)
-    .runs(history)
+  runsAsOf(past, history)
 }
 
 const RUNS_MAX = 500
@@ -53,30 +52,29 @@ const learnNow = async (invocation: Invocation): Promise<Answer> => {
   return { document: view, text }
 }
 
-const history = (
-  invocation: Invocation,
-  { limit, ...asOf }: { readonly limit: number } & AsOfOption,
-): Promise<Answer> =>
-  answeredAsOf(invocation, asOf, async ({ reader, configuration, clock }) => {
-    const view = await weightsOf(reader, configuration, { clock, limit })
-    return { document: view, text: weightsText(view, clock.now()) }
-  })
+const history = async (
+  { reader, configuration, clock }: AnsweredFrom,
+  { limit }: { readonly limit: number },
+): Promise<Answer> => {
+  const view = await weightsOf(reader, configuration, { clock, limit })
+  return { document: view, text: weightsText(view) }
+}
 
-const weightsText = (view: WeightsView, nowMs: number): Text =>
+const weightsText = (view: WeightsView): Text =>
   paragraphs(
-    fields([
+    details(view, [
       ['Weights', `${view.origin}, version ${view.version}`],
       ...DOMAINS.map((domain): Row => [`  ${domain}`, view.weights[domain].toFixed(6)]),
-      ['Last run', view.last_run_at ?? quiet('never')],
+      'last_run_at',
       ['Next run', view.next_run_at ?? warning('learning is off')],
     ]),
     view.history.length === 0
       ? null
-      : table(view.history, [
-          right('Age', ({ at }) => age(at, nowMs)),
-          shrinking('Reason', ({ reason }) => reason),
-          right('Trades', ({ observations }) => observations),
-          right('Version', ({ weights_version }) => weights_version),
+      : list(view.history, [
+          ['at', 'Age'],
+          'reason',
+          ['observations', 'Trades'],
+          ['weights_version', 'Version'],
           shrinking('Changes', changesCell),
         ]),
   )

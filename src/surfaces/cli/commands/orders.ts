@@ -7,12 +7,13 @@ import {
   type OrderView,
 } from '../../../core/views/orders.ts'
 import { cancelOrder } from '../../operator-actions.ts'
-import { answeredAsOf, withAsOf, type AnsweredFrom, type AsOfOption } from '../as-of.ts'
+import { runsAsOf, type AnsweredFrom } from '../as-of.ts'
 import { completeId, numberFrom, parseReason } from '../arguments.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { readState, write } from '../store.ts'
-import { age, bad, idColumn, left, plainNumber, price, right, shrinking, table } from '../table.ts'
+import { bad, idColumn, left, right } from '../table.ts'
 import type { Text } from '../terminal.ts'
+import { list } from '../view-text.ts'
 
 export const define: DefineCommand = (command) => {
   command
@@ -22,16 +23,15 @@ export const define: DefineCommand = (command) => {
       'svc orders --status filled --limit 10 --json',
       'svc orders cancel 0d1f1f5e --reason "too slow"',
     )
-  withAsOf(command.defaultCommand('list', 'list orders (the default)'))
+  const listed = command
+    .defaultCommand('list', 'list orders (the default)')
     .choice('--status <status>', 'only orders with this status', ORDER_FILTERS, 'all')
     .option('--limit <number>', `how many, up to ${ORDERS_MAX}`, numberFrom(1, ORDERS_MAX), 100)
-    .runs((invocation, filter: OrderFilter & AsOfOption) => {
-      const answer = ({ state, clock }: AnsweredFrom): Answer => {
-        const found = viewOrders(state.trading.orders, filter)
-        return { document: found, text: orderTable(found, clock.now()) }
-      }
-      return answeredAsOf(invocation, filter, answer, 'orders')
-    })
+  const answer = ({ state }: AnsweredFrom, filter: OrderFilter): Answer => {
+    const found = viewOrders(state.trading.orders, filter)
+    return { document: found, text: orderTable(found) }
+  }
+  runsAsOf(listed, answer, 'orders')
   command
     .command('cancel')
     .summary('cancel the open part of an order')
@@ -56,25 +56,22 @@ const cancel = async (
   await write(invocation, 'orders cancel', (operator) => cancelOrder(id, reason, operator, 'cli'))
   const { open, ended } = (await readState(invocation)).trading.orders
   const found = [open.get(id) ?? ended.get(id)].flatMap((order) => order ?? []).map(viewOrder)
-  return { document: found[0] ?? null, text: orderTable(found, invocation.clock.now()) }
+  return { document: found[0] ?? null, text: orderTable(found) }
 }
 
-const orderTable = (found: readonly OrderView[], nowMs: number): Text =>
-  table(
+const orderTable = (found: readonly OrderView[]): Text =>
+  list(
     found,
     [
-      shrinking('Symbol', ({ symbol }) => symbol),
+      'symbol',
       left('Order', ({ side, purpose }) => `${side} ${purpose === 'protective_stop' ? 'stop' : purpose}`),
       left('Status', ({ needs_operator, status }) => (needs_operator ? bad(status) : status)),
-      right('Quantity', ({ quantity }) => plainNumber(quantity)),
-      right(
-        'Filled',
-        ({ filled_quantity, quantity }) => `${((100 * filled_quantity) / quantity).toFixed(0)} %`,
-      ),
-      right('Price', ({ reference_price }) => price(reference_price)),
-      shrinking('Venue', ({ venue }) => venue),
-      right('Age', ({ submitted_at }) => age(submitted_at, nowMs)),
-      idColumn('Id', found, ({ order_id }) => order_id),
+      'quantity',
+      right('Filled', (order) => `${((100 * order.filled_quantity) / order.quantity).toFixed(0)} %`),
+      ['reference_price', 'Price'],
+      'venue',
+      ['submitted_at', 'Age'],
+      idColumn('Id', ({ order_id }) => order_id),
     ],
     'There are no such orders.',
   )

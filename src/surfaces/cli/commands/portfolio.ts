@@ -1,20 +1,18 @@
 import { viewPortfolio, type PortfolioView } from '../../../core/views/portfolio.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
-import { answeredAsOf, withAsOf, type AsOfOption } from '../as-of.ts'
+import { runsAsOf } from '../as-of.ts'
 import type { DefineCommand } from '../command.ts'
 import { fields, percent, profit, usd, warning, type Cell } from '../table.ts'
 import type { Text } from '../terminal.ts'
 
 export const define: DefineCommand = (command) => {
-  withAsOf(command)
+  command
     .description('Shows equity, cash and profit, and how far the account is from its limits.')
     .examples('svc portfolio', 'svc portfolio --json', 'svc portfolio --as-of 2026-02-20T14:30:00Z')
-    .runs((invocation, options: AsOfOption) =>
-      answeredAsOf(invocation, options, ({ state, configuration, clock }) => {
-        const view = viewPortfolio(state, configuration, isoNow(clock))
-        return { document: view, text: portfolioText(view) }
-      }),
-    )
+  runsAsOf(command, ({ state, configuration, clock }) => {
+    const view = viewPortfolio(state, configuration, isoNow(clock))
+    return { document: view, text: portfolioText(view) }
+  })
 }
 
 const portfolioText = (view: PortfolioView): Text => {

@@ -74,7 +74,7 @@ describe('the table', () => {
     }
     const unpriced: PositionView = { ...OPEN, id: 'p-3', mark_price: null, unrealized_pnl: null }
     const nowMs = Date.parse(OPEN.opened_at) + 3 * 60_000
-    expect(positionTable([OPEN, closed, unpriced], nowMs)(PLAIN).split('\n')).toEqual([
+    expect(positionTable([OPEN, closed, unpriced])({ ...PLAIN, nowMs }).split('\n')).toEqual([
       'Asset  Side  Status  Size USD   Entry  Mark/exit  P/L USD  Age  Position',
       'BTC    long  open      500.00  100.05        101     4.45   3m  p-1',
       'BTC    long  closed    500.00  100.05      95.05   -25.30   3m  p-2',

@@ -10,27 +10,14 @@ import {
 import { unroutedIn, unroutedSentence } from '../../../core/trading/venue/unrouted.ts'
 import { POSITIONS_MAX } from '../../../engine/queries/views.ts'
 import { closeAll as closeAllPositions, closePosition } from '../../operator-actions.ts'
-import { answeredAsOf, withAsOf, type AnsweredFrom, type AsOfOption } from '../as-of.ts'
+import { runsAsOf, type AnsweredFrom } from '../as-of.ts'
 import { completeId, confirm, parseReason } from '../arguments.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { EXIT_FAILED, EXIT_OK, Failure, UsageError } from '../failure.ts'
 import { readState, write } from '../store.ts'
-import {
-  age,
-  amount,
-  bad,
-  good,
-  idColumn,
-  left,
-  price,
-  printable,
-  quiet,
-  right,
-  shrinking,
-  table,
-  type Cell,
-} from '../table.ts'
+import { amount, bad, good, idColumn, price, printable, quiet, right, type Cell } from '../table.ts'
 import type { Text } from '../terminal.ts'
+import { list } from '../view-text.ts'
 
 export const define: DefineCommand = (command) => {
   command
@@ -43,20 +30,10 @@ export const define: DefineCommand = (command) => {
       'svc positions close 7a6f5fd1',
       'svc positions close --all --yes',
     )
-  withAsOf(command.defaultCommand('list', 'list positions (the default)'))
+  const listed = command
+    .defaultCommand('list', 'list positions (the default)')
     .choice('--status <status>', 'open: neither closed nor liquidated', POSITION_FILTERS, 'open')
-    .runs((invocation, { status, ...asOf }: Pick<PositionFilter, 'status'> & AsOfOption) => {
-      const answer = ({ state, clock, configuration, asOf: past }: AnsweredFrom): Answer => {
-        const found = viewPositions(state.trading.positions, { status, limit: POSITIONS_MAX })
-        const listed = positionTable(found, clock.now(), NOTHING[status])
-        const unrouted = past === null ? unroutedIn(state.trading, configuration.execution) : []
-        const warnings = unrouted.map(
-          (one) => `${printable(unroutedSentence(one, configuration.execution))}.\n`,
-        )
-        return { document: found, text: (style) => listed(style) + warnings.join('') }
-      }
-      return answeredAsOf(invocation, asOf, answer, 'positions')
-    })
+  runsAsOf(listed, listPositions, 'positions')
   command
     .command('close')
     .summary('close one or all at the market price')
@@ -69,6 +46,17 @@ export const define: DefineCommand = (command) => {
         throw new UsageError('name a position by its id, or use --all')
       return id === undefined ? closeAll(invocation, options) : closeOne(invocation, id, options)
     })
+}
+
+const listPositions = (
+  { state, configuration, asOf }: AnsweredFrom,
+  { status }: Pick<PositionFilter, 'status'>,
+): Answer => {
+  const found = viewPositions(state.trading.positions, { status, limit: POSITIONS_MAX })
+  const rows = positionTable(found, NOTHING[status])
+  const unrouted = asOf === null ? unroutedIn(state.trading, configuration.execution) : []
+  const warnings = unrouted.map((one) => `${printable(unroutedSentence(one, configuration.execution))}.\n`)
+  return { document: found, text: (style) => rows(style) + warnings.join('') }
 }
 
 const NOTHING: Readonly<Record<PositionFilter['status'], string>> = {
@@ -94,7 +82,7 @@ const closeOne = async (
   await confirm(invocation, { yes, word: asset, question })
   await write(invocation, 'positions close', (operator) => closePosition(found.id, reason, operator, 'cli'))
   const closed = viewPosition(await positionOf(invocation, found.id))
-  return { document: closed, text: positionTable([closed], invocation.clock.now()) }
+  return { document: closed, text: positionTable([closed]) }
 }
 
 const closeAll = async (invocation: Invocation, { yes = false, reason }: CloseOptions): Promise<Answer> => {
@@ -110,7 +98,7 @@ const closeAll = async (invocation: Invocation, { yes = false, reason }: CloseOp
   const remaining = failed.map(
     ({ symbol, reasons }) => `${printable(symbol)} stays open: ${reasons.join(', ')}\n`,
   )
-  const closed = positionTable(positions, invocation.clock.now(), NOTHING.open)
+  const closed = positionTable(positions, NOTHING.open)
   return {
     document: view,
     text: (style) => (positions.length === 0 && failed.length > 0 ? '' : closed(style)) + remaining.join(''),
@@ -130,19 +118,19 @@ const positionOf = async (invocation: Invocation, typed: string) => {
 }
 
 /** Open positions show their mark, closed ones their exit. */
-export const positionTable = (found: readonly PositionView[], nowMs: number, none?: string): Text =>
-  table(
+export const positionTable = (found: readonly PositionView[], none?: string): Text =>
+  list(
     found,
     [
-      shrinking('Asset', ({ asset }) => asset),
-      left('Side', ({ direction }) => direction),
-      left('Status', ({ status }) => status),
+      'asset',
+      ['direction', 'Side'],
+      'status',
       right('Size USD', ({ size_notional }) => amount(size_notional)),
       right('Entry', ({ entry_price }) => price(entry_price)),
       right('Mark/exit', ({ exit_price, mark_price }) => priceCell(exit_price ?? mark_price)),
       right('P/L USD', ({ realized_pnl, unrealized_pnl }) => profitCell(realized_pnl ?? unrealized_pnl)),
-      right('Age', ({ opened_at }) => age(opened_at, nowMs)),
-      idColumn('Position', found, ({ id }) => id),
+      ['opened_at', 'Age'],
+      idColumn('Position', ({ id }) => id),
     ],
     none,
   )

@@ -7,24 +7,12 @@ import {
   type ProducerStatusView,
 } from '../../../core/views/producers.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
+import { answeredNow, type AnsweredFrom } from '../as-of.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { UsageError } from '../failure.ts'
-import { parsedBy, readPresent, write } from '../store.ts'
-import {
-  age,
-  bad,
-  fields,
-  good,
-  left,
-  printable,
-  quiet,
-  right,
-  shrinking,
-  table,
-  warning,
-  type Cell,
-  type Row,
-} from '../table.ts'
+import { parsedBy, write } from '../store.ts'
+import { bad, fields, good, left, printable, quiet, warning, type Cell, type Row } from '../table.ts'
+import { list } from '../view-text.ts'
 
 export const define: DefineCommand = (command) => {
   command
@@ -36,8 +24,14 @@ export const define: DefineCommand = (command) => {
       'svc producers register --name p1 --domain events --endpoint https://x.test',
       'svc producers remove p1',
     )
-  command.command('list').summary('list registered producers by name').runs(list)
-  command.command('status').summary('health of all producers, built-in ones included').runs(showStatus)
+  command
+    .command('list')
+    .summary('list registered producers by name')
+    .runs((invocation) => answeredNow(invocation, listRegistered))
+  command
+    .command('status')
+    .summary('health of all producers, built-in ones included')
+    .runs((invocation) => answeredNow(invocation, showStatus))
   command
     .command('register')
     .summary('register a producer; its endpoint is first called on schedule')
@@ -57,36 +51,28 @@ export const define: DefineCommand = (command) => {
     .runs(remove)
 }
 
-const list = async (invocation: Invocation): Promise<Answer> => {
-  const { state, clock } = await readPresent(invocation)
+const listRegistered = ({ state }: AnsweredFrom): Answer => {
   const producers = viewProducers(state.signals.producers)
-  const text = table(
+  const text = list(
     producers,
-    [
-      shrinking('Name', ({ name }) => name),
-      shrinking('Domain', ({ domain }) => domain),
-      left('Schedule', ({ schedule }) => schedule),
-      shrinking('Endpoint', ({ endpoint }) => endpoint),
-      right('Registered', ({ registered_at }) => age(registered_at, clock.now())),
-    ],
+    ['name', 'domain', left('Schedule', ({ schedule }) => schedule), 'endpoint', 'registered_at'],
     'No producer is registered. For the built-in ones, see: svc producers status',
   )
   return { document: { producers }, text }
 }
 
-const showStatus = async (invocation: Invocation): Promise<Answer> => {
-  const { state, clock, configuration } = await readPresent(invocation)
+const showStatus = ({ state, clock, configuration }: AnsweredFrom): Answer => {
   const status = viewProducerStatus(state, { now: isoNow(clock), rules: configuration.karma })
   const producers = Object.values(status)
-  const rows = table(producers, [
-    shrinking('Name', ({ name }) => name),
+  const rows = list(producers, [
+    'name',
     left('Kind', ({ kind }) => kind),
     left('Domain', ({ domain }) => domain),
     left('Health', ({ health }) => healthCell(health)),
-    right('Last run', ({ last_run_at: at }) => (at === null ? quiet('never') : age(at, clock.now()))),
-    right('Signals', ({ events_produced }) => events_produced),
-    right('Failed', ({ consecutive_failures }) => consecutive_failures),
-    right('Karma', ({ karma }) => karma.toFixed(1)),
+    'last_run_at',
+    ['events_produced', 'Signals'],
+    ['consecutive_failures', 'Failed'],
+    'karma',
   ])
   // Errors are long, so they come below the table.
   const errors = producers.flatMap(({ name, last_error: error }): readonly Row[] =>
@@ -105,15 +91,7 @@ const register = async (invocation: Invocation, options: object): Promise<Answer
     producer,
     surface: 'cli',
   }))
-  const view = viewProducer({ ...producer, registeredAt: event?.ts ?? BEFORE_ALL })
-  const text = fields([
-    ['Name', view.name],
-    ['Domain', view.domain],
-    ['Schedule', view.schedule],
-    ['Endpoint', view.endpoint],
-    ['Registered at', view.registered_at],
-  ])
-  return { document: view, text }
+  return { document: viewProducer({ ...producer, registeredAt: event?.ts ?? BEFORE_ALL }) }
 }
 
 const remove = async (

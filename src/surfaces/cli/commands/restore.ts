@@ -17,7 +17,8 @@ import type { CopyTarget } from '../dependencies.ts'
 import { Failure } from '../failure.ts'
 import { exists } from '../exporting.ts'
 import { execute, recordAccess } from '../store.ts'
-import { fields, good, warning, type Row } from '../table.ts'
+import { good, warning } from '../table.ts'
+import { details } from '../view-text.ts'
 
 export const define: DefineCommand = (command) => {
   command
@@ -246,22 +247,6 @@ interface Restored {
 
 const answerOf = ({ file, copied, loss, replaced, setAside, killSwitch }: Restored): Answer => {
   const { seq, hash, recordedAt } = copied.head
-  const rows: readonly Row[] = [
-    ['Restored', good(`${seq} events from ${file}, verified`)],
-    ['Head', `${seq} ${hash}, recorded ${recordedAt}`],
-    [
-      'Lost',
-      loss === null ? null : warning(`what followed; the log had ${loss.size} events on ${loss.recordedAt}`),
-    ],
-    ['Old log', replaced],
-    ['Old checkpoints', setAside],
-    [
-      'Kill switch',
-      killSwitch === 0
-        ? 'level 0'
-        : warning(`level ${killSwitch}: compare the account, then "svc kill-switch reset"`),
-    ],
-  ]
   const document = {
     restored: file,
     events: seq,
@@ -272,5 +257,15 @@ const answerOf = ({ file, copied, loss, replaced, setAside, killSwitch }: Restor
     old_checkpoints: setAside,
     kill_switch: killSwitch,
   }
-  return { document, text: fields(rows) }
+  const next = `level ${killSwitch}: compare the account, then "svc kill-switch reset"`
+  const text = details(document, [
+    ['Restored', good(`${seq} events from ${file}, verified`)],
+    'head_hash',
+    'head_recorded_at',
+    ['Lost', loss && warning(`what followed; the log had ${loss.size} events on ${loss.recordedAt}`)],
+    ['Old log', replaced],
+    ['Old checkpoints', setAside],
+    ['Kill switch', killSwitch === 0 ? 'level 0' : warning(next)],
+  ])
+  return { document, text }
 }

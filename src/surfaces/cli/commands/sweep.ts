@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os'
-import { resolve } from 'node:path'
 import { Option } from 'commander'
 import { STRATEGY_NAMES, type StrategyName } from '../../../backtest/strategies.ts'
 import {
@@ -12,21 +11,9 @@ import { shadeOf, type HeatMap } from '../../../backtest/sweep/heat-map.ts'
 import { parseParameterValues, type ParameterValues } from '../../../backtest/sweep/space.ts'
 import { durationMs } from '../../../backtest/sweep/splits.ts'
 import { METRICS, type Metric } from '../../../backtest/sweep/sweep.ts'
-import type { BacktestCosts } from '../../../backtest/sweep/task.ts'
 import { DAY_MS } from '../../../core/shared/time.ts'
-import type { SeriesSelector } from '../../../core/market/history/select.ts'
-import {
-  collected,
-  numberFrom,
-  parseFrom,
-  parser,
-  parseSeed,
-  parseSeries,
-  parseSymbol,
-  parseTo,
-  tradedTime,
-} from '../arguments.ts'
-import { withCostOptions } from '../cost-options.ts'
+import { collected, numberFrom, parser } from '../arguments.ts'
+import { runRequest, withRunOptions, type RunOptions } from '../run-options.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
 import { UsageError } from '../failure.ts'
 import {
@@ -45,7 +32,7 @@ import {
 import type { Text } from '../terminal.ts'
 
 export const define: DefineCommand = (command) => {
-  const described = command
+  withRunOptions(command)
     .description(
       'Runs a strategy with many parameters on all cores, and says what is left after the correction for so many ' +
         'trials. Results are kept as they come: the same command goes on where it stopped.',
@@ -56,19 +43,6 @@ export const define: DefineCommand = (command) => {
       'values of a parameter: 5..50:5 or 5,10,20; may be repeated',
       collected(parseValues),
     )
-    .exclusive(
-      '--data <series>',
-      'recorded bars of "svc data", such as binance:BTC:1m; may be repeated',
-      ['file', 'symbol'],
-      collected(parseSeries),
-    )
-    .option('--file <bars>', 'bars as CSV or JSON lines (default: market.file, else simulated)')
-    .exclusive('--recorded', 'the bars and signals in the log of this home', ['file', 'data'])
-    .option('--symbol <symbol>', 'only this symbol of the universe', parseSymbol)
-    .option('--from <date>', 'start trading then', parseFrom)
-    .option('--to <date>', 'stop trading then; a day is included', parseTo)
-    .option('--seed <number>', 'seed of the simulated market, of the p-values and of --random', parseSeed)
-  withCostOptions(described)
     .option('--random <count>', 'so many combinations by chance instead of all', numberFrom(1, 100_000))
     .exclusive('--halving', 'try all on a part of the time, and only the best third on three times as much', [
       'walkForward',
@@ -107,20 +81,8 @@ export const define: DefineCommand = (command) => {
     .runs(runSweep)
 }
 
-interface SweepOptions {
+interface SweepOptions extends RunOptions {
   readonly set: readonly ParameterValues[]
-  readonly data?: readonly SeriesSelector[]
-  readonly recorded?: true
-  readonly file?: string
-  readonly fees?: number
-  readonly slippage?: number
-  readonly funding?: BacktestCosts['fundingBps']
-  readonly symbol?: string
-  readonly from?: string
-  readonly to?: string
-  readonly seed?: number
-  readonly resetDaily?: true
-  readonly keepKillSwitch?: true
   readonly random?: number
   readonly halving?: true
   readonly walkForward?: { readonly trainMs: number; readonly testMs: number }
@@ -139,25 +101,14 @@ const runSweep = async (
   options: SweepOptions,
 ): Promise<Answer> => {
   const { folds, heat } = options
-  const time = tradedTime(options)
+  const base = runRequest(options)
   if (options.embargo !== null && folds === undefined) throw new UsageError('--embargo goes with --folds')
   const names = new Set(options.set.map(({ name }) => name))
   for (const name of heat ?? []) {
     if (!names.has(name)) throw new UsageError(`--heat names ${name}, which no --set varies`)
   }
   const sweep = await invocation.sweep({
-    base: {
-      strategy,
-      parameters: {},
-      symbol: options.symbol,
-      ...time,
-      seed: options.seed,
-      data: options.data ?? [],
-      isFromLog: options.recorded ?? false,
-      ...(options.file === undefined ? {} : { file: resolve(options.file) }),
-      costs: { feeBps: options.fees, slippageBps: options.slippage, fundingBps: options.funding },
-      resetsDaily: options.keepKillSwitch !== true,
-    },
+    base: { strategy, parameters: {}, ...base },
     space: options.set,
     random: options.random ?? null,
     halving: options.halving ?? false,

@@ -1,6 +1,7 @@
 import { SUPPORTED_VENUES } from '../../../core/shared/venues.ts'
 import type { DefineCommand } from '../command.ts'
-import { left, shrinking, table } from '../table.ts'
+import { left } from '../table.ts'
+import { list } from '../view-text.ts'
 
 export const define: DefineCommand = (command) => {
   command
@@ -10,31 +11,28 @@ export const define: DefineCommand = (command) => {
     )
     .examples('svc venues', 'svc config set execution.venue bybit-sandbox')
     .runs(() => {
-      const venues = Object.values(SUPPORTED_VENUES)
-      const text = table(venues, [
+      const venues = Object.values(SUPPORTED_VENUES).map((venue) => ({
+        id: venue.id,
+        name: venue.name,
+        finds_orders_for: venue.findsOrdersFor,
+        client_order_id_length_max: venue.clientOrderIdLengthMax,
+        rests_stops: venue.restsStops,
+        hedge_mode: venue.hedgeMode,
+        margin_modes: venue.marginModes,
+        quantity_unit: venue.quantityUnit,
+        test_network: venue.testNetwork,
+        acceptance_window_ms: venue.acceptanceWindowMs,
+        needs_passphrase: venue.needsPassphrase,
+        reports_funding: venue.reportsFunding,
+      }))
+      const text = list(venues, [
         left('Venue', ({ id }) => id),
-        left('Stops', ({ restsStops }) => (restsStops ? 'rest' : 'none')),
-        left('Margin', ({ marginModes }) => marginModes.join(', ')),
-        left('Hedge', ({ hedgeMode }) => hedgeMode),
-        left('Window', ({ acceptanceWindowMs }) => `${acceptanceWindowMs / 1000} s`),
-        shrinking('Test network', ({ testNetwork }) => testNetwork),
+        ['rests_stops', 'Stops'],
+        ['margin_modes', 'Margin'],
+        ['hedge_mode', 'Hedge'],
+        left('Window', ({ acceptance_window_ms: ms }) => `${ms / 1000} s`),
+        'test_network',
       ])
-      const document = {
-        venues: venues.map((venue) => ({
-          id: venue.id,
-          name: venue.name,
-          finds_orders_for: venue.findsOrdersFor,
-          client_order_id_length_max: venue.clientOrderIdLengthMax,
-          rests_stops: venue.restsStops,
-          hedge_mode: venue.hedgeMode,
-          margin_modes: venue.marginModes,
-          quantity_unit: venue.quantityUnit,
-          test_network: venue.testNetwork,
-          acceptance_window_ms: venue.acceptanceWindowMs,
-          needs_passphrase: venue.needsPassphrase,
-          reports_funding: venue.reportsFunding,
-        })),
-      }
-      return Promise.resolve({ document, text })
+      return Promise.resolve({ document: { venues }, text })
     })
 }
