@@ -55,7 +55,9 @@ export class Records {
   }
 
   countByDomain(): ReadonlyMap<string, number> {
-    return new Map(this.#all('SELECT dom, n FROM counters') as readonly (readonly [string, number])[])
+    return new Map(
+      this.#all(`SELECT dom, min(n, ${SEQ_MAX}) FROM counters`) as readonly (readonly [string, number])[],
+    )
   }
 
   /** The next records of (after, upTo], in order. */
