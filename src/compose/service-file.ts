@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { constants } from 'node:fs'
 import { chmod, mkdir, readFile, rename, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
+import { NO_LINK_NO_WAIT } from '../adapters/files.ts'
 import type { FoundService } from '../surfaces/cli/dependencies.ts'
 import { STARTED_HEADER } from '../surfaces/started-header.ts'
 
@@ -39,7 +41,11 @@ export const removeServiceFile = async (
 
 const readServiceFile = async (home: string): Promise<ServiceEntry | null> => {
   try {
-    const parsed = serviceEntry.safeParse(JSON.parse(await readFile(pathIn(home), 'utf8')))
+    // A pipe in its place is opened without waiting for a writer, and is empty.
+    const flag = constants.O_RDONLY | NO_LINK_NO_WAIT
+    const parsed = serviceEntry.safeParse(
+      JSON.parse(await readFile(pathIn(home), { encoding: 'utf8', flag })),
+    )
     return parsed.success ? parsed.data : null
   } catch {
     // A missing, unreadable or damaged file names no service.

@@ -193,6 +193,7 @@ export class Engine implements Executor {
 
   /** Other processes have stored events. A running loop may have read the log before that. */
   #look(): void {
+    if (this.#lost !== null) return
     this.#hasNews = true
     this.#work()
   }
@@ -321,8 +322,11 @@ export class Engine implements Executor {
   /** Folds events of other processes. Called only while no batch of this process is in flight. */
   async #foldForeign(): Promise<void> {
     this.#hasNews = false
-    const { seq } = await this.storedLog.head()
-    if (seq === this.#durable.head.seq) return
+    const folded = this.#durable.head
+    const { seq, hash } = await this.storedLog.head()
+    if (seq === folded.seq && hash === folded.hash) return
+    // No append can follow a head that the log no longer has: retrying it would never end.
+    if (seq <= folded.seq) throw this.#lose(endLost(folded.seq, seq))
     const { trust = null, onUnsigned } = this.#dependencies
     const onPage = (page: Page): void => {
       this.#advance(page.memory)
@@ -340,12 +344,13 @@ export class Engine implements Executor {
       .catch((error: unknown) => this.#dependencies.onError('could not save a snapshot', error))
   }
 
-  /** Rejects the waiting commands, which could not be stored. */
-  #lose(error: StoreLostError): void {
-    if (this.#lost !== null) return
+  /** Rejects the waiting commands, which could not be stored. Returns the error of the first loss. */
+  #lose(error: StoreLostError): StoreLostError {
+    if (this.#lost !== null) return this.#lost
     this.#lost = error
     this.#dependencies.onLost?.(error)
     for (const { reject } of this.#queue.takeAll()) reject(error)
+    return error
   }
 
   #nextCommand(): Promise<void> {
@@ -365,6 +370,13 @@ export class Engine implements Executor {
     for (const { reject } of waiting) reject(error)
   }
 }
+
+const endLost = (foldedSeq: number, seq: number): StoreLostError =>
+  new StoreLostError(
+    seq < foldedSeq
+      ? `the log ends at event ${seq}, but event ${foldedSeq} was stored: nothing more is stored`
+      : `event ${seq} of the log is no longer the one that was stored: nothing more is stored`,
+  )
 
 /**
  * In an exchanged log only the node's own key counts, until an operator accepts the log. A snapshot of that fold would

@@ -14,6 +14,11 @@ export interface DerivedFault {
 export interface DerivedData {
   /** Names of indexes that are missing, or whose definition differs from this release. Takes a few queries. */
   alteredIndexes(): Promise<readonly string[]>
+  /**
+   * Names of triggers that this release has not created. A trigger can drop or change what is stored. SQLite only: the
+   * tables of a PostgreSQL server may have triggers of its administrators.
+   */
+  foreignTriggers?(): Promise<readonly string[]>
   /** Looks up these events through every index and table, and counts their refs. */
   check(
     records: readonly LogRecord[],

@@ -121,6 +121,12 @@ export interface Snapshot {
   readonly signer: string
 }
 
+/**
+ * Largest seq of an event: a million events a second for nine years. A row with a larger one was not written by this
+ * program, and is no event. Above 2^53 the next seq could not be computed.
+ */
+export const SEQ_MAX = 2 ** 48
+
 /** Thrown if the store cannot read or write: a full disk, a failed sync, a lost connection. Nothing is half-written. */
 export class StoreUnavailableError extends Error {
   override readonly name: string = 'StoreUnavailableError'

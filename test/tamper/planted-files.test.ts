@@ -1,10 +1,13 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { checkpointFile } from '../../src/adapters/platform/checkpoint-file/checkpoint-file.ts'
+import { createSystemTimer } from '../../src/adapters/platform/timer/system-timer.ts'
+import { sqliteLeadership } from '../../src/adapters/storage/sqlite/sqlite-leadership.ts'
 import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
+import { askServiceOf } from '../../src/compose/service-file.ts'
 import { appendTo } from '../records.fixture.ts'
 
 /*
@@ -51,5 +54,30 @@ describe.each(plants)('%s', (_what, plant) => {
     await expect(checkpoints.append('a note\n')).rejects.toThrow(/not a regular file|ENXIO/)
     await expect(checkpoints.read('newest')).rejects.toThrow('is not a regular file: remove it')
     expect(await readFile(identity, 'utf8')).toBe(IDENTITY)
+  })
+
+  it('in the place of the heartbeat is not waited for, and a process leads', async () => {
+    const path = join(folder, 'events.db')
+    const log = await openSqliteLog({ path })
+    const timer = createSystemTimer()
+    const leadership = () => sqliteLeadership({ path, log, replacedWithinMs: 500, timer })
+    try {
+      await (await leadership().tryToLead(0))?.release()
+      await rm(`${path}.leader`)
+      await plant(`${path}.leader`)
+      const standby = leadership()
+      const lease = await vi.waitUntil(() => standby.tryToLead(0), { timeout: 5000 })
+      expect(lease.token).toBe(2)
+      await lease.release()
+    } finally {
+      await log.close()
+    }
+    expect(await readFile(identity, 'utf8')).toBe(IDENTITY)
+  })
+
+  it('in the place of the file that names the service names none', async () => {
+    await mkdir(join(folder, 'data'))
+    await plant(join(folder, 'data', 'service.json'))
+    expect(await askServiceOf(folder)).toBeNull()
   })
 })

@@ -42,6 +42,15 @@ const EDITS: readonly (readonly [string, (raw: Raw) => void])[] = [
   ),
   ['an emptied table about', (raw) => raw.exec('DELETE FROM about')],
   ['emptied counts', (raw) => raw.exec('DELETE FROM counters')],
+  ['a count that no number holds', (raw) => raw.exec('UPDATE counters SET n = 9223372036854775807')],
+  ...['events', 'leaders'].map(
+    (table) =>
+      [
+        `a trigger that drops what is stored in ${table}`,
+        (raw: Raw) =>
+          raw.exec(`CREATE TRIGGER "a ""b" BEFORE INSERT ON ${table} BEGIN SELECT RAISE(IGNORE); END`),
+      ] as const,
+  ),
   [
     'events filed under another domain',
     (raw) =>

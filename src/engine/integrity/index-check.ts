@@ -96,6 +96,8 @@ export const createDerivedCheck = (log: EventLog, findings: Findings) => {
 const checkDefinitions = async (derived: DerivedData, findings: Findings): Promise<void> => {
   for (const name of await derived.alteredIndexes())
     findings.add(derivedFault(`the index ${name} is missing or is not the one of this release`))
+  for (const name of (await derived.foreignTriggers?.()) ?? [])
+    findings.add(derivedFault(`the trigger ${JSON.stringify(name)} is not one of this release`))
 }
 
 const derivedFault = (detail: string): IntegrityFault =>

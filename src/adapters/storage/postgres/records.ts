@@ -3,6 +3,7 @@ import { bytesFromHex } from '../../../core/log/bytes.ts'
 import { domainOf, EMPTY_HEAD, hasTypePrefix, type Head, type LogRecord } from '../../../core/log/event.ts'
 import type { NodeRange } from '../../../core/log/tree.ts'
 import {
+  SEQ_MAX,
   StoreUnavailableError,
   type EventLog,
   type LogQuery,
@@ -51,7 +52,7 @@ export const queryOn =
 export const readHead = async (query: Query): Promise<Head> => {
   const [row] = await query<[number, string, string]>({
     name: 'head',
-    text: 'SELECT seq, hash, recorded_at FROM events ORDER BY seq DESC LIMIT 1',
+    text: `SELECT seq, hash, recorded_at FROM events WHERE seq <= ${SEQ_MAX} ORDER BY seq DESC LIMIT 1`,
     values: [],
   })
   return row === undefined ? EMPTY_HEAD : { seq: row[0], hash: row[1], recordedAt: row[2] }
@@ -61,7 +62,7 @@ export const readPage = async (query: Query, request: LogQuery): Promise<readonl
   const { types, about, order, limit } = request
   const bounds = {
     after: request.after ?? 0,
-    before: Math.min(request.before ?? SEQ_MAX, SEQ_MAX),
+    before: Math.min(request.before ?? Infinity, SEQ_MAX + 1),
     order,
     limit,
   }
@@ -81,7 +82,7 @@ export const readByTime = (
 ): Promise<readonly LogRecord[]> => recordsOf(query, timePage(request))
 
 export const readById = async (query: Query, id: string): Promise<LogRecord | null> => {
-  const text = `SELECT ${RECORD_COLUMNS} FROM events WHERE id = $1`
+  const text = `SELECT ${RECORD_COLUMNS} FROM events WHERE id = $1 AND seq <= ${SEQ_MAX}`
   const [record] = await recordsOf(query, { name: 'by-id', text, values: [id] })
   return record ?? null
 }
@@ -91,7 +92,7 @@ export const readByDedupeKeys = async (
   keys: readonly string[],
 ): Promise<ReadonlyMap<string, LogRecord>> => {
   if (keys.length === 0) return new Map()
-  const text = `SELECT ${RECORD_COLUMNS} FROM events WHERE dedupe_key = ANY($1::text[])`
+  const text = `SELECT ${RECORD_COLUMNS} FROM events WHERE dedupe_key = ANY($1::text[]) AND seq <= ${SEQ_MAX}`
   const records = await recordsOf(query, { name: 'by-dedupe-key', text, values: [keys] })
   return new Map(
     records.flatMap((record) => (record.dedupeKey === null ? [] : [[record.dedupeKey, record] as const])),
@@ -275,7 +276,6 @@ WHERE state_version = $1 AND ($2::text IS NULL OR snapshots.signer = $2) ORDER B
 }
 
 const QUERIES_WAITING_MAX = 1_000
-const SEQ_MAX = Number.MAX_SAFE_INTEGER
 // Snapshots are large and only a cache. Several releases may use one log in turn, so each keeps its own. A node starts
 // from its own snapshots only. Identities that end with their process leave a snapshot that is never used.
 const KEPT_PER_SIGNER = 2

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, QueryConfig, QueryResult } from 'pg'
 import type { Head, LogRecord } from '../../../core/log/event.ts'
-import { assertLinked, StoreUnavailableError, type AppendResult } from '../../../ports/event-log.ts'
+import { assertLinked, SEQ_MAX, StoreUnavailableError, type AppendResult } from '../../../ports/event-log.ts'
 import { appendStatement } from './append-statement.ts'
 import { connect, ConnectionKeeper, type Server } from './connection.ts'
 import { asStoreError, isRefusedStatement, isUniqueViolation, LogClosedError, unavailable } from './errors.ts'
@@ -150,7 +150,7 @@ const endPredecessors = async (client: Client, name: string): Promise<void> => {
 
 const isHeadStatement = ({ seq, hash }: Head): QueryConfig => ({
   name: 'is-head',
-  text: `SELECT 1 WHERE coalesce((SELECT max(seq) FROM events), 0) = $1
+  text: `SELECT 1 WHERE coalesce((SELECT max(seq) FROM events WHERE seq <= ${SEQ_MAX}), 0) = $1
          AND coalesce((SELECT hash FROM events WHERE seq = $1), '') = $2`,
   values: [seq, Buffer.from(hash, 'hex')],
 })

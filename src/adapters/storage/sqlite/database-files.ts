@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { connect, firstRow, isDamage, isSqliteError, prepareRows } from './database.ts'
+import { HEAD_SEQ } from './schema.ts'
 
 /** The files that a path names, to detect when it names others: see `filesFault`. */
 export interface DatabaseFiles {
@@ -95,7 +96,7 @@ const holdsOthers = (path: string): boolean | null => {
   try {
     const db = connect(path, 'read')
     try {
-      const head = Number(firstRow(prepareRows(db, 'SELECT coalesce(max(seq), 0) FROM events'))?.[0] ?? 0)
+      const head = Number(firstRow(prepareRows(db, `SELECT coalesce((${HEAD_SEQ}), 0)`))?.[0] ?? 0)
       const seqs = sampleOf(head)
       const find = prepareRows(
         db,

@@ -129,6 +129,8 @@ const REASONS: ReadonlyMap<number, string> = new Map([
 /** Extended codes carry the primary one in their lowest byte. The driver leaves it out of errors while rows are read. */
 const primaryCode = (error: unknown): number | null => {
   if (!(error instanceof Error)) return null
+  // No column of ours holds a number above 2^53: another program has written it.
+  if ('code' in error && error.code === 'ERR_OUT_OF_RANGE') return SQLITE_CORRUPT
   if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff
   return 'code' in error && error.code === 'ERR_SQLITE_ERROR' ? (CODES.get(error.message) ?? null) : null
 }

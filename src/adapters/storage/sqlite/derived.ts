@@ -56,6 +56,13 @@ export class DerivedReader {
     return [...INDEX_STATEMENTS].flatMap(([name, text]) => (found.get(name) === text ? [] : [name]))
   }
 
+  foreignTriggers(): readonly string[] {
+    const found = allRows(this.#rows(`SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'`))
+    return found.flatMap(([name, text]) =>
+      TRIGGER_STATEMENTS.get(String(name)) === text ? [] : [String(name)],
+    )
+  }
+
   check(records: readonly LogRecord[]): { readonly faults: readonly DerivedFault[]; readonly refs: number } {
     const faults: DerivedFault[] = []
     const seqs = JSON.stringify(records.map(({ seq }) => seq))
@@ -102,7 +109,8 @@ export class DerivedReader {
 /** Everything but the events is made anew. The connection is one that writes. */
 export const rebuildDerived = (db: Database): null => {
   db.exec('BEGIN IMMEDIATE')
-  for (const name of TRIGGER_STATEMENTS.keys()) db.exec(`DROP TRIGGER IF EXISTS ${name}`)
+  const triggers = allRows(prepareRows(db, `SELECT name FROM sqlite_schema WHERE type = 'trigger'`))
+  for (const [name] of triggers) db.exec(`DROP TRIGGER "${String(name).replaceAll('"', '""')}"`)
   for (const name of INDEX_STATEMENTS.keys()) db.exec(`DROP INDEX IF EXISTS ${name}`)
   db.exec('DELETE FROM about; DELETE FROM counters; DELETE FROM tree_nodes')
   const page = prepareRows(

@@ -1,5 +1,5 @@
 import { EMPTY_HEAD, hasTypePrefix, type Head, type LogRecord } from '../../../core/log/event.ts'
-import type { EventLog, LogQuery } from '../../../ports/event-log.ts'
+import { SEQ_MAX, type EventLog, type LogQuery } from '../../../ports/event-log.ts'
 import { yieldToEventLoop } from '../../../ports/yield-to-event-loop.ts'
 import {
   allRows,
@@ -11,7 +11,7 @@ import {
   type Value,
 } from './database.ts'
 import { COLUMNS_BEHIND_SEQ, RECORD_COLUMNS, recordFrom } from '../../record-row.ts'
-import { IS_SIGNAL } from './schema.ts'
+import { HEAD_SEQ, IS_EVENT, IS_SIGNAL } from './schema.ts'
 
 /** Exclusive bounds on seq. */
 export interface SeqBounds {
@@ -31,28 +31,33 @@ export class Records {
   }
 
   head(): Head {
-    const row = this.#first('SELECT seq, hash, recorded_at FROM events ORDER BY seq DESC LIMIT 1')
+    const row = this.#first(`SELECT seq, hash, recorded_at FROM events WHERE seq = (${HEAD_SEQ})`)
     if (row === undefined) return EMPTY_HEAD
     const [seq, hash, recordedAt] = row as readonly [number, string, string]
     return { seq, hash, recordedAt }
   }
 
   get(id: string): LogRecord | null {
-    const row = this.#first(`SELECT ${RECORD_COLUMNS} FROM events WHERE id = ?`, id)
+    const row = this.#first(`SELECT ${RECORD_COLUMNS} FROM events WHERE id = ? AND ${IS_EVENT}`, id)
     return row === undefined ? null : recordFrom(row)
   }
 
   withDedupeKeys(keys: readonly string[]): ReadonlyMap<string, LogRecord> {
     const found = new Map<string, LogRecord>()
     for (const key of new Set(keys)) {
-      const row = this.#first(`SELECT ${RECORD_COLUMNS} FROM events WHERE dedupe_key = ?`, key)
+      const row = this.#first(
+        `SELECT ${RECORD_COLUMNS} FROM events WHERE dedupe_key = ? AND ${IS_EVENT}`,
+        key,
+      )
       if (row !== undefined) found.set(key, recordFrom(row))
     }
     return found
   }
 
   countByDomain(): ReadonlyMap<string, number> {
-    return new Map(this.#all('SELECT dom, n FROM counters') as readonly (readonly [string, number])[])
+    return new Map(
+      this.#all(`SELECT dom, min(n, ${SEQ_MAX}) FROM counters`) as readonly (readonly [string, number])[],
+    )
   }
 
   /** The next records of (after, upTo], in order. */
@@ -62,7 +67,7 @@ export class Records {
 
   async read({
     after = -SEQ_MAX,
-    before = SEQ_MAX,
+    before = SEQ_MAX + 1,
     types,
     about,
     order,
@@ -93,7 +98,7 @@ export class Records {
   }: Parameters<EventLog['readByTime']>[0]): Promise<readonly LogRecord[]> {
     const andDomain = domain === null ? '' : 'AND dom = ?'
     const sql = (columns: string): string =>
-      `SELECT ${columns} FROM events WHERE ${IS_SIGNAL} ${andDomain} AND (ts, seq) < (?, ?)
+      `SELECT ${columns} FROM events WHERE ${IS_SIGNAL} AND ${IS_EVENT} ${andDomain} AND (ts, seq) < (?, ?)
        ORDER BY ts DESC, seq DESC LIMIT ? OFFSET ?`
     const filter = domain === null ? [] : [domain]
     let before: Row = [END_OF_TIME, SEQ_MAX]
@@ -180,7 +185,6 @@ const aboutRef = (ref: string): IndexRange => ({
   value: ref,
 })
 
-const SEQ_MAX = Number.MAX_SAFE_INTEGER
 const END_OF_TIME = '9999-12-31T23:59:59.999Z'
 const PAGE_MIN = 100
 const PAGE_MAX = 1000

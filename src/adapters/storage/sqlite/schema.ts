@@ -1,7 +1,7 @@
 import { access, chmod, constants, mkdir, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { StoreUnavailableError } from '../../../ports/event-log.ts'
+import { SEQ_MAX, StoreUnavailableError } from '../../../ports/event-log.ts'
 import {
   BUSY_TIMEOUT_MS,
   connect,
@@ -19,6 +19,12 @@ const FORMAT_WITHOUT_LEADERS = '3'
 
 /** Marks signals, whose order by time has indexes of its own. Queries repeat it word for word to use them. */
 export const IS_SIGNAL = `substr(type, 1, 7) = 'signal.'`
+
+/** Condition on rows that are events. The plus keeps SQLite from walking the table by seq instead of an index. */
+export const IS_EVENT = `+seq <= ${SEQ_MAX}`
+
+/** Seq of the newest event. */
+export const HEAD_SEQ = `SELECT max(seq) FROM events WHERE seq <= ${SEQ_MAX}`
 
 /** A read-only connection. Creates the file, its folder and its tables if they are missing. */
 export const openDatabase = async (path: string): Promise<Database> => {

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { constants } from 'node:fs'
 import { readFile, readlink, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import type { LeaseRecord, Leadership } from '../../../ports/leadership.ts'
 import type { Timer } from '../../../ports/timer.ts'
 import { isRunning } from '../../file-lock.ts'
-import { jsonIn, orNull } from '../../files.ts'
+import { jsonIn, NO_LINK_NO_WAIT, orNull } from '../../files.ts'
 import { keepLease, readClocks, validMsOf } from '../../lease.ts'
 import { connect, firstRow, prepare, prepareRows, type Database } from './database.ts'
 import type { SqliteLog } from './sqlite-log.ts'
@@ -126,7 +127,9 @@ const isGone = async ({ host, namespace, pid, id }: Process): Promise<boolean> =
 
 /** Null if there is no readable heartbeat: then it is unknown whether the leader is alive. */
 const readHeartbeat = async (file: string): Promise<Heartbeat | null> => {
-  const read = jsonIn(await readFile(file, 'utf8').catch(() => ''))
+  // A pipe in its place is opened without waiting for a writer, and is empty.
+  const flag = constants.O_RDONLY | NO_LINK_NO_WAIT
+  const read = jsonIn(await readFile(file, { encoding: 'utf8', flag }).catch(() => ''))
   return isHeartbeat(read) ? read : null
 }
 

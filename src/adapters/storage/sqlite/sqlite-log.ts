@@ -78,6 +78,7 @@ export class SqliteLog implements EventLog {
     const reader = new DerivedReader(db)
     this.derived = {
       alteredIndexes: () => this.#read(() => reader.alteredIndexes()),
+      foreignTriggers: () => this.#read(() => reader.foreignTriggers()),
       check: (records) => this.#read(() => reader.check(records)),
       counts: () => this.#read(() => reader.counts()),
       rebuild: async () => void (await this.#write({ kind: 'rebuild' })),

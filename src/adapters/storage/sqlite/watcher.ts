@@ -1,4 +1,5 @@
 import { firstRow, isSqliteError, prepareRows, type Database, type Statement } from './database.ts'
+import { HEAD_SEQ } from './schema.ts'
 
 /** Notifies of new events: at once of our own, and by polling the file of those of other processes. */
 export class Watcher {
@@ -11,7 +12,7 @@ export class Watcher {
 
   constructor(db: Database) {
     this.#version = prepareRows(db, 'PRAGMA data_version')
-    this.#headSeq = prepareRows(db, 'SELECT max(seq) FROM events')
+    this.#headSeq = prepareRows(db, HEAD_SEQ)
   }
 
   watch(onAppended: () => void): () => void {

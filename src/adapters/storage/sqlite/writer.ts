@@ -2,6 +2,7 @@ import { domainOf, stampedFrom, type Head, type LogRecord } from '../../../core/
 import { refsInText, refsOf } from '../../../core/log/refs.ts'
 import { assertLinked, isTimestamp, type AppendResult } from '../../../ports/event-log.ts'
 import { firstRow, prepare, prepareRows, type Database, type Statement } from './database.ts'
+import { HEAD_SEQ } from './schema.ts'
 import type { SnapshotPart } from './snapshots.ts'
 import { TreeWriter } from './tree.ts'
 
@@ -55,7 +56,7 @@ export class EventWriter {
 
   constructor(db: Database) {
     this.#db = db
-    this.#head = prepareRows(db, 'SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1')
+    this.#head = prepareRows(db, `SELECT seq, hash FROM events WHERE seq = (${HEAD_SEQ})`)
     this.#insertEvent = prepare(
       db,
       'INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
