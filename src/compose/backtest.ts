@@ -5,6 +5,7 @@ import { createDraws } from '../adapters/feeds/simulated/draws.ts'
 import { createSimulatedFeed } from '../adapters/feeds/simulated/simulated-feed.ts'
 import type { BarMemory } from '../adapters/history/bar-files/bar-memory.ts'
 import { createBarStore } from '../adapters/history/bar-files/bar-store.ts'
+import type { InsideOptions } from '../adapters/strategies/files/inside-strategies.ts'
 import { BUILT_IN_PRODUCERS } from '../adapters/producers/all.ts'
 import { RecordedTimer } from '../backtest/recorded-timer.ts'
 import { LogFeed } from '../backtest/log-feed.ts'
@@ -37,6 +38,8 @@ export interface BacktestFolders {
   readonly log: EventLog | null
   /** Cache of bars for several runs in one process. */
   readonly memory?: BarMemory | undefined
+  /** Set in a confined and watched process: a strategy of the user runs in this thread. */
+  readonly inside?: (InsideOptions & { readonly onState: (state: 'loads' | 'runs' | 'ended') => void }) | undefined
 }
 
 /** Runs a backtest. Writes nothing to the home, and reads at most the log. */
@@ -51,7 +54,8 @@ export const runBacktest = async (
   const chosen = symbol === undefined ? costed : settingsForSymbol(costed, symbol)
   const seed = request.seed ?? given.market.seed
   const { market, fromMs, toMs, progress, ...input } = await inputOf(chosen, { ...request, seed }, place)
-  const code = { home: place.home, blocks: true, onOutput }
+  const code = { home: place.home, isBacktest: true, inside: place.inside, onOutput }
+  place.inside?.onState('loads')
   const own =
     strategy === BRAIN
       ? undefined
@@ -59,6 +63,7 @@ export const runBacktest = async (
           ...code,
           analysisSeconds: chosen.ta.bar_seconds,
         })
+  place.inside?.onState('runs')
   const course = await backtestAndClose({
     ...input,
     strategy,
@@ -76,7 +81,9 @@ export const runBacktest = async (
       else onProgress(nowMs - progress.fromMs, progress.toMs - progress.fromMs, bars)
     },
     ...(onEvents === undefined ? {} : { onEvents }),
-  }).catch(explain)
+  })
+    .catch(explain)
+    .finally(() => place.inside?.onState('ended'))
   const { execution, universe } = input.settings
   const subject = {
     strategy,
@@ -108,7 +115,7 @@ const ownProducersOf = async (settings: OwnCodeSettings): Promise<OwnProducers> 
   open: (name) => ownProducer(name, settings),
 })
 
-/** Runs a backtest, and then ends the thread or program of its strategy in any case. */
+/** Runs a backtest, and then ends the process of its strategy in any case. */
 const backtestAndClose = async (dependencies: BacktestDependencies): Promise<BacktestResult> => {
   try {
     return await backtest(dependencies)

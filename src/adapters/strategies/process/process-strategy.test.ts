@@ -159,7 +159,7 @@ describe.skipIf(!hasPython)('the example in Python', () => {
     const one = await describeProcessStrategy({ name: 'snake', path: join(folder, 'snake.yaml') }, OPTIONS)
     const other = await describeOwnStrategy(
       { name: 'cross', path: join(folder, 'cross.ts') },
-      { ...OPTIONS, blocks: true },
+      OPTIONS,
     )
     const sidesOf = async (source: typeof one): Promise<readonly string[]> => {
       const opened = await source.open(parameters, analysis)
