@@ -14,6 +14,7 @@ import { backtest, NoBarsError, WARM_UP_BARS } from '../backtest/run.ts'
 import type { OwnProducers } from '../backtest/own-producers.ts'
 import type { BacktestDependencies, BacktestResult } from '../backtest/run-dependencies.ts'
 import { settingsForSymbol } from '../backtest/run-settings.ts'
+import { BarTimes } from '../core/market/bar-times.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { nearest } from '../core/shared/nearest.ts'
 import { selectSeries } from '../core/market/history/select.ts'
@@ -39,7 +40,9 @@ export interface BacktestFolders {
   /** Cache of bars for several runs in one process. */
   readonly memory?: BarMemory | undefined
   /** Set in a confined and watched process: a strategy of the user runs in this thread. */
-  readonly inside?: (InsideOptions & { readonly onState: (state: 'loads' | 'runs' | 'ended') => void }) | undefined
+  readonly inside?:
+    | (InsideOptions & { readonly onState: (state: 'loads' | 'runs' | 'ended') => void })
+    | undefined
 }
 
 /** Runs a backtest. Writes nothing to the home, and reads at most the log. */
@@ -55,6 +58,7 @@ export const runBacktest = async (
   const seed = request.seed ?? given.market.seed
   const { market, fromMs, toMs, progress, ...input } = await inputOf(chosen, { ...request, seed }, place)
   const code = { home: place.home, isBacktest: true, inside: place.inside, onOutput }
+  const times = new BarTimes()
   place.inside?.onState('loads')
   const own =
     strategy === BRAIN
@@ -62,6 +66,7 @@ export const runBacktest = async (
       : await openStrategy(strategy, parameters, {
           ...code,
           analysisSeconds: chosen.ta.bar_seconds,
+          times,
         })
   place.inside?.onState('runs')
   const course = await backtestAndClose({
@@ -69,6 +74,7 @@ export const runBacktest = async (
     strategy,
     parameters,
     own,
+    times,
     // The log already has the signals of these producers.
     ownProducers: strategy === BRAIN && market !== 'log' ? await ownProducersOf(code) : undefined,
     version: place.version,

@@ -78,6 +78,7 @@ export class RunChild {
   readonly #options: ChildOptions
   #onOutput: (text: string) => void = () => undefined
   #errors = ''
+  #isUsable = true
 
   constructor(options: ChildOptions) {
     this.#options = options
@@ -91,7 +92,12 @@ export class RunChild {
     }
     const { flags, env } = confinedTo(places)
     const execArgv = [...flags, `--max-old-space-size=${limits.memoryMbMax}`]
-    this.#child = fork(program, [], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env, serialization, execArgv })
+    this.#child = fork(program, [], {
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      env,
+      serialization,
+      execArgv,
+    })
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => this.#onOutput(text))
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#errors = (this.#errors + text).slice(-ERRORS_KEPT)
@@ -104,7 +110,13 @@ export class RunChild {
     this.#child.once('exit', listener)
   }
 
+  /** False once the process was killed or has ended. */
+  get isUsable(): boolean {
+    return this.#isUsable
+  }
+
   kill(): Promise<void> {
+    this.#isUsable = false
     return new Promise((resolve) => {
       if (this.#child.exitCode !== null || this.#child.signalCode !== null) return resolve()
       this.#child.once('exit', () => resolve())
@@ -112,8 +124,9 @@ export class RunChild {
     })
   }
 
-  /** Runs one task. Rejects with `TaskFailedError` if the run or its strategy fails. The process may be used again after an answer. */
+  /** Runs one task. Rejects with `TaskFailedError` if the run or its strategy fails. */
   run(order: RunOrder, { signal, onProgress, onEvents }: RunListener): Promise<RunResult> {
+    if (signal.aborted) return Promise.reject(signal.reason as Error)
     const child = this.#child
     const { limits } = this.#options
     this.#onOutput = cutOff((text) => void process.stderr.write(text))
@@ -130,7 +143,7 @@ export class RunChild {
       // The process computes and may not read a message for long, so it is killed.
       const stop = (reason: Error): void => {
         end()
-        child.kill('SIGKILL')
+        void this.kill()
         reject(reason)
       }
       const watch = new SilenceWatch((ms) => stop(failed(noAnswerIn(ms))))
@@ -139,6 +152,7 @@ export class RunChild {
       // After its output was read.
       const onClose = (code: number | null, killedBy: string | null): void => {
         const isOfCode = watch.isOn
+        this.#isUsable = false
         end()
         if (isOfCode) reject(failed(endOfProcess(this.#errors, code, limits.memoryMbMax)))
         else reject(new ProcessLostError(killedBy ?? `exit code ${code}`))

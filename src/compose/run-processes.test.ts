@@ -73,10 +73,8 @@ const runOf = (strategy: string, more: Partial<BacktestTask> = {}) =>
 const withLimits = async (limits: Partial<RunLimits>): Promise<void> => {
   await processes.close()
   const settings = runSettingsOf(DEFAULT_CONFIGURATION)
-  processes = new RunProcesses({
-    ...{ home, version: '1.2.3', width: 1, settings: () => settings },
-    limits: { ...LIMITS, ...limits },
-  })
+  const options = { home, version: '1.2.3', width: 1, settings: () => settings }
+  processes = new RunProcesses({ ...options, limits: { ...LIMITS, ...limits } })
 }
 
 describe('the process of a run', () => {
@@ -170,9 +168,7 @@ describe('a strategy of the user inside the process of its run', () => {
   it('that ends the process is an error', async () => {
     await withLimits({})
     await writeStrategy('exits', 'process.exit(0)')
-    await expect(runOf('exits')).rejects.toThrow(
-      'exits: its process ended: it must not call process.exit',
-    )
+    await expect(runOf('exits')).rejects.toThrow('exits: its process ended: it must not call process.exit')
   })
 
   it('that takes all memory is an error', async () => {
@@ -197,7 +193,11 @@ describe('a strategy of the user inside the process of its run', () => {
   })
 
   it('begins each run with new variables of its modules, also after it has changed', async () => {
-    await writeStrategy('counts', 'calls += 1; if (calls > 1000) throw new Error("too many")', 'let calls = 0')
+    await writeStrategy(
+      'counts',
+      'calls += 1; if (calls > 1000) throw new Error("too many")',
+      'let calls = 0',
+    )
     const { bars } = await runOf('counts')
     expect(bars).toBeLessThan(1000)
     for (let run = 0; run < 8; run += 1) await runOf('counts')

@@ -78,13 +78,18 @@ export class RunProcesses implements TaskRunner {
       if (this.#isClosed) throw new Error('the processes of backtests are closed')
       const kept = await this.#childFor(task.strategy, places)
       const order = {
-        ...{ home, version, settings, task, trials },
+        home,
+        version,
+        settings,
+        task,
+        trials,
         variables: task.isFromLog ? process.env : {},
         isInside: places !== null,
         sendsEvents: listener.onEvents !== undefined,
       }
-      const result = await kept.child.run(order, listener).finally(() => this.#idle.push(kept))
-      return result
+      return await kept.child.run(order, listener).finally(() => {
+        if (kept.child.isUsable) this.#idle.push(kept)
+      })
     } finally {
       this.#busy -= 1
       this.#waiting.shift()?.()

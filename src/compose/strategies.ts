@@ -11,6 +11,7 @@ import { openOwnProducer } from '../adapters/strategies/files/own-producers.ts'
 import { describeOwnStrategy } from '../adapters/strategies/files/own-strategies.ts'
 import { describeProcessStrategy } from '../adapters/strategies/process/process-strategy.ts'
 import { checkParameters, STRATEGY_NAMES, unknownStrategy } from '../backtest/strategies.ts'
+import type { BarTimes } from '../core/market/bar-times.ts'
 import { BRAIN, BUILT_IN_STRATEGIES, builtInStrategy, HOLD } from '../core/strategies/built-in.ts'
 import { descriptionOf, openDirectly } from '../core/strategies/direct.ts'
 import { faultsOfSets } from '../core/strategies/parameters.ts'
@@ -73,14 +74,15 @@ export const assertTradable = (name: string): void => {
 export const openStrategy = async (
   name: string,
   parameters: ParameterValues,
-  settings: OwnCodeSettings & { readonly analysisSeconds?: number },
+  settings: OwnCodeSettings & { readonly analysisSeconds?: number; readonly times?: BarTimes },
 ): Promise<OpenedStrategy> => {
-  const { analysisSeconds = ANALYSIS_SECONDS } = settings
+  const { analysisSeconds = ANALYSIS_SECONDS, times } = settings
   try {
     const source = await strategyNamed(name, settings)
     return await source.open(parameters, {
       analysisSeconds: () => analysisSeconds,
       tradesPast: settings.isBacktest,
+      times,
     })
   } catch (error) {
     throw failureOf(error)

@@ -32,23 +32,18 @@ export const checkedParameters = (
   return parsed.values
 }
 
-interface DirectOptions extends StrategyRunOptions {
-  /** Bar times shared with other readers of the same bars. */
-  readonly times?: BarTimes | undefined
-}
-
 /** Runs a strategy in the current thread. Throws if the strategy rejects the parameters. */
 export const openDirectly = (
   definition: StrategyDefinition,
   given: ParameterValues,
-  options: DirectOptions,
+  options: StrategyRunOptions,
 ) => openChecked(definition, checkedParameters(definition, given), options)
 
 /** Runs a strategy in the current thread with parameters from `checkedParameters`. */
 export const openChecked = (
   definition: StrategyDefinition,
   parameters: ParameterValues,
-  { times = new BarTimes(), ...options }: DirectOptions,
+  { times = new BarTimes(), ...options }: StrategyRunOptions,
 ) => {
   const run = new StrategyRun(definition, parameters, options)
   const msOf = (ts: string): number => times.parse(ts)

@@ -185,9 +185,7 @@ describe('a file of a strategy', () => {
 
   it('that hangs while it is loaded is given up', async () => {
     await writeFile(join(folder, 'endless.ts'), 'for (;;) {}')
-    await expect(described('endless', { ...APART, loadMsMax: 500 })).rejects.toThrow(
-      'endless: no answer',
-    )
+    await expect(described('endless', { ...APART, loadMsMax: 500 })).rejects.toThrow('endless: no answer')
   })
 
   it('is translated once, and again when it has changed', async () => {
@@ -296,7 +294,7 @@ describe('files of the user', () => {
   })
 })
 
-describe.each([{ blocks: true }, { blocks: false }])('a producer in a file, %o', ({ blocks }) => {
+describe.each([{ isBacktest: true }, { isBacktest: false }])('a producer in a file, %o', ({ isBacktest }) => {
   const opened = async (name: string, text: string) => {
     const path = join(folder, `${name}.ts`)
     await writeFile(path, text)
@@ -307,7 +305,10 @@ describe.each([{ blocks: true }, { blocks: false }])('a producer in a file, %o',
   it('is described, and runs', async () => {
     const name = `moves-${isBacktest}`
     await writeOwnFiles(folder, name, 'producer')
-    const producer = await openOwnProducer({ name, path: join(folder, `${name}.ts`) }, { ...OPTIONS, isBacktest })
+    const producer = await openOwnProducer(
+      { name, path: join(folder, `${name}.ts`) },
+      { ...OPTIONS, isBacktest },
+    )
     expect(producer).toMatchObject({ name, domain: 'technical', schedule: '*/15 * * * *' })
     expect(await producer.run(VIEW)).toEqual({
       status: 'degraded',
