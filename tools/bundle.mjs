@@ -85,7 +85,7 @@ const TOGETHER = {
 }
 
 /** Threads, and the processes of strategies, load little: what one of them needs stays apart. */
-const APART = /-thread\.ts$|(?:line|own-code)-process\.ts$/
+const APART = /-thread\.ts$|(?:line|own-code|backtest)-process\.ts$/
 
 const loadedTogether = (entries) => {
   const entryIds = new Set(entries.map((file) => join(ROOT, file)))

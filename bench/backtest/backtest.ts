@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads'
 import type { FeedBar } from '../../src/core/market/bar.ts'
 import { median, medianRatio, type BenchRow } from '../harness.ts'
 import { minutesOf } from './minutes.ts'
+import { benchOwn } from './own.ts'
 import { run, type SpeedPlan, type Speeds } from './speeds.ts'
 import { benchSweep } from './sweep.ts'
 
@@ -81,6 +82,7 @@ export const benchBacktest = async (rounds: number, quick: boolean): Promise<rea
       baseline: 'every bar the long way',
     },
     await memory(quick ? FIVE_YEARS / 10 : FIVE_YEARS),
+    ...(await benchOwn(quick ? 1 : 3, quick)),
     ...(await benchSweep(quick ? 1 : 3, quick)),
   ]
 }

@@ -1,14 +1,8 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { finished } from 'node:stream/promises'
 import { median, medianRatio, type BenchRow } from '../harness.ts'
-import { minutesOf } from './minutes.ts'
-
-const SVC = join(process.cwd(), 'bin', 'svc.js')
-const SERIES = 'bench:BTC-USDT:1m'
+import { measuredSvc, SERIES, storeMinutes, type Measured } from './commands.ts'
 
 /**
  * `svc sweep` as users run it: a grid over months of minutes in Parquet files, two processes against one, including the
@@ -87,30 +81,6 @@ const compare = async (rounds: number, home: string, grid: Grid): Promise<Compar
   }
 }
 
-const storeMinutes = async (home: string, count: number): Promise<void> => {
-  const file = join(home, 'minutes.csv')
-  const written = createWriteStream(file)
-  for (const [bar] of minutesOf(['BTC'], count)) {
-    if (bar === undefined) continue
-    const { open_ts, open, high, low, close, volume } = bar
-    if (!written.write(`${Date.parse(open_ts)},${open},${high},${low},${close},${volume}\n`))
-      await once(written, 'drain')
-  }
-  written.end()
-  await finished(written)
-  await svc(home, [
-    'data',
-    'import',
-    file,
-    '--exchange',
-    'bench',
-    '--symbol',
-    'BTC/USDT',
-    '--timeframe',
-    '1m',
-  ])
-}
-
 interface Grid {
   readonly fast: string
   readonly slow: string
@@ -118,50 +88,14 @@ interface Grid {
   readonly to?: string
 }
 
-interface Cost {
-  readonly clockMs: number
-  readonly processorMs: number | null
-}
+type Cost = Pick<Measured, 'clockMs' | 'processorMs'>
 
 const costOf = async (home: string, { fast, slow, runs, to }: Grid, workers: number): Promise<Cost> => {
-  const [startMs, usedMs] = [performance.now(), childrenMs()]
   const values = ['--set', `fast=${fast}`, '--set', `slow=${slow}`, ...(to === undefined ? [] : ['--to', to])]
   const words = ['--data', SERIES, '--reset-daily', '--workers', String(workers), '--fresh', '--json']
-  const made = JSON.parse(await svc(home, ['sweep', 'ma_crossover', ...values, ...words])) as {
-    readonly runs: number
-    readonly reused_runs: number
-  }
+  const measured = await measuredSvc(home, ['sweep', 'ma_crossover', ...values, ...words])
+  const made = JSON.parse(measured.printed) as { readonly runs: number; readonly reused_runs: number }
   if (made.runs !== runs || made.reused_runs !== 0)
     throw new Error(`a sweep of ${runs} runs made ${made.runs}, of which ${made.reused_runs} were old`)
-  const nowMs = childrenMs()
-  return {
-    clockMs: performance.now() - startMs,
-    processorMs: usedMs === null || nowMs === null ? null : nowMs - usedMs,
-  }
-}
-
-/** Processor time of all ended child processes and their children, as Linux counts it. */
-const childrenMs = (): number | null => {
-  try {
-    const [user, system] = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]?.split(' ').slice(13) ?? []
-    return (Number(user) + Number(system)) * TICK_MS
-  } catch {
-    return null
-  }
-}
-
-const TICK_MS = 10
-
-/** Runs `svc` and returns its output. Fails if the command fails. */
-const svc = async (home: string, words: readonly string[]): Promise<string> => {
-  const child = spawn(process.execPath, [SVC, '--home', home, ...words], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let printed = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    printed += text
-  })
-  const [status] = (await once(child, 'close')) as [number | null]
-  if (status !== 0) throw new Error(`svc ${words.join(' ')} ended with ${status}: ${printed}`)
-  return printed
+  return measured
 }

@@ -9,8 +9,8 @@ export interface OwnProgramOptions {
 }
 
 export interface OwnCodeOptions extends OwnProgramOptions {
-  /** A backtest waits for each answer; a service must not. */
-  readonly blocks: boolean
+  /** True in a backtest. The code then ends with the run, and has the rights of its process. */
+  readonly isBacktest: boolean
 }
 
 const OUTPUT_CHARACTERS_MAX = 65_536

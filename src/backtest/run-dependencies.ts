@@ -1,3 +1,4 @@
+import type { BarTimes } from '../core/market/bar-times.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import type { Stamped } from '../core/log/event.ts'
 import type { ParameterValues } from '../core/strategies/strategy.ts'
@@ -15,6 +16,8 @@ export interface BacktestDependencies {
   readonly parameters?: ParameterValues
   /** A strategy of the user, opened with its parameters. */
   readonly own?: RunningStrategy | undefined
+  /** Bar times shared with that strategy. */
+  readonly times?: BarTimes
   /** Recorded bars, delivered as fast as they are processed. A log also has the events between them. */
   readonly feed: MarketFeed & Partial<Pick<EventFeed, 'surroundingEvents'>>
   readonly producers: readonly Producer[]

@@ -66,7 +66,7 @@ class Run {
   #bars = 0
   /** Proposals of recorded strategies that wait for the next open of their symbol. */
   #recorded: Proposal[] = []
-  readonly #times = new BarTimes()
+  readonly #times: BarTimes
   readonly #mayBeQuiet: boolean
   readonly #isBrain: boolean
   readonly #fail = (error: unknown): void => {
@@ -78,6 +78,7 @@ class Run {
   constructor(dependencies: BacktestDependencies) {
     this.#dependencies = dependencies
     this.#settings = dependencies.settings
+    this.#times = dependencies.times ?? new BarTimes()
     this.#mayBeQuiet = dependencies.onEvents === undefined
     const configuration = (): Configuration => this.#settings
     const onError = (what: string, error?: unknown): void => this.#report(what, error)

@@ -5,6 +5,7 @@ import { createDraws } from '../adapters/feeds/simulated/draws.ts'
 import { createSimulatedFeed } from '../adapters/feeds/simulated/simulated-feed.ts'
 import type { BarMemory } from '../adapters/history/bar-files/bar-memory.ts'
 import { createBarStore } from '../adapters/history/bar-files/bar-store.ts'
+import type { InsideOptions } from '../adapters/strategies/files/inside-strategies.ts'
 import { BUILT_IN_PRODUCERS } from '../adapters/producers/all.ts'
 import { RecordedTimer } from '../backtest/recorded-timer.ts'
 import { LogFeed } from '../backtest/log-feed.ts'
@@ -13,6 +14,7 @@ import { backtest, NoBarsError, WARM_UP_BARS } from '../backtest/run.ts'
 import type { OwnProducers } from '../backtest/own-producers.ts'
 import type { BacktestDependencies, BacktestResult } from '../backtest/run-dependencies.ts'
 import { settingsForSymbol } from '../backtest/run-settings.ts'
+import { BarTimes } from '../core/market/bar-times.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { nearest } from '../core/shared/nearest.ts'
 import { selectSeries } from '../core/market/history/select.ts'
@@ -37,6 +39,10 @@ export interface BacktestFolders {
   readonly log: EventLog | null
   /** Cache of bars for several runs in one process. */
   readonly memory?: BarMemory | undefined
+  /** Set in a confined and watched process: a strategy of the user runs in this thread. */
+  readonly inside?:
+    | (InsideOptions & { readonly onState: (state: 'loads' | 'runs' | 'ended') => void })
+    | undefined
 }
 
 /** Runs a backtest. Writes nothing to the home, and reads at most the log. */
@@ -51,19 +57,24 @@ export const runBacktest = async (
   const chosen = symbol === undefined ? costed : settingsForSymbol(costed, symbol)
   const seed = request.seed ?? given.market.seed
   const { market, fromMs, toMs, progress, ...input } = await inputOf(chosen, { ...request, seed }, place)
-  const code = { home: place.home, blocks: true, onOutput }
+  const code = { home: place.home, isBacktest: true, inside: place.inside, onOutput }
+  const times = new BarTimes()
+  place.inside?.onState('loads')
   const own =
     strategy === BRAIN
       ? undefined
       : await openStrategy(strategy, parameters, {
           ...code,
           analysisSeconds: chosen.ta.bar_seconds,
+          times,
         })
+  place.inside?.onState('runs')
   const course = await backtestAndClose({
     ...input,
     strategy,
     parameters,
     own,
+    times,
     // The log already has the signals of these producers.
     ownProducers: strategy === BRAIN && market !== 'log' ? await ownProducersOf(code) : undefined,
     version: place.version,
@@ -76,7 +87,9 @@ export const runBacktest = async (
       else onProgress(nowMs - progress.fromMs, progress.toMs - progress.fromMs, bars)
     },
     ...(onEvents === undefined ? {} : { onEvents }),
-  }).catch(explain)
+  })
+    .catch(explain)
+    .finally(() => place.inside?.onState('ended'))
   const { execution, universe } = input.settings
   const subject = {
     strategy,
@@ -108,7 +121,7 @@ const ownProducersOf = async (settings: OwnCodeSettings): Promise<OwnProducers> 
   open: (name) => ownProducer(name, settings),
 })
 
-/** Runs a backtest, and then ends the thread or program of its strategy in any case. */
+/** Runs a backtest, and then ends the process of its strategy in any case. */
 const backtestAndClose = async (dependencies: BacktestDependencies): Promise<BacktestResult> => {
   try {
     return await backtest(dependencies)

@@ -124,14 +124,14 @@ export const createCommandDependencies = (environment: Environment): CommandDepe
     },
     backtest: async (request) => {
       const settings = await loaded()
-      const { runBacktest } = await import('./backtest.ts')
+      const { backtestCommand } = await import('./backtest-command.ts')
       await using opened = request.isFromLog ? await openExistingStore() : null
-      return await runBacktest(settings, request, { home, version, log: opened?.log ?? null })
+      return await backtestCommand(settings, request, { home, version, log: opened?.log ?? null })
     },
     strategies: {
       list: async () => {
         const { listStrategies } = await import('./strategies.ts')
-        return listStrategies({ home, blocks: false, onOutput: () => undefined })
+        return listStrategies({ home, isBacktest: false, onOutput: () => undefined })
       },
       check: async (name, parameters) => {
         const { checkTradable } = await import('./strategies.ts')

@@ -63,7 +63,7 @@ export const openOwnCode = async (
       openStrategy ??
       (async (name, parameters) => {
         assertTradable(name)
-        const source = await strategyNamed(name, { home, blocks: false, onOutput })
+        const source = await strategyNamed(name, { home, isBacktest: false, onOutput })
         return source.open(parameters, { analysisSeconds: () => configuration().ta.bar_seconds })
       }),
     pastBars: (untilMs, lengthMs) => pastBars(engine.log, untilMs, lengthMs),
@@ -76,7 +76,7 @@ export const openOwnCode = async (
     configuration,
     producerRunner,
     names: (await findProducers(home)).map(({ name }) => name),
-    open: (name) => ownProducer(name, { home, blocks: false, onOutput }),
+    open: (name) => ownProducer(name, { home, isBacktest: false, onOutput }),
     onFailure: (name, error) => onError(`the producer ${name} failed`, error),
     onError,
   })

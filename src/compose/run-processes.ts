@@ -1,4 +1,5 @@
-import { fork, type ChildProcess } from 'node:child_process'
+import { basename, join, resolve } from 'node:path'
+import { foldersFor, type ReadablePlaces } from '../adapters/strategies/files/permissions.ts'
 import {
   TaskFailedError,
   type BacktestTask,
@@ -6,25 +7,10 @@ import {
   type TaskReport,
   type TaskRunner,
 } from '../backtest/sweep/task.ts'
-import { ownProgramEnvironment } from '../adapters/own-program.ts'
-import type { EnvironmentVariables } from '../core/config/environment.ts'
+import { historyFolder } from './history.ts'
+import { RUN_LIMITS, RunChild, type RunLimits, type RunListener, type RunResult } from './run-child.ts'
 import type { RunSettings } from './run-settings.ts'
-
-/** Request to a process of `backtest-process.ts`, one run at a time. */
-export interface RunOrder {
-  readonly home: string
-  readonly version: string
-  readonly settings: RunSettings
-  readonly task: BacktestTask
-  /** Those of the caller, for a run that opens the store. They are no environment: code of the user could read that. */
-  readonly variables: EnvironmentVariables
-}
-
-/** Answers of the process: any number of progress messages, then one of the others. */
-export type RunAnswer =
-  | { readonly kind: 'progress'; readonly done: number; readonly total: number }
-  | { readonly kind: 'done'; readonly report: TaskReport }
-  | { readonly kind: 'failed'; readonly code: string; readonly message: string }
+import { strategyCodeNamed } from './strategies.ts'
 
 export interface RunProcessesOptions {
   readonly home: string
@@ -32,17 +18,28 @@ export interface RunProcessesOptions {
   /** Maximum number of processes. */
   readonly width: number
   readonly settings: () => RunSettings
+  readonly limits?: RunLimits
+}
+
+/** A task with what only the command line asks for. */
+export interface CommandedRun {
+  readonly task: BacktestTask
+  readonly settings: RunSettings
+  readonly trials?: number | undefined
 }
 
 /**
  * Backtests in child processes. A run that computes for minutes, uses up all memory or is cancelled leaves the caller
  * unaffected, unlike a thread, which could be inside SQLite. Each process executes one run after the other.
+ *
+ * A strategy in a file of the user runs inside such a process, so that `onBar` is a function call. The process is then
+ * confined to the bars of the run and the folder of the file, it is watched from here, and it runs no other strategy.
  */
 export class RunProcesses implements TaskRunner {
   readonly width: number
   readonly #options: RunProcessesOptions
-  readonly #idle: ChildProcess[] = []
-  readonly #all = new Set<ChildProcess>()
+  readonly #idle: Kept[] = []
+  readonly #all = new Set<RunChild>()
   readonly #waiting: (() => void)[] = []
   #busy = 0
   #isClosed = false
@@ -55,15 +52,44 @@ export class RunProcesses implements TaskRunner {
   /** Runs a task. Settings that come with the task replace those of this place. */
   async run(
     task: BacktestTask,
-    options: TaskOptions & Partial<Pick<RunOrder, 'settings'>>,
+    { settings = this.#options.settings(), ...listener }: TaskOptions & { readonly settings?: RunSettings },
   ): Promise<TaskReport> {
-    while (this.#busy >= this.width) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    const shown = (message: string): string => withoutPlaces(message, this.#options.home, settings)
+    try {
+      const { report, leftOut } = await this.runWhole({ task, settings }, listener)
+      const left_out = leftOut.map(shown)
+      if (report.bars > 0) return { ...report, left_out }
+      const reason = ['no bars to trade on: the first 200 analysis bars only warm up', ...left_out].join('; ')
+      throw new TaskFailedError('backtest.no_bars', reason)
+    } catch (error) {
+      throw error instanceof TaskFailedError ? new TaskFailedError(error.code, shown(error.message)) : error
+    }
+  }
+
+  /** Runs a task and returns all of its result, also without bars. Messages name files as the run sees them. */
+  async runWhole({ task, settings, trials }: CommandedRun, listener: RunListener): Promise<RunResult> {
+    const { home, version } = this.#options
+    while (this.#busy >= this.width) await new Promise<void>((resolved) => this.#waiting.push(resolved))
     this.#busy += 1
     try {
       // Checked inside the queue, so that a run that is cancelled while it waits lets the next one start.
-      options.signal.throwIfAborted()
+      listener.signal.throwIfAborted()
+      const places = await placesOf(task, settings, home)
       if (this.#isClosed) throw new Error('the processes of backtests are closed')
-      return await this.#runIn(this.#idle.pop() ?? this.#start(), task, options)
+      const kept = await this.#childFor(task.strategy, places)
+      const order = {
+        home,
+        version,
+        settings,
+        task,
+        trials,
+        variables: task.isFromLog ? process.env : {},
+        isInside: places !== null,
+        sendsEvents: listener.onEvents !== undefined,
+      }
+      return await kept.child.run(order, listener).finally(() => {
+        if (kept.child.isUsable) this.#idle.push(kept)
+      })
     } finally {
       this.#busy -= 1
       this.#waiting.shift()?.()
@@ -72,80 +98,58 @@ export class RunProcesses implements TaskRunner {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    await Promise.all(
-      [...this.#all].map(
-        (child) =>
-          new Promise<void>((resolve) => {
-            child.once('exit', () => resolve())
-            child.kill('SIGKILL')
-          }),
-      ),
-    )
+    await Promise.all([...this.#all].map((child) => child.kill()))
   }
 
-  #start(): ChildProcess {
-    const child = fork(new URL('./backtest-process.ts', import.meta.url), [], {
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      env: ownProgramEnvironment(process.env),
-    })
+  /** An idle process with these permissions that ran no other code of the user, or a new one. */
+  async #childFor(strategy: string, places: ReadablePlaces | null): Promise<Kept> {
+    const key = places === null ? '' : JSON.stringify([strategy, places])
+    const index = this.#idle.findIndex((kept) => kept.key === key)
+    const [found] = index === -1 ? [] : this.#idle.splice(index, 1)
+    if (found !== undefined) return found
+    // Its place is needed: there are never more processes than may run.
+    const other = this.#all.size < this.width ? undefined : this.#idle.pop()
+    await other?.child.kill()
+    const child = new RunChild({ places, limits: this.#options.limits ?? RUN_LIMITS })
+    const kept = { child, key }
     this.#all.add(child)
-    child.once('exit', () => {
+    child.onEnd(() => {
       this.#all.delete(child)
-      const index = this.#idle.indexOf(child)
-      if (index !== -1) this.#idle.splice(index, 1)
+      const at = this.#idle.indexOf(kept)
+      if (at !== -1) this.#idle.splice(at, 1)
     })
-    return child
-  }
-
-  #runIn(
-    child: ChildProcess,
-    task: BacktestTask,
-    { signal, onProgress, settings = this.#options.settings() }: Parameters<RunProcesses['run']>[1],
-  ): Promise<TaskReport> {
-    const { home, version } = this.#options
-    return new Promise((resolve, reject) => {
-      const end = (): void => {
-        child.removeAllListeners('message')
-        child.removeListener('exit', onExit)
-        child.removeListener('error', onError)
-        signal.removeEventListener('abort', onAbort)
-      }
-      const onAbort = (): void => {
-        end()
-        // The process computes and may not read a message for long, so it is killed.
-        child.kill('SIGKILL')
-        reject(signal.reason as Error)
-      }
-      const onExit = (code: number | null, killedBy: string | null): void => {
-        end()
-        reject(new ProcessLostError(killedBy ?? `exit code ${code}`))
-      }
-      const onError = (error: Error): void => {
-        end()
-        child.kill('SIGKILL')
-        reject(new ProcessLostError(error.message))
-      }
-      child.on('message', (answer: RunAnswer) => {
-        if (answer.kind === 'progress') return onProgress(answer.done, answer.total)
-        end()
-        this.#idle.push(child)
-        if (answer.kind === 'done') resolve(answer.report)
-        else reject(new TaskFailedError(answer.code, answer.message))
-      })
-      child.once('exit', onExit)
-      child.once('error', onError)
-      signal.addEventListener('abort', onAbort, { once: true })
-      const variables = task.isFromLog ? process.env : {}
-      const order: RunOrder = { home, version, settings, task, variables }
-      child.send(order)
-    })
+    return kept
   }
 }
 
-/** The process ended before it answered: memory ran out, or it was killed. */
-class ProcessLostError extends Error {
-  override readonly name = 'ProcessLostError'
-  constructor(reason: string) {
-    super(`the process of a backtest ended: ${reason}`)
+interface Kept {
+  readonly child: RunChild
+  readonly key: string
+}
+
+/**
+ * Places that a run of a user's file may read. Null for any other run, and for a run on the log: that process opens the
+ * store, so the code of the user runs in a process of its own.
+ */
+const placesOf = async (
+  task: BacktestTask,
+  { market }: RunSettings,
+  home: string,
+): Promise<ReadablePlaces | null> => {
+  const code = task.isFromLog ? null : await strategyCodeNamed(task.strategy, home)
+  if (code === null) return null
+  const folders = foldersFor(code.path)
+  if (task.data.length > 0) {
+    const data = historyFolder(home)
+    return { folders: [...folders, join(data, 'bars'), join(data, 'resampled')], files: [] }
   }
+  if (task.file !== undefined) return { folders, files: [task.file] }
+  return { folders, files: market.feed === 'file' ? [resolve(home, market.file)] : [] }
+}
+
+/** Message for callers of the service, who need not know where it lives and where it reads. */
+const withoutPlaces = (message: string, home: string, { market }: RunSettings): string => {
+  const file = basename(market.file)
+  const shown = file === '' ? message : message.replaceAll(resolve(home, market.file), file)
+  return shown.replaceAll(home, 'the home')
 }

@@ -6,10 +6,12 @@ import {
   writableByOthers,
   type OwnFile,
 } from '../adapters/strategies/files/find-files.ts'
+import { loadInside, type InsideOptions } from '../adapters/strategies/files/inside-strategies.ts'
 import { openOwnProducer } from '../adapters/strategies/files/own-producers.ts'
 import { describeOwnStrategy } from '../adapters/strategies/files/own-strategies.ts'
 import { describeProcessStrategy } from '../adapters/strategies/process/process-strategy.ts'
 import { checkParameters, STRATEGY_NAMES, unknownStrategy } from '../backtest/strategies.ts'
+import type { BarTimes } from '../core/market/bar-times.ts'
 import { BRAIN, BUILT_IN_STRATEGIES, builtInStrategy, HOLD } from '../core/strategies/built-in.ts'
 import { descriptionOf, openDirectly } from '../core/strategies/direct.ts'
 import { faultsOfSets } from '../core/strategies/parameters.ts'
@@ -24,15 +26,20 @@ export const strategiesFolder = (home: string): string => join(home, 'strategies
 
 export interface OwnCodeSettings {
   readonly home: string
-  /** True if the caller may be blocked while a strategy computes. */
-  readonly blocks: boolean
-  readonly answerMsMax?: number
+  /** True if all bars are historical, and the code may end with its run. */
+  readonly isBacktest: boolean
+  /**
+   * Set in a process of `backtest-process.ts`, which is confined and watched: files of strategies run in this thread.
+   * Everywhere else they run in a process of their own.
+   */
+  readonly inside?: InsideOptions | undefined
   /** Receives the output of a strategy, for its author. */
   readonly onOutput: (text: string) => void
 }
 
-const LOAD_MS_MAX = 15_000
-const ANSWER_MS_MAX = 5000
+/** Time limits of own code: for loading the file, and for each answer. */
+export const LOAD_MS_MAX = 15_000
+export const ANSWER_MS_MAX = 5000
 
 /** A strategy by its name: built in, or a file of the user. Rejects with a `StrategyError`. */
 export const strategyNamed = async (name: string, settings: OwnCodeSettings): Promise<StrategySource> => {
@@ -67,14 +74,16 @@ export const assertTradable = (name: string): void => {
 export const openStrategy = async (
   name: string,
   parameters: ParameterValues,
-  settings: OwnCodeSettings & { readonly analysisSeconds?: number },
+  settings: OwnCodeSettings & { readonly analysisSeconds?: number; readonly times?: BarTimes },
 ): Promise<OpenedStrategy> => {
-  const { analysisSeconds = ANALYSIS_SECONDS } = settings
+  const { analysisSeconds = ANALYSIS_SECONDS, times } = settings
   try {
     const source = await strategyNamed(name, settings)
-    // Only a backtest waits for its strategy.
-    const tradesPast = settings.blocks
-    return await source.open(parameters, { analysisSeconds: () => analysisSeconds, tradesPast })
+    return await source.open(parameters, {
+      analysisSeconds: () => analysisSeconds,
+      tradesPast: settings.isBacktest,
+      times,
+    })
   } catch (error) {
     throw failureOf(error)
   }
@@ -98,14 +107,14 @@ export const checkTradable = async (
   } catch (error) {
     throw error instanceof StrategyError ? new Failure('strategy.failed', error.message) : error
   }
-  const opened = await openStrategy(name, parameters, { home, blocks: false, onOutput: () => undefined })
+  const opened = await openStrategy(name, parameters, { home, isBacktest: false, onOutput: () => undefined })
   await opened.close()
   return opened.parameters
 }
 
 /** Opens a strategy once, so that errors are reported before a run is queued. */
 export const tryStrategy = async (name: string, parameters: ParameterValues, home: string): Promise<void> => {
-  const settings = { home, blocks: false, onOutput: () => undefined }
+  const settings = { home, isBacktest: false, onOutput: () => undefined }
   if (name !== BRAIN) return await (await openStrategy(name, parameters, settings)).close()
   try {
     checkParameters(name, parameters)
@@ -130,7 +139,7 @@ export const takenSets = async (
   // The brain has no parameters, and reports that when it is tried.
   if (name === BRAIN) return { taken: sets, leftOut: null }
   try {
-    const source = await strategyNamed(name, { home, blocks: false, onOutput: () => undefined })
+    const source = await strategyNamed(name, { home, isBacktest: false, onOutput: () => undefined })
     const faults = await source.faultsOf(sets)
     const taken = sets.filter((_set, index) => faults[index] === null)
     const reason = faults.find((fault) => fault !== null)
@@ -147,10 +156,18 @@ const ANALYSIS_SECONDS = 900
 
 class UnknownStrategyError extends StrategyError {}
 
-const sourceOf = (file: OwnFile, { blocks, answerMsMax = ANSWER_MS_MAX, onOutput }: OwnCodeSettings) => {
+const sourceOf = (file: OwnFile, { inside, onOutput }: OwnCodeSettings) => {
   if (file.fault !== null) return Promise.reject(new StrategyError(`${file.name}: ${file.fault}`))
-  const options = { loadMsMax: LOAD_MS_MAX, answerMsMax, onOutput, blocks }
-  return isCode(file) ? describeOwnStrategy(file, options) : describeProcessStrategy(file, options)
+  const options = { loadMsMax: LOAD_MS_MAX, answerMsMax: ANSWER_MS_MAX, onOutput }
+  if (!isCode(file)) return describeProcessStrategy(file, options)
+  return inside === undefined ? describeOwnStrategy(file, options) : loadInside(file, inside)
+}
+
+/** File of a strategy that is code of the user for Node; null for built-in strategies and programs. */
+export const strategyCodeNamed = async (name: string, home: string): Promise<OwnFile | null> => {
+  if (name === BRAIN || builtInStrategy(name) !== undefined) return null
+  const files = await findOwnFiles(strategiesFolder(home))
+  return files.find((file) => file.name === name && isCode(file)) ?? null
 }
 
 /** Folder of the user's producers in a home. */
@@ -162,12 +179,12 @@ export const findOwnProducers = async (home: string): Promise<readonly OwnFile[]
 
 export const ownProducer = async (
   name: string,
-  { home, blocks, onOutput }: OwnCodeSettings,
+  { home, isBacktest, onOutput }: OwnCodeSettings,
 ): Promise<OwnProducer> => {
   const file = (await findOwnProducers(home)).find((found) => found.name === name)
   if (file === undefined) throw new StrategyError(`there is no file of the producer ${name}`)
   if (file.fault !== null) throw new StrategyError(file.fault)
-  return openOwnProducer(file, { loadMsMax: LOAD_MS_MAX, answerMsMax: ANSWER_MS_MAX, onOutput, blocks })
+  return openOwnProducer(file, { loadMsMax: LOAD_MS_MAX, answerMsMax: ANSWER_MS_MAX, onOutput, isBacktest })
 }
 
 /** What to say of own code that others may change; null where nobody can. */

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => rm(home, { recursive: true }))
 
 const sidesOf = async (name: string, closes: readonly number[]): Promise<readonly string[]> => {
-  const settings = { home, blocks: true, onOutput: () => undefined }
+  const settings = { home, isBacktest: true, onOutput: () => undefined }
   const opened = await openStrategy(name, { fast: 2, slow: 5 }, settings)
   try {
     const sides: string[] = []

@@ -309,7 +309,7 @@ describe('a producer of the user', { timeout: 600_000 }, () => {
     home = await mkdtemp(join(tmpdir(), 'own-producer-'))
     await mkdir(join(home, 'producers'))
     await writeFile(join(home, 'producers', `${NAME}.js`), CODE)
-    const code = { home, blocks: true, onOutput: () => undefined }
+    const code = { home, isBacktest: true, onOutput: () => undefined }
     const feed = createSimulatedFeed({
       settings: settings.market,
       timer: new RecordedTimer(FROM_MS),

@@ -51,8 +51,11 @@ export class TaskFailedError extends Error {
   override readonly name = 'TaskFailedError'
   /** Error code in the form of commands and the API, such as `data.not_found`. */
   readonly code: string
-  constructor(code: string, message: string) {
+  /** Next step for the user, as a sentence. */
+  readonly advice: string | null
+  constructor(code: string, message: string, advice: string | null = null) {
     super(message)
     this.code = code
+    this.advice = advice
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { barsFrom } from '../market/bars.fixture.ts'
-import { BarSeries, seriesBar } from './bar-series.ts'
+import { BarSeries, seriesBar, type ClosedBar } from './bar-series.ts'
 
 const BEGIN = '2026-01-01T00:00:00.000Z'
 
@@ -26,5 +26,20 @@ describe('the bars until a moment', () => {
   it('are none for a count that is none', () => {
     for (const count of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])
       expect(closesOf(4, count)).toEqual([])
+  })
+
+  it('are the same objects each time, also when they are read after the series has dropped them', () => {
+    const series = new BarSeries(60, 3)
+    const closed: ClosedBar[] = []
+    const bars = barsFrom(
+      BEGIN,
+      Array.from({ length: 2000 }, (_, index) => index + 1),
+    )
+    for (const bar of bars) closed.push(...series.add(seriesBar(bar)))
+    expect(closed.map(({ bar }) => bar.close)).toEqual(bars.map(({ close }) => close))
+    expect(closed.slice(-3).map(({ bar }) => bar)).toEqual(series.until(endOf(2000)))
+    expect(series.until(endOf(2000), 1)[0]).toBe(closed.at(-1)?.bar)
+    expect(closed[0]?.bar).toBe(closed[0]?.bar)
+    expect(Object.isFrozen(closed[0]?.bar)).toBe(true)
   })
 })

@@ -32,13 +32,19 @@ export const checkedParameters = (
   return parsed.values
 }
 
-/** Runs a strategy in the current thread. Used for built-in strategies, and inside the separate thread of any other. */
+/** Runs a strategy in the current thread. Throws if the strategy rejects the parameters. */
 export const openDirectly = (
   definition: StrategyDefinition,
   given: ParameterValues,
-  { times = new BarTimes(), ...options }: StrategyRunOptions & { readonly times?: BarTimes | undefined },
+  options: StrategyRunOptions,
+) => openChecked(definition, checkedParameters(definition, given), options)
+
+/** Runs a strategy in the current thread with parameters from `checkedParameters`. */
+export const openChecked = (
+  definition: StrategyDefinition,
+  parameters: ParameterValues,
+  { times = new BarTimes(), ...options }: StrategyRunOptions,
 ) => {
-  const parameters = checkedParameters(definition, given)
   const run = new StrategyRun(definition, parameters, options)
   const msOf = (ts: string): number => times.parse(ts)
   return {

@@ -1,6 +1,7 @@
+import type { BarTimes } from '../market/bar-times.ts'
 import { TIMEFRAME_RULE, timeframeSeconds } from '../market/history/series.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
-import { BarSeries, type SeriesBar } from './bar-series.ts'
+import { BarSeries, type ClosedBar, type SeriesBar } from './bar-series.ts'
 import { proposalOf } from './proposal.ts'
 import {
   StrategyError,
@@ -30,6 +31,8 @@ export interface StrategyRunOptions {
    * Backtests set this: all their bars are historical, and the time at which the strategy runs decides what is traded.
    */
   readonly tradesPast?: boolean
+  /** Bar times shared with other readers of the same bars. */
+  readonly times?: BarTimes | undefined
 }
 
 /** More answers to one bar are an error. */
@@ -91,7 +94,7 @@ export class StrategyRun {
         this.#due = this.#due.filter((other) => other !== before)
       }
       of.barsSeen += 1
-      of.pending = { of, bar: closed, isPast: this.#isPast(bar) || of.barsSeen < this.#warmUpBars }
+      of.pending = { of, closed, isPast: this.#isPast(bar) || of.barsSeen < this.#warmUpBars }
       // There is usually only one.
       this.#due = this.#due.length === 0 ? [of.pending] : [...this.#due, of.pending]
     }
@@ -134,7 +137,7 @@ export class StrategyRun {
   }
 
   readonly #bars = (
-    { of, bar: { closeMs: untilMs } }: PendingBar,
+    { of, closed: { closeMs: untilMs } }: PendingBar,
     { symbol, timeframe, count }: BarQuery,
   ): readonly Bar[] => {
     const from = symbol === undefined ? of : (this.#symbols.get(canonicalSymbol(symbol)) ?? null)
@@ -202,28 +205,31 @@ interface SymbolRun {
 
 interface PendingBar {
   readonly of: SymbolRun
-  readonly bar: Bar
+  readonly closed: ClosedBar
   readonly isPast: boolean
 }
 
 type LookUpBars = (pending: PendingBar, query: BarQuery) => readonly Bar[]
 
-/** Other bars and the account are looked up only when the strategy reads them. */
+/** Bars and the account are looked up when the strategy reads them, and not again. */
 class View implements StrategyView {
   readonly symbol: string
-  readonly bar: Bar
   readonly isWarmUp: boolean
   readonly #pending: PendingBar
   readonly #bars: LookUpBars
-  readonly #facts: () => AccountFacts
+  readonly #lookUpFacts: () => AccountFacts
+  #facts: AccountFacts | null = null
 
   constructor(pending: PendingBar, bars: LookUpBars, facts: () => AccountFacts) {
     this.symbol = pending.of.symbol
-    this.bar = pending.bar
     this.isWarmUp = pending.isPast
     this.#pending = pending
     this.#bars = bars
-    this.#facts = facts
+    this.#lookUpFacts = facts
+  }
+
+  get bar(): Bar {
+    return this.#pending.closed.bar
   }
 
   get bars(): StrategyView['bars'] {
@@ -231,20 +237,25 @@ class View implements StrategyView {
   }
 
   get timeMs(): number {
-    return this.bar.closeMs
+    return this.#pending.closed.closeMs
   }
 
   get position(): PositionView | null {
     const key = canonicalSymbol(this.symbol)
-    return this.#facts().positions.find(({ symbol, own }) => own && canonicalSymbol(symbol) === key) ?? null
+    return this.positions.find(({ symbol, own }) => own && canonicalSymbol(symbol) === key) ?? null
   }
 
   get positions(): readonly PositionView[] {
-    return this.#facts().positions
+    return this.#knownFacts.positions
   }
 
   get account(): AccountView {
-    return this.#facts().account
+    return this.#knownFacts.account
+  }
+
+  get #knownFacts(): AccountFacts {
+    this.#facts ??= this.#lookUpFacts()
+    return this.#facts
   }
 }
 

@@ -28,7 +28,7 @@ import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import { EMPTY_HEAD, stampedFrom, type LogRecord, type Stamped } from '../../core/log/event.ts'
 import { chain } from '../../core/log/hash-chain.ts'
 import { BEFORE_ALL } from '../../core/shared/brand.ts'
-import { runBacktest } from '../../compose/backtest.ts'
+import { backtestCommand } from '../../compose/backtest-command.ts'
 import { runDivergence } from '../../compose/divergence.ts'
 import { createHistoryCommands } from '../../compose/history.ts'
 import { sweepCommand } from '../../compose/sweep.ts'
@@ -205,10 +205,10 @@ export const openTestHome = async () => {
         backtest: async (request) => {
           const configuration = await openConfigurationStore(place)
           if (configuration.status === 'invalid') throw new Error(configuration.problems.join('; '))
-          return runBacktest(configuration.store.current(), request, { home, version: VERSION, log })
+          return backtestCommand(configuration.store.current(), request, { home, version: VERSION, log })
         },
         strategies: {
-          list: () => listStrategies({ home, blocks: false, onOutput: () => undefined }),
+          list: () => listStrategies({ home, isBacktest: false, onOutput: () => undefined }),
           check: (name, parameters) => checkTradable(name, parameters, home),
           openCode: () => openCodeWarning(home),
           create: (name, kind) => createOwnFiles(home, name, kind),

@@ -87,8 +87,8 @@ const frozenFacts = ({ positions, account }: AccountFacts): AccountFacts => ({
   account: Object.freeze(account),
 })
 
-/** With the line of the user's file, where there is one. */
-const messageOf = (error: unknown, file: string): string => {
+/** Message of an error in a file of the user, with the line of that file where it is known. */
+export const messageOf = (error: unknown, file: string): string => {
   if (!(error instanceof Error)) return String(error).slice(0, 1000)
   const [text] = error.message.slice(0, 1000).split('\n')
   const [, line] = new RegExp(`${basename(file).replaceAll('.', '\\.')}:(\\d+)`).exec(error.stack ?? '') ?? []

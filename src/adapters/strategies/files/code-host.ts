@@ -14,4 +14,4 @@ export interface CodeHostListener {
 
 export const MEMORY_MB_MAX = 512
 
-export const OUT_OF_MEMORY = `out of memory: it may use ${MEMORY_MB_MAX} MB`
+export const outOfMemory = (mbMax: number): string => `out of memory: it may use ${mbMax} MB`

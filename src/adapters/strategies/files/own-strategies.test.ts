@@ -9,6 +9,7 @@ import { marketView } from '../../../core/market/readings.ts'
 import { NO_FACTS } from '../../../core/strategies/direct.ts'
 import type { ParameterValues, StrategyProposal } from '../../../core/strategies/strategy.ts'
 import { findOwnFiles } from './find-files.ts'
+import { loadInside } from './inside-strategies.ts'
 import { loadStrategy } from './load-definition.ts'
 import { openOwnProducer } from './own-producers.ts'
 import { describeOwnStrategy } from './own-strategies.ts'
@@ -43,14 +44,24 @@ export default defineStrategy({
   return path
 }
 
-const described = (name: string, options: { readonly blocks: boolean } & Partial<typeof OPTIONS>) =>
-  describeOwnStrategy({ name, path: join(folder, `${name}.ts`) }, { ...OPTIONS, ...options })
+/** Where the code runs: in this process, as in a backtest, or in a process of its own, as in a service. */
+type Place = { readonly isInside: boolean } & Partial<typeof OPTIONS>
+
+const INSIDE: Place = { isInside: true }
+const APART: Place = { isInside: false }
+
+const described = (name: string, { isInside, ...options }: Place) => {
+  const file = { name, path: join(folder, `${name}.ts`) }
+  return isInside
+    ? loadInside(file, { onReturn: () => undefined, translations: new Map() })
+    : describeOwnStrategy(file, { ...OPTIONS, ...options })
+}
 
 const MINUTES = barsFrom('2026-01-01T00:00:00.000Z', [100, 101, 102])
 
 const decided = async (
   name: string,
-  options: { readonly blocks: boolean; readonly answerMsMax?: number },
+  options: Place,
   { bars = MINUTES, parameters = {} }: { bars?: readonly FeedBar[]; parameters?: ParameterValues } = {},
 ): Promise<readonly StrategyProposal[]> => {
   const source = await described(name, options)
@@ -64,10 +75,10 @@ const decided = async (
   }
 }
 
-describe.each([{ blocks: true }, { blocks: false }])('a strategy in a file, %o', (options) => {
+describe.each([INSIDE, APART])('a strategy in a file, %o', (options) => {
   it('is loaded as TypeScript, with its packages, and decides', async () => {
-    await writeOwnFiles(folder, `cross-${options.blocks}`, 'typescript')
-    const name = `cross-${options.blocks}`
+    await writeOwnFiles(folder, `cross-${options.isInside}`, 'typescript')
+    const name = `cross-${options.isInside}`
     const bars = barsFrom('2026-01-01T00:00:00.000Z', [1, 1, 1, 1, 1, 2], { resolution_s: 900 })
     const source = await described(name, options)
     expect(source).toMatchObject({
@@ -88,23 +99,9 @@ describe.each([{ blocks: true }, { blocks: false }])('a strategy in a file, %o',
     await expect(decided('throws', options)).rejects.toThrow(/throws: oops \(throws\.ts:\d+\)/)
   })
 
-  it('that does not end is ended', async () => {
-    await strategyFile('hangs', 'for (;;) {}')
-    await expect(decided('hangs', { ...options, answerMsMax: 300 })).rejects.toThrow(
-      'hangs: no answer in 0.3 seconds',
-    )
-  })
-
   it('that floods is an error', async () => {
     await strategyFile('floods', `return Array.from({ length: 500 }, () => ({ side: 'long' as const }))`)
     await expect(decided('floods', options)).rejects.toThrow('floods: it answered 500 times')
-  })
-
-  it('that ends its thread is an error', async () => {
-    await strategyFile('exits', 'process.exit(0)')
-    await expect(decided('exits', options)).rejects.toThrow(
-      `exits: its ${options.blocks ? 'thread' : 'process'} ended: it must not call process.exit`,
-    )
   })
 
   it('that waits for something is an error', async () => {
@@ -120,7 +117,7 @@ describe.each([{ blocks: true }, { blocks: false }])('a strategy in a file, %o',
   })
 
   it('is due when a bar was left incomplete by a gap, as soon as that is known', async () => {
-    const name = `gap-${options.blocks}`
+    const name = `gap-${options.isInside}`
     await writeOwnFiles(folder, name, 'typescript')
     const opened = await (await described(name, options)).open({}, { analysisSeconds: () => 900 })
     // Thirteen minutes of a quarter of an hour, and then one of the next.
@@ -134,10 +131,26 @@ describe.each([{ blocks: true }, { blocks: false }])('a strategy in a file, %o',
     expect(opened.isDue).toBe(true)
     await opened.close()
   })
+})
+
+describe('a strategy in a file, in a process of its own', () => {
+  it('that does not end is ended', async () => {
+    await strategyFile('hangs', 'for (;;) {}')
+    await expect(decided('hangs', { ...APART, answerMsMax: 300 })).rejects.toThrow(
+      'hangs: no answer in 0.3 seconds',
+    )
+  })
+
+  it('that ends its process is an error', async () => {
+    await strategyFile('exits', 'process.exit(0)')
+    await expect(decided('exits', APART)).rejects.toThrow(
+      'exits: its process ended: it must not call process.exit',
+    )
+  })
 
   it('that takes all memory is an error', async () => {
     await strategyFile('eats', 'const all: unknown[] = []; for (;;) all.push(new Array(100000).fill(1.5))')
-    await expect(decided('eats', options)).rejects.toThrow('eats: out of memory: it may use 512 MB')
+    await expect(decided('eats', APART)).rejects.toThrow('eats: out of memory: it may use 512 MB')
   })
 
   it('that takes all memory in a long warm-up is an error', async () => {
@@ -146,7 +159,7 @@ describe.each([{ blocks: true }, { blocks: false }])('a strategy in a file, %o',
       '2026-01-01T00:00:00.000Z',
       Array.from({ length: 6000 }, () => 100),
     )
-    await expect(decided('hoards', options, { bars })).rejects.toThrow('hoards: out of memory')
+    await expect(decided('hoards', APART, { bars })).rejects.toThrow('hoards: out of memory')
   })
 })
 
@@ -160,21 +173,19 @@ describe('a file of a strategy', () => {
     ['missing', "import 'left-pad'; export default {}", 'left-pad'],
   ])('%s is refused', async (name, text, message) => {
     await writeFile(join(folder, `${name}.ts`), text)
-    await expect(described(name, { blocks: false })).rejects.toThrow(message)
+    await expect(described(name, APART)).rejects.toThrow(message)
   })
 
   it('whose parameters have no default is refused', async () => {
     await strategyFile('bare', 'return null', 'parameters: z.object({ n: z.number() }),')
-    await expect(described('bare', { blocks: false })).rejects.toThrow('every parameter needs a default')
+    await expect(described('bare', APART)).rejects.toThrow('every parameter needs a default')
     await strategyFile('odd', 'return null', "timeframes: ['7m'],")
-    await expect(described('odd', { blocks: false })).rejects.toThrow('the timeframe 7m is not')
+    await expect(described('odd', APART)).rejects.toThrow('the timeframe 7m is not')
   })
 
   it('that hangs while it is loaded is given up', async () => {
     await writeFile(join(folder, 'endless.ts'), 'for (;;) {}')
-    await expect(described('endless', { blocks: false, loadMsMax: 500 })).rejects.toThrow(
-      'endless: no answer',
-    )
+    await expect(described('endless', { ...APART, loadMsMax: 500 })).rejects.toThrow('endless: no answer')
   })
 
   it('is translated once, and again when it has changed', async () => {
@@ -192,7 +203,7 @@ describe('a file of a strategy', () => {
 
   it('is opened as it is then, not as it was described', async () => {
     await strategyFile('renewed', `return { side: 'long' }`)
-    const source = await described('renewed', { blocks: false })
+    const source = await described('renewed', APART)
     const sideOf = async (): Promise<string | undefined> => {
       const opened = await source.open({}, { analysisSeconds: () => 900 })
       try {
@@ -209,7 +220,7 @@ describe('a file of a strategy', () => {
 
   it('is refused with wrong parameters', async () => {
     await strategyFile('picky', 'return null')
-    const source = await described('picky', { blocks: false })
+    const source = await described('picky', APART)
     const open = (parameters: ParameterValues) => source.open(parameters, { analysisSeconds: () => 900 })
     await expect(open({ n: 0 })).rejects.toThrow('picky: n: ')
     await expect(open({ m: 1 })).rejects.toThrow('no parameter is named m, did you mean n?')
@@ -224,7 +235,7 @@ describe('a file of a strategy', () => {
   it('knows none of our secrets, and what it prints is passed on', async () => {
     process.env['SVC_MASTER_PASSWORD'] = 'secret-of-the-vault'
     await strategyFile('curious', `console.log('seen:' + process.env['SVC_MASTER_PASSWORD']); return null`)
-    await decided('curious', { blocks: false })
+    await decided('curious', APART)
     delete process.env['SVC_MASTER_PASSWORD']
     await expect.poll(() => output.join('')).toContain('seen:undefined')
   })
@@ -235,7 +246,7 @@ describe('a file of a strategy', () => {
       `(process as any).send({ status: 'ok', answer: [{ symbol: 'BTC', side: 'sideways', conviction: 1e9 }] })
       return null`,
     )
-    await expect(decided('forger', { blocks: false })).rejects.toThrow('forger: its answer is wrong: 0.side')
+    await expect(decided('forger', APART)).rejects.toThrow('forger: its answer is wrong: 0.side')
   })
 
   it('takes a long past in parts', async () => {
@@ -244,7 +255,7 @@ describe('a file of a strategy', () => {
       '2026-01-01T00:00:00.000Z',
       Array.from({ length: 12_001 }, () => 100),
     )
-    expect(await decided('patient', { blocks: true }, { bars })).toHaveLength(1)
+    expect(await decided('patient', APART, { bars })).toHaveLength(1)
   })
 })
 
@@ -283,18 +294,21 @@ describe('files of the user', () => {
   })
 })
 
-describe.each([{ blocks: true }, { blocks: false }])('a producer in a file, %o', ({ blocks }) => {
+describe.each([{ isBacktest: true }, { isBacktest: false }])('a producer in a file, %o', ({ isBacktest }) => {
   const opened = async (name: string, text: string) => {
     const path = join(folder, `${name}.ts`)
     await writeFile(path, text)
-    return openOwnProducer({ name, path }, { ...OPTIONS, blocks })
+    return openOwnProducer({ name, path }, { ...OPTIONS, isBacktest })
   }
   const VIEW = marketView(INITIAL_STATE.market, ['BTC'])
 
   it('is described, and runs', async () => {
-    const name = `moves-${blocks}`
+    const name = `moves-${isBacktest}`
     await writeOwnFiles(folder, name, 'producer')
-    const producer = await openOwnProducer({ name, path: join(folder, `${name}.ts`) }, { ...OPTIONS, blocks })
+    const producer = await openOwnProducer(
+      { name, path: join(folder, `${name}.ts`) },
+      { ...OPTIONS, isBacktest },
+    )
     expect(producer).toMatchObject({ name, domain: 'technical', schedule: '*/15 * * * *' })
     expect(await producer.run(VIEW)).toEqual({
       status: 'degraded',

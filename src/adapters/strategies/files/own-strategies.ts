@@ -3,20 +3,21 @@ import { seriesBar, type SeriesBar } from '../../../core/strategies/bar-series.t
 import type { AccountFacts } from '../../../core/strategies/run-strategy.ts'
 import { StrategyError, type StrategyProposal } from '../../../core/strategies/strategy.ts'
 import type { OpenedStrategy, StrategyDescription, StrategySource } from '../../../ports/strategy.ts'
-import type { OwnCodeOptions } from '../../own-program.ts'
-import type { Translations } from './messages.ts'
-import { BlockingOwnCode, NoAnswerError, startedCode, type OwnCode } from './own-code.ts'
+import type { OwnProgramOptions } from '../../own-program.ts'
+import type { CodeSubject, Translations } from './messages.ts'
+import { OwnCode } from './own-code.ts'
+import { ProcessHost } from './process-host.ts'
 
-/** A strategy in a file of the user, described. Every opening runs in a process or thread of its own. */
+/** A strategy in a file of the user, described, for a service. Every opening runs in a process of its own. */
 export const describeOwnStrategy = async (
   { name, path }: { readonly name: string; readonly path: string },
-  options: OwnCodeOptions,
+  options: OwnProgramOptions,
 ): Promise<StrategySource> => {
   const { description, translations } = await descriptionIn({ name, path }, options)
   return {
     ...description,
     open: async (parameters, { analysisSeconds, tradesPast = false }) => {
-      const opened = startedCode({ file: path, name, translations }, options)
+      const opened = processOf({ file: path, name, translations }, options)
       try {
         const seconds = analysisSeconds()
         const answer = await named(
@@ -30,7 +31,7 @@ export const describeOwnStrategy = async (
       }
     },
     faultsOf: async (sets) => {
-      const code = startedCode({ file: path, name, translations }, options)
+      const code = processOf({ file: path, name, translations }, options)
       try {
         const faults: (string | null)[] = []
         // Each part must be answered within the time limit of an answer.
@@ -46,13 +47,16 @@ export const describeOwnStrategy = async (
   }
 }
 
+const processOf = (subject: CodeSubject, options: OwnProgramOptions): OwnCode =>
+  new OwnCode(options, (listener) => new ProcessHost(subject, listener))
+
 const SETS_AT_ONCE = 10_000
 
 const descriptionIn = async (
   { name, path }: { readonly name: string; readonly path: string },
-  options: OwnCodeOptions,
+  options: OwnProgramOptions,
 ): Promise<{ readonly description: StrategyDescription; readonly translations: Translations }> => {
-  const code = startedCode({ file: path, name, translations: new Map() }, options)
+  const code = processOf({ file: path, name, translations: new Map() }, options)
   try {
     const description = await named(name, code.ask('describe-strategy', {}))
     return { description, translations: await named(name, code.ask('translations', {})) }
@@ -64,12 +68,10 @@ const descriptionIn = async (
 type Opened = Pick<OpenedStrategy, 'name' | 'parameters' | 'warmUp'>
 
 const runningIn = (code: OwnCode, opened: Opened): OpenedStrategy => {
-  const blocking = code instanceof BlockingOwnCode ? code : null
   const shortestMs = opened.warmUp.seconds * 1000
   let bars: SeriesBar[] = []
   let isDue = false
   let lost: StrategyError | null = null
-  let isSilent = false
   /** Place of the incomplete bar, by symbol. */
   const forming = new Map<string, number>()
   const closesOne = ({ symbol, seconds, openMs, closeMs }: SeriesBar): boolean => {
@@ -87,16 +89,6 @@ const runningIn = (code: OwnCode, opened: Opened): OpenedStrategy => {
     if (lost !== null) throw lost
     return answer
   }
-  /** Hands over past bars and ignores a missing answer. `decide` then reports the reason. */
-  const takeNow = (past: readonly SeriesBar[]): void => {
-    try {
-      if (!isSilent) blocking?.askNow('take', { bars: past })
-    } catch (error) {
-      if (!(error instanceof NoAnswerError)) throw error
-      isSilent = true
-      isDue = true
-    }
-  }
   return {
     ...opened,
     get isDue() {
@@ -111,25 +103,15 @@ const runningIn = (code: OwnCode, opened: Opened): OpenedStrategy => {
       if (bars.length < BARS_KEPT_MAX) return
       const past = bars
       bars = []
-      if (blocking !== null) takeNow(past)
-      else
-        code.ask('take', { bars: past }).catch((error: unknown) => {
-          lost = ofStrategy(opened.name, error)
-        })
+      code.ask('take', { bars: past }).catch((error: unknown) => {
+        lost = ofStrategy(opened.name, error)
+      })
     },
-    decide: (
-      facts: () => AccountFacts,
-    ): readonly StrategyProposal[] | Promise<readonly StrategyProposal[]> => {
+    decide: (facts: () => AccountFacts): Promise<readonly StrategyProposal[]> => {
       const request = { bars, facts: facts() }
       bars = []
       isDue = false
-      if (blocking === null) return named(opened.name, code.ask('decide', request)).then(unlessLost)
-      try {
-        if (!isSilent) return blocking.askNow('decide', request)
-      } catch (error) {
-        if (!(error instanceof NoAnswerError)) throw ofStrategy(opened.name, error)
-      }
-      return blocking.whyNoAnswer().then((reason) => Promise.reject(ofStrategy(opened.name, reason)))
+      return named(opened.name, code.ask('decide', request)).then(unlessLost)
     },
     close: () => code.close(),
   }

@@ -1,24 +1,21 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { realpathSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { HAS_GROUPS, ownProgramEnvironment } from '../../own-program.ts'
-import { MEMORY_MB_MAX, OUT_OF_MEMORY, type CodeHost, type CodeHostListener } from './code-host.ts'
+import { HAS_GROUPS } from '../../own-program.ts'
+import { MEMORY_MB_MAX, outOfMemory, type CodeHost, type CodeHostListener } from './code-host.ts'
 import type { CodeRequest, CodeSubject } from './messages.ts'
+import { confinedTo, foldersFor } from './permissions.ts'
 
-/**
- * For a service: a process without our variables that Node lets read its own folder and our code, and neither write nor
- * start anything. So it can read neither the environment of the service nor the identity, the vault and the settings.
- */
+/** For a service: a process with the permissions of `confinedTo`, which can read its own folder and our code. */
 export class ProcessHost implements CodeHost {
   readonly #child: ChildProcess
   readonly #ended: Promise<void>
 
   constructor(subject: CodeSubject, { onAnswer, onEnd, onOutput }: CodeHostListener) {
-    const child = spawn(process.execPath, [...limitsFor(subject.file), PROGRAM], {
+    const { flags, env } = confinedTo({ folders: foldersFor(subject.file), files: [] })
+    const child = spawn(process.execPath, [...flags, `--max-old-space-size=${MEMORY_MB_MAX}`, PROGRAM], {
       cwd: dirname(subject.file),
-      env: ownProgramEnvironment(process.env),
+      env,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       // As threads are sent it, so that numbers, lists and dates arrive as they are.
       serialization: 'advanced',
@@ -39,7 +36,7 @@ export class ProcessHost implements CodeHost {
     child.on('message', onAnswer)
     child.on('error', (error) => onEnd(`its process failed: ${error.message}`))
     // After all that it wrote was read.
-    child.on('close', (code) => onEnd(reasonOf(errors, code)))
+    child.on('close', (code) => onEnd(endOfProcess(errors, code, MEMORY_MB_MAX)))
     child.send(subject, () => undefined)
     // A process that nobody waits for does not keep this one alive.
     for (const open of [child, child.channel, child.stdout, child.stderr] as readonly (Unreferenced | null)[])
@@ -65,31 +62,12 @@ interface Unreferenced {
 
 const PROGRAM = fileURLToPath(new URL('./own-code-process.ts', import.meta.url))
 
-const ERRORS_KEPT = 20_000
+/** Number of characters of the error output that are kept, to find out why a process ended. */
+export const ERRORS_KEPT = 20_000
 
-const limitsFor = (file: string): readonly string[] => {
-  const [permission, ...readable] = [
-    process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission',
-    ...foldersFor(file).map((folder) => `--allow-fs-read=${join(folder, '*')}`),
-  ]
-  return [
-    permission,
-    ...readable,
-    `--max-old-space-size=${MEMORY_MB_MAX}`,
-    // Node 20 calls permissions an experiment.
-    '--disable-warning=ExperimentalWarning',
-  ]
-}
-
-/** The folder of the file, our code and the package that translates files, each by its name and by where it leads. */
-const foldersFor = (file: string): readonly string[] => {
-  const compiler = dirname(dirname(createRequire(import.meta.url).resolve('jiti')))
-  const folders = [dirname(file), dirname(realpathSync(file)), dirname(PROGRAM), compiler]
-  return [...new Set(folders.flatMap((folder) => [folder, realpathSync(folder)]))]
-}
-
-const reasonOf = (errors: string, code: number | null): string => {
-  if (errors.includes('heap out of memory')) return OUT_OF_MEMORY
+/** Reason why a process with code of the user ended, as its author is told. */
+export const endOfProcess = (errors: string, code: number | null, memoryMbMax: number): string => {
+  if (errors.includes('heap out of memory')) return outOfMemory(memoryMbMax)
   const [failure] = /^\w*Error\b.*$/m.exec(errors) ?? []
   if (failure !== undefined) return `its process failed: ${failure.slice(0, 1000)}`
   return code === null ? 'its process ended' : 'its process ended: it must not call process.exit'

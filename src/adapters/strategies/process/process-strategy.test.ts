@@ -157,10 +157,7 @@ describe.skipIf(!hasPython)('the example in Python', () => {
     const closes = Array.from({ length: 80 }, (_, index) => 100 + 10 * Math.sin(index / 4))
     const bars = barsFrom(BEGIN, closes, { resolution_s: 900 })
     const one = await describeProcessStrategy({ name: 'snake', path: join(folder, 'snake.yaml') }, OPTIONS)
-    const other = await describeOwnStrategy(
-      { name: 'cross', path: join(folder, 'cross.ts') },
-      { ...OPTIONS, blocks: true },
-    )
+    const other = await describeOwnStrategy({ name: 'cross', path: join(folder, 'cross.ts') }, OPTIONS)
     const sidesOf = async (source: typeof one): Promise<readonly string[]> => {
       const opened = await source.open(parameters, analysis)
       const sides: string[] = []
