@@ -33,8 +33,8 @@ export default defineConfig({
     // No module remembers anything, so tests share processes: most of a small test's time was a new one.
     isolate: false,
     sequence: { sequencer: LongestFirst },
-    // Two more than can run: while some wait for a lease, a disk or a process, others work.
-    maxWorkers: availableParallelism() + 2,
+    // Four more than can run: while some wait for a lease, a disk or a process, others work.
+    maxWorkers: availableParallelism() + 4,
     server: { deps: { external: [/\/signal-engine-programs-\d+\//] } },
     // Only for what hangs: a busy machine may take many times as long as a quiet one.
     testTimeout: 300_000,

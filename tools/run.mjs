@@ -38,18 +38,24 @@ const test = async (given) => {
   const args = given.filter((word) => word !== '--full' && word !== '--record')
   if (given.includes('--full')) process.env.SVC_TEST_FULL = '1'
   const needsBrowser = args.length === 0 || args.some((arg) => arg.includes('browser'))
-  // The two wait for different servers, and neither needs the other.
-  await Promise.all([setUp(), needsBrowser ? ensureBrowser(say) : null])
-  const checks = args.length === 0 ? await runChecks() : { passed: 0, failed: 0 }
-  const { runTests } = await import('./tests.mjs')
-  say('preparing tests')
-  const tests = await runTests(args, { records: given.includes('--record') })
+  const settingUp = setUp()
+  const checking = settingUp.then(() => (args.length === 0 ? runChecks() : NO_CHECKS))
+  // The checks need no browser. Later the first tests, which are the longest and mostly wait, run beside them.
+  const testing = Promise.all([settingUp, needsBrowser ? ensureBrowser(say) : null]).then(async () => {
+    const { runTests } = await import('./tests.mjs')
+    say('preparing tests')
+    return runTests(args, { records: given.includes('--record') })
+  })
+  const [checks, tests] = await Promise.all([checking, testing])
+  process.stdout.write(checks.failures)
   close({ ...tests, passed: checks.passed + tests.passed, failed: checks.failed + tests.failed })
 }
 
 const check = async () => {
   await setUp()
-  close({ ...(await runChecks()), skipped: 0 })
+  const { failures, ...counts } = await runChecks()
+  process.stdout.write(failures)
+  close({ ...counts, skipped: 0 })
 }
 
 const bench = async (args) => {
@@ -115,26 +121,29 @@ const CHECKS = {
   'import rules': ['tools/import-rules.mjs'],
 }
 
+const NO_CHECKS = { passed: 0, failed: 0, failures: '' }
+
+/** Runs the checks side by side. `failures` is their output, for the caller to print last. */
 const runChecks = async () => {
   // The dashboard compiles against the API that the service really has.
   await run(process.execPath, ['dashboard/generate-api-types.mjs'])
-  const counts = { passed: 0, failed: 0 }
+  const result = { ...NO_CHECKS }
   const runCheck = async ([name, args]) => {
     const startedMs = performance.now()
-    let failure = null
+    let mark = '✓'
     try {
       await run(process.execPath, args)
-      counts.passed += 1
+      result.passed += 1
     } catch (error) {
-      counts.failed += 1
-      failure = error.message
+      mark = '✗'
+      result.failed += 1
+      result.failures += `\n✗ ${name}\n${error.message}\n`
     }
     const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
-    process.stdout.write(`${failure === null ? '✓' : '✗'} ${name.padEnd(16)} ${seconds.padStart(5)} s\n`)
-    if (failure !== null) process.stdout.write(`\n${failure}\n\n`)
+    process.stdout.write(`${mark} ${name.padEnd(16)} ${seconds.padStart(5)} s\n`)
   }
   await Promise.all(Object.entries(CHECKS).map(runCheck))
-  return counts
+  return result
 }
 
 /** The last line of all, for people and for machines. */
