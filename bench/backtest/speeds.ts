@@ -53,7 +53,7 @@ const GROUPS = {
       cross: () => speedOf('ma_crossover', one),
       crossShort: () => speedOf('ma_crossover', short),
       crossTen: () => speedOf('ma_crossover', ten),
-      thorough: () => speedOf('ma_crossover', short, {}, true),
+      withEvents: () => speedOf('ma_crossover', short, {}, true),
     })
     return { measured, trades: (await run('ma_crossover', one)).account.trades.length }
   },
@@ -112,7 +112,7 @@ export const run = (
   strategy: StrategyName,
   minutes: BarGroups,
   changes: Changes = {},
-  isThorough = false,
+  hasEvents = false,
 ): Promise<BacktestResult> => {
   const [first = []] = minutes
   return backtest({
@@ -128,7 +128,7 @@ export const run = (
     fromMs: null,
     toMs: null,
     resetsDaily: false,
-    ...(isThorough ? { onEvents: () => undefined } : {}),
+    ...(hasEvents ? { onEvents: () => undefined } : {}),
     onError: (message) => {
       throw new Error(message)
     },
@@ -139,10 +139,10 @@ const speedOf = async (
   strategy: StrategyName,
   minutes: readonly (readonly FeedBar[])[],
   changes: Changes = {},
-  isThorough = false,
+  hasEvents = false,
 ): Promise<number> => {
   const start = process.cpuUsage()
-  await run(strategy, minutes, changes, isThorough)
+  await run(strategy, minutes, changes, hasEvents)
   return rateSince(start, minutes.length * (minutes[0]?.length ?? 0))
 }
 

@@ -65,7 +65,7 @@ const runWith = async (
   return { result }
 }
 
-/** With all events, which takes the long way with every bar. */
+/** A run with all its events. */
 const recordedWith = async (
   ownProducers: OwnProducers | undefined,
   changes: Partial<BacktestDependencies> = {},
@@ -109,7 +109,7 @@ describe('a producer of the user in a backtest of the brain', () => {
     expect(convictions(await recordedWith(filesOf({ crowd: rising })))).not.toEqual(convictions(silent))
   })
 
-  it('comes to the same where quiet bars are passed over, and in every run', async () => {
+  it('comes to the same without the events of bars, and in every run', async () => {
     const files = () => filesOf({ crowd: rising, second: rising })
     const quick = await runWith(files())
     const thorough = await runWith(files(), { onEvents: () => undefined })

@@ -74,14 +74,14 @@ export class OwnProducersInBacktest {
           })
   }
 
-  /** Called for every bar, so it folds none. */
+  /** Whether a producer runs on bars that close at this time. */
   isDue(closeMs: number): boolean {
     return this.#runner?.isDue(closeMs) ?? false
   }
 
   /** Runs the producers on bars of one time, after the bars were stored. */
-  async take(bars: readonly FeedBar[], closeMs: number): Promise<void> {
-    if (this.#runner === null || !this.isDue(closeMs)) return
+  async take(bars: readonly FeedBar[]): Promise<void> {
+    if (this.#runner === null) return
     const stored = storedBars(bars, this.#engine)
     await this.#runner.take(stored.map((bar) => ({ ...bar, backfill: false })))
     for (const [name, before] of this.#runs)

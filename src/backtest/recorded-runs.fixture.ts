@@ -26,7 +26,7 @@ export interface Case {
 }
 
 /** Settings with analysis bars of a minute, so that little warm-up is needed. */
-export const settingsWith = (symbols: readonly string[], changes: Changes): Configuration => {
+const settingsWith = (symbols: readonly string[], changes: Changes): Configuration => {
   const base = DEFAULT_CONFIGURATION
   return {
     ...base,
@@ -71,7 +71,7 @@ export const runCase = async (
 }
 
 /** Figures of a run, small enough to be stored. */
-export const summaryOf = ({ account, openPositions, signalDomains }: BacktestResult) => {
+const summaryOf = ({ account, openPositions, signalDomains }: BacktestResult) => {
   const { trades } = account
   return {
     trades: trades.length,
@@ -94,7 +94,7 @@ export const summaryOf = ({ account, openPositions, signalDomains }: BacktestRes
 }
 
 /** Counts of all events of a run, and a hash of their types, times and payloads. */
-export const eventsOf = (events: readonly Stamped[]) => ({
+const eventsOf = (events: readonly Stamped[]) => ({
   counts: countOf(events.map(({ type }) => type)),
   sha256: sha256Of(events),
 })

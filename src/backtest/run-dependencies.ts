@@ -1,4 +1,3 @@
-import type { BarTimes } from '../core/market/bar-times.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import type { Stamped } from '../core/log/event.ts'
 import type { ParameterValues } from '../core/strategies/strategy.ts'
@@ -16,8 +15,6 @@ export interface BacktestDependencies {
   readonly parameters?: ParameterValues
   /** A strategy of the user, opened with its parameters. */
   readonly own?: RunningStrategy | undefined
-  /** Bar times shared with that strategy. */
-  readonly times?: BarTimes
   /** Recorded bars, delivered as fast as they are processed. A log also has the events between them. */
   readonly feed: MarketFeed & Partial<Pick<EventFeed, 'surroundingEvents'>>
   readonly producers: readonly Producer[]
@@ -34,7 +31,7 @@ export interface BacktestDependencies {
   readonly onError: (message: string) => void
   /** Receives the current time of the run, and the number of bars processed since the last call. */
   readonly onTime?: (nowMs: number, bars: number) => void
-  /** Receives all events, including those of bars at which nothing happens. Every bar then takes the slow path. */
+  /** Receives all events. Without it the events of bars are not made, because nothing else reads them. */
   readonly onEvents?: (events: readonly Stamped[]) => void
 }
 

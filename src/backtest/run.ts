@@ -1,23 +1,20 @@
-import type { Direction } from '../core/shared/money.ts'
 import { yieldToEventLoop } from '../ports/yield-to-event-loop.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { foldingOf } from '../core/operations/decide.ts'
 import type { FeedBar } from '../core/market/bar.ts'
-import { BarTimes } from '../core/market/bar-times.ts'
+import { timestampOf } from '../core/shared/brand.ts'
 import type { Proposal } from '../core/brain/propose-trade.ts'
 import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { BRAIN } from '../core/strategies/built-in.ts'
 import { BUILTIN_PRODUCERS, domainOfType } from '../core/signal-types/all.ts'
-import { DAY_MS } from '../core/shared/time.ts'
+import { DAY_MS, msOf } from '../core/shared/time.ts'
 import { MarketRunner } from '../engine/market/market-runner.ts'
 import { ProducerRunner } from '../engine/market/producer-runner.ts'
 import { runDueTasks } from '../engine/market/schedule.ts'
 import type { FeedListener, MarketFeed } from '../ports/market-feed.ts'
-import type { Producer } from '../ports/producer.ts'
 import { AccountTracker } from './account.ts'
 import { BACKTEST_NODE, BacktestEngine } from './backtest-engine.ts'
 import { NO_PRICES, pricesAtOpen, type Prices } from './prices.ts'
-import type { BarGroup } from './quiet-bars.ts'
 import type { RecordedInput, SurroundingEvents } from './log-feed.ts'
 import { OwnProducersInBacktest } from './own-producers.ts'
 import type { BacktestDependencies, BacktestResult } from './run-dependencies.ts'
@@ -54,8 +51,8 @@ class Run {
   readonly #account = new AccountTracker()
   #settings: Configuration
   #isStarted: Promise<void> = Promise.resolve()
-  #isRunning = false
   #failure: { readonly error: unknown } | null = null
+  #isRunning = false
   #isPastEnd = false
   /** Trading starts here; null before the first bar. */
   #tradedFromMs: number | null = null
@@ -66,20 +63,14 @@ class Run {
   #bars = 0
   /** Proposals of recorded strategies that wait for the next open of their symbol. */
   #recorded: Proposal[] = []
-  readonly #times: BarTimes
-  readonly #mayBeQuiet: boolean
   readonly #isBrain: boolean
   readonly #fail = (error: unknown): void => {
     this.#failure = { error }
   }
-  readonly #ignores = (symbol: string, direction: Direction | 'flat'): boolean =>
-    this.#engine.ignores(symbol, direction)
 
   constructor(dependencies: BacktestDependencies) {
     this.#dependencies = dependencies
     this.#settings = dependencies.settings
-    this.#times = dependencies.times ?? new BarTimes()
-    this.#mayBeQuiet = dependencies.onEvents === undefined
     const configuration = (): Configuration => this.#settings
     const onError = (what: string, error?: unknown): void => this.#report(what, error)
     this.#engine = new BacktestEngine({
@@ -90,7 +81,7 @@ class Run {
         this.#ownProducers.record(events)
         dependencies.onEvents?.(events)
       },
-      onHeldBack: this.#mayBeQuiet ? (reasons) => this.#account.countHeldBack(reasons) : undefined,
+      barEvents: dependencies.onEvents === undefined ? 'left-out' : 'made',
     })
     const producerRunner = new ProducerRunner({ engine: this.#engine, clock: this.#engine, onError })
     const isBrain = dependencies.strategy === BRAIN
@@ -103,7 +94,6 @@ class Run {
       },
       producers: isBrain ? dependencies.producers : [],
       producerRunner,
-      runQuietly: this.#mayBeQuiet ? (due) => this.#engine.runQuietly(due) : undefined,
       configuration,
       onError,
     })
@@ -116,9 +106,7 @@ class Run {
     })
     this.#strategy = strategyOf(dependencies.strategy, {
       engine: this.#engine,
-      stateOfCycles: () => this.#engine.stateOfCycles,
       configuration,
-      times: this.#times,
       parameters: dependencies.parameters ?? {},
       own: dependencies.own,
       onProposal: (proposal, isTaken) => {
@@ -131,7 +119,8 @@ class Run {
   async start(): Promise<void> {
     this.#isStarted = this.#market.start()
     try {
-      await this.#isStarted
+      if (!this.#isRunning) await this.#isStarted
+      this.#isRunning = true
     } catch (error) {
       throw new NoBarsError(error instanceof Error ? error.message : String(error), { cause: error })
     }
@@ -188,62 +177,7 @@ class Run {
   /** An incomplete run is worthless: it ends, instead of taking the bars again. */
   #take(bars: readonly FeedBar[], listener: FeedListener): Promise<void> | undefined {
     if (this.#isPastEnd || this.#failure !== null) return undefined
-    try {
-      const taken = this.#takeQuietly(bars) ?? this.#process(bars, listener)
-      return taken === DONE ? undefined : taken.catch(this.#fail)
-    } catch (error) {
-      this.#fail(error)
-      return undefined
-    }
-  }
-
-  /** Most bars change nothing but prices. Null if these may do more. */
-  #takeQuietly(bars: readonly FeedBar[]): Promise<void> | null {
-    const first = bars[0]
-    if (!this.#mayBeQuiet || !this.#isRunning || first === undefined || this.#tradedFromMs === null)
-      return null
-    if (first.backfill) return null
-    const openMs = this.#times.msOf(first.open_ts)
-    const closeMs = this.#times.msOf(first.close_ts)
-    // Also if one of them is no time.
-    if (!(closeMs > openMs && closeMs <= (this.#dependencies.toMs ?? Infinity))) return null
-    if (first.resolution_s !== this.#settings.market.bar_seconds || this.#hasEvents()) return null
-    const group = { bars, openMs, closeMs, backfill: openMs < this.#tradedFromMs }
-    if (group.backfill ? !this.#engine.takeQuietly(group) : !this.#decidesNothing(group)) return null
-    const due = group.backfill ? [] : this.#market.dueUpTo(closeMs)
-    const isOwnDue = !group.backfill && this.#ownProducers.isDue(closeMs)
-    const left = group.backfill || isOwnDue ? due : this.#market.leftOver(due, closeMs)
-    if (isOwnDue || left.length > 0) return this.#finishWith(left, group)
-    this.#finish(group)
-    return DONE
-  }
-
-  #decidesNothing(group: BarGroup): boolean {
-    const beforeMs = this.#decidedMs
-    const { openMs } = group
-    if (beforeMs === null || openMs !== this.#doneUpToMs || openMs <= beforeMs) return false
-    if (this.#recorded.length > 0) return false
-    if (dayNumberOf(openMs) > dayNumberOf(beforeMs) || !this.#engine.isIdle(beforeMs, openMs, group))
-      return false
-    if (
-      !this.#strategy.isIdle(beforeMs, openMs, this.#ignores, group.bars) ||
-      !this.#engine.takeQuietly(group)
-    )
-      return false
-    this.#strategy.skip()
-    this.#decidedMs = openMs
-    return true
-  }
-
-  async #finishWith(due: readonly Producer[], group: BarGroup): Promise<void> {
-    await this.#market.produce(due)
-    await this.#ownProducers.take(group.bars, group.closeMs)
-    this.#finish(group)
-  }
-
-  #hasEvents(): boolean {
-    const events = this.#dependencies.feed.surroundingEvents?.()
-    return events !== undefined && (events.before.length > 0 || events.after.length > 0)
+    return this.#process(bars, listener).catch(this.#fail)
   }
 
   #finish({ bars, openMs, closeMs, backfill }: BarGroup): void {
@@ -261,8 +195,8 @@ class Run {
   async #process(bars: readonly FeedBar[], listener: FeedListener): Promise<void> {
     const [first] = bars
     if (first === undefined) return
-    const openMs = Date.parse(first.open_ts)
-    const closeMs = Date.parse(first.close_ts)
+    const openMs = msOf(timestampOf(first.open_ts))
+    const closeMs = msOf(timestampOf(first.close_ts))
     const { toMs } = this.#dependencies
     if (toMs !== null && closeMs > toMs) {
       this.#isPastEnd = true
@@ -270,7 +204,7 @@ class Run {
     }
     // Backfill arrives before the start is complete.
     if (!first.backfill) {
-      await this.#isStarted
+      if (!this.#isRunning) await this.#isStarted
       this.#isRunning = true
     }
     this.#tradedFromMs ??= await this.#start(openMs, first.resolution_s)
@@ -279,15 +213,15 @@ class Run {
     const group = { bars, openMs, closeMs, backfill: isWarmUp }
     if (!isWarmUp) await this.#trade(group)
     const events = this.#dependencies.feed.surroundingEvents?.() ?? NO_EVENTS
-    await this.#replay(events.before, closeMs, (proposal) => this.#propose(proposal))
+    if (events.before.length > 0)
+      await this.#replay(events.before, closeMs, (proposal) => this.#propose(proposal))
     this.#engine.moveTo(closeMs)
-    if (this.#mayBeQuiet && !isWarmUp && !this.#hasEvents() && this.#engine.takeQuietly(group))
-      await this.#market.produce(this.#market.dueUpTo(closeMs))
-    else await listener.onBars(bars.map((bar) => ({ ...bar, backfill: isWarmUp })))
-    if (!isWarmUp) await this.#ownProducers.take(bars, closeMs)
-    await this.#replay(events.after, closeMs, (proposal) => {
-      this.#recorded.push(proposal)
-    })
+    await listener.onBars(marked(bars, isWarmUp))
+    if (!isWarmUp && this.#ownProducers.isDue(closeMs)) await this.#ownProducers.take(bars)
+    if (events.after.length > 0)
+      await this.#replay(events.after, closeMs, (proposal) => {
+        this.#recorded.push(proposal)
+      })
     this.#finish(group)
   }
 
@@ -345,7 +279,6 @@ class Run {
   /** Proposes at this open what waited for an open of its symbol. */
   async #proposeRecorded(prices: Prices): Promise<void> {
     const waiting = this.#recorded
-    if (waiting.length === 0) return
     this.#recorded = []
     for (const proposal of waiting) {
       if (prices.get(canonicalSymbol(proposal.symbol)) === null) this.#recorded.push(proposal)
@@ -354,28 +287,27 @@ class Run {
   }
 
   /** From the last close to the next open: the same time, unless there is a gap. */
-  async #trade({ bars, openMs, closeMs, backfill }: BarGroup): Promise<void> {
+  async #trade({ bars, openMs }: BarGroup): Promise<void> {
     const { universe, market } = this.#settings
     const stepMs = market.bar_seconds * 1000
     const noPrices = this.#doneUpToMs < openMs ? pricesAtOpen(universe.symbols, [], openMs) : NO_PRICES
     for (let nowMs = this.#doneUpToMs; nowMs < openMs; nowMs += stepMs) await this.#decide(nowMs, noPrices)
     if (openMs >= this.#doneUpToMs) {
-      const group = openMs === this.#doneUpToMs ? { bars, openMs, closeMs, backfill } : null
-      await this.#decide(openMs, pricesAtOpen(universe.symbols, bars, openMs), group)
+      await this.#decide(openMs, pricesAtOpen(universe.symbols, bars, openMs))
     }
   }
 
   /** Scheduled work, then the strategy. `group`: the bars that open now. */
-  async #decide(nowMs: number, prices: Prices, group: BarGroup | null = null): Promise<void> {
+  async #decide(nowMs: number, prices: Prices): Promise<void> {
     const dependencies = { engine: this.#engine, configuration: () => this.#settings }
     const beforeMs = this.#decidedMs ?? nowMs - this.#settings.market.bar_seconds * 1000
     this.#engine.moveTo(nowMs, prices)
     if (dayNumberOf(nowMs) > dayNumberOf(beforeMs)) await this.#startDay()
-    const isIdle = this.#mayBeQuiet && group !== null && this.#engine.isIdle(beforeMs, nowMs, group)
-    if (!isIdle) await runDueTasks(dependencies, beforeMs, nowMs)
+    await runDueTasks(dependencies, beforeMs, nowMs)
     // A cycle of the service waits for the strategies, so their proposals come first.
-    await this.#proposeRecorded(prices)
-    await this.#strategy.decide(beforeMs, nowMs, prices)
+    if (this.#recorded.length > 0) await this.#proposeRecorded(prices)
+    const deciding = this.#strategy.decide(beforeMs, nowMs, prices)
+    if (deciding !== undefined) await deciding
     this.#decidedMs = nowMs
   }
 
@@ -391,7 +323,17 @@ class Run {
   }
 }
 
-const DONE = Promise.resolve()
+/** Bars that closed together. */
+interface BarGroup {
+  readonly bars: readonly FeedBar[]
+  readonly openMs: number
+  readonly closeMs: number
+  /** True while the bars belong to the warm-up and are not traded. */
+  readonly backfill: boolean
+}
+
+const marked = (bars: readonly FeedBar[], backfill: boolean): readonly FeedBar[] =>
+  bars.every((bar) => bar.backfill === backfill) ? bars : bars.map((bar) => ({ ...bar, backfill }))
 
 const NO_EVENTS: SurroundingEvents = { before: [], after: [] }
 

@@ -1,14 +1,11 @@
 import type { Configuration } from '../core/config/schema.ts'
 import type { FeedBar } from '../core/market/bar.ts'
-import type { BarTimes } from '../core/market/bar-times.ts'
 import { nearest } from '../core/shared/nearest.ts'
-import type { Direction } from '../core/shared/money.ts'
 import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { timestampAt } from '../core/shared/time.ts'
 import { BRAIN, BUILT_IN_STRATEGIES, builtInStrategy } from '../core/strategies/built-in.ts'
 import { checkedParameters, openDirectly } from '../core/strategies/direct.ts'
 import { accountFacts } from '../core/strategies/facts.ts'
-import type { State } from '../core/state.ts'
 import { StrategyError, type ParameterValues, type StrategyProposal } from '../core/strategies/strategy.ts'
 import { positionsOf } from '../core/trading/positions/book.ts'
 import { isOpenedBy } from '../core/trading/positions/positions.ts'
@@ -16,7 +13,6 @@ import type { Executor } from '../engine/plan.ts'
 import { proposalOf } from '../engine/market/strategy-runner.ts'
 import { runDueCycle } from '../engine/market/schedule.ts'
 import type { RunningStrategy } from '../ports/strategy.ts'
-import { isStepBetween } from './due-times.ts'
 import { NO_PRICES, type Prices } from './prices.ts'
 
 /** Decides which trades are made. */
@@ -24,17 +20,10 @@ export interface Strategy {
   /** Adds every closed bar, including those of the warm-up. */
   addBars(bars: readonly FeedBar[]): void
   /** Called after all bars that have closed by now were added. `prices`: prices at which orders can be filled now. */
-  decide(beforeMs: number, nowMs: number, prices?: Prices): Promise<void>
-  /** True if `decide` would change nothing at the open of these bars, given the proposals that would change nothing. */
-  isIdle(beforeMs: number, nowMs: number, ignores: IgnoresProposal, bars: readonly FeedBar[]): boolean
-  /** Called instead of `decide` where that would change nothing. */
-  skip(): void
+  decide(beforeMs: number, nowMs: number, prices?: Prices): Promise<void> | undefined
   /** Number of decisions that would have traded, but whose symbol has no later bar. */
   unopened(): number
 }
-
-/** True if a proposal would change nothing. */
-type IgnoresProposal = (symbol: string, side: Direction | 'flat') => boolean
 
 /** Name of the brain, a rule, or a strategy of the user. */
 export type StrategyName = string
@@ -45,10 +34,6 @@ export const STRATEGY_NAMES: readonly string[] = [BRAIN, ...BUILT_IN_STRATEGIES.
 export interface StrategyDependencies {
   readonly engine: Executor
   readonly configuration: () => Configuration
-  /** State as far as cycles read it. Default: the whole state. */
-  readonly stateOfCycles?: () => State
-  /** Bar times shared with other readers of the same bars. */
-  readonly times?: BarTimes
   /** Parameters of a built-in rule. The brain uses the settings instead. */
   readonly parameters?: ParameterValues
   /** A strategy of the user, if the name is not the name of a built-in one. */
@@ -58,13 +43,13 @@ export interface StrategyDependencies {
 }
 
 export const strategyOf = (name: string, dependencies: StrategyDependencies): Strategy => {
-  const { configuration, parameters = {}, own, times } = dependencies
+  const { configuration, parameters = {}, own } = dependencies
   checkParameters(name, parameters)
   if (name === BRAIN) return brain(dependencies)
   if (own !== undefined) return traded(own, dependencies)
   const definition = builtInStrategy(name)
   if (definition === undefined) throw new StrategyError(unknownStrategy(name, STRATEGY_NAMES))
-  const options = { analysisSeconds: () => configuration().ta.bar_seconds, tradesPast: true, times }
+  const options = { analysisSeconds: () => configuration().ta.bar_seconds, tradesPast: true }
   return traded(openDirectly(definition, parameters, options), dependencies)
 }
 
@@ -94,64 +79,45 @@ export const unknownStrategy = (name: string, known: readonly string[]): string 
 
 const brain = (dependencies: StrategyDependencies): Strategy => ({
   addBars: () => undefined,
-  decide: (beforeMs, nowMs) => {
-    const { engine, configuration, stateOfCycles = () => engine.state } = dependencies
-    const state = stateOfCycles()
-    const cycles: Executor = { state, log: engine.log, execute: (...command) => engine.execute(...command) }
-    return runDueCycle({ engine: cycles, configuration }, beforeMs, nowMs, { trigger: 'backtest' })
-  },
-  isIdle: (beforeMs, nowMs) =>
-    !isStepBetween(dependencies.configuration().brain.cycle_interval_seconds * 1000, beforeMs, nowMs),
-  skip: () => undefined,
+  decide: (beforeMs, nowMs) => runDueCycle(dependencies, beforeMs, nowMs, { trigger: 'backtest' }),
   // A cycle at the next open decides again.
   unopened: () => 0,
 })
 
 /**
- * A strategy is asked once for each bar: `decide` carries out the answer that `isIdle` received. A decision on a symbol
- * without a bar at that time waits for the next open of the symbol, as after the last close before a weekend. A newer
- * decision on the same symbol replaces it.
+ * Executes the proposals of a strategy at the next open. A decision on a symbol without a bar at that time waits for the
+ * next open of the symbol, as after the last close before a weekend. A newer decision on the same symbol replaces it.
  */
 const traded = (
   strategy: Omit<RunningStrategy, 'close'>,
   { engine, onProposal = NOT_REPORTED }: StrategyDependencies,
 ): Strategy => {
-  let said: readonly StrategyProposal[] | Promise<readonly StrategyProposal[]> = NOTHING
   let waiting: readonly StrategyProposal[] = NOTHING
   let askedMs = 0
   const facts = () => accountFacts(engine.state.trading, timestampAt(askedMs), strategy.name)
-  const ask = (nowMs: number): void => {
-    if (!strategy.isDue) return
-    askedMs = nowMs
-    said = strategy.decide(facts)
+  const trade = async (
+    answer: readonly StrategyProposal[] | Promise<readonly StrategyProposal[]>,
+    prices: Prices,
+  ): Promise<void> => {
+    const newest = answer instanceof Promise ? await answer : answer
+    const proposals = waiting.length === 0 ? newest : [...withoutReplaced(waiting, newest), ...newest]
+    const unpriced = proposals.filter(({ symbol }) => prices.get(canonicalSymbol(symbol)) === null)
+    waiting = unpriced
+    for (const proposal of proposals) {
+      if (unpriced.includes(proposal)) continue
+      const wanted = proposalOf(strategy.name, proposal)
+      const outcome = await engine.execute({ kind: 'propose-trade', proposal: wanted })
+      const [first] = outcome.status === 'done' ? outcome.events : []
+      if (first === undefined) onProposal(proposal, false)
+      else if (first.type === 'execution.trade_intent.v1') onProposal(proposal, true)
+    }
   }
   return {
     addBars: (bars) => strategy.add(bars),
-    isIdle: (_, nowMs, ignores, bars) => {
-      ask(nowMs)
-      if (said instanceof Promise) return false
-      for (const { symbol, side } of said) if (!isAmong(bars, symbol) || !ignores(symbol, side)) return false
-      return waiting.length === 0 || !waiting.some(({ symbol }) => isAmong(bars, symbol))
-    },
-    skip: () => {
-      if (!(said instanceof Promise)) for (const proposal of said) onProposal(proposal, false)
-      said = NOTHING
-    },
-    decide: async (_, nowMs, prices = NO_PRICES) => {
-      ask(nowMs)
-      const newest = said instanceof Promise ? await said : said
-      said = NOTHING
-      const proposals = waiting.length === 0 ? newest : [...withoutReplaced(waiting, newest), ...newest]
-      const unpriced = proposals.filter(({ symbol }) => prices.get(canonicalSymbol(symbol)) === null)
-      waiting = unpriced
-      for (const proposal of proposals) {
-        if (unpriced.includes(proposal)) continue
-        const wanted = proposalOf(strategy.name, proposal)
-        const outcome = await engine.execute({ kind: 'propose-trade', proposal: wanted })
-        const [first] = outcome.status === 'done' ? outcome.events : []
-        if (first === undefined) onProposal(proposal, false)
-        else if (first.type === 'execution.trade_intent.v1') onProposal(proposal, true)
-      }
+    decide: (_, nowMs, prices = NO_PRICES) => {
+      askedMs = nowMs
+      const answer = strategy.isDue ? strategy.decide(facts) : NOTHING
+      return answer === NOTHING && waiting.length === 0 ? undefined : trade(answer, prices)
     },
     unopened: () => {
       const { trading } = engine.state
@@ -165,9 +131,6 @@ const traded = (
 }
 
 const NOT_REPORTED = (): void => undefined
-
-const isAmong = (bars: readonly FeedBar[], symbol: string): boolean =>
-  bars.some((bar) => canonicalSymbol(bar.symbol) === canonicalSymbol(symbol))
 
 const withoutReplaced = (
   waiting: readonly StrategyProposal[],

@@ -14,7 +14,6 @@ import { backtest, NoBarsError, WARM_UP_BARS } from '../backtest/run.ts'
 import type { OwnProducers } from '../backtest/own-producers.ts'
 import type { BacktestDependencies, BacktestResult } from '../backtest/run-dependencies.ts'
 import { settingsForSymbol } from '../backtest/run-settings.ts'
-import { BarTimes } from '../core/market/bar-times.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { nearest } from '../core/shared/nearest.ts'
 import { selectSeries } from '../core/market/history/select.ts'
@@ -58,7 +57,6 @@ export const runBacktest = async (
   const seed = request.seed ?? given.market.seed
   const { market, fromMs, toMs, progress, ...input } = await inputOf(chosen, { ...request, seed }, place)
   const code = { home: place.home, isBacktest: true, inside: place.inside, onOutput }
-  const times = new BarTimes()
   place.inside?.onState('loads')
   const own =
     strategy === BRAIN
@@ -66,7 +64,6 @@ export const runBacktest = async (
       : await openStrategy(strategy, parameters, {
           ...code,
           analysisSeconds: chosen.ta.bar_seconds,
-          times,
         })
   place.inside?.onState('runs')
   const course = await backtestAndClose({
@@ -74,7 +71,6 @@ export const runBacktest = async (
     strategy,
     parameters,
     own,
-    times,
     // The log already has the signals of these producers.
     ownProducers: strategy === BRAIN && market !== 'log' ? await ownProducersOf(code) : undefined,
     version: place.version,

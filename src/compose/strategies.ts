@@ -11,7 +11,6 @@ import { openOwnProducer } from '../adapters/strategies/files/own-producers.ts'
 import { describeOwnStrategy } from '../adapters/strategies/files/own-strategies.ts'
 import { describeProcessStrategy } from '../adapters/strategies/process/process-strategy.ts'
 import { checkParameters, STRATEGY_NAMES, unknownStrategy } from '../backtest/strategies.ts'
-import type { BarTimes } from '../core/market/bar-times.ts'
 import { BRAIN, BUILT_IN_STRATEGIES, builtInStrategy, HOLD } from '../core/strategies/built-in.ts'
 import { descriptionOf, openDirectly } from '../core/strategies/direct.ts'
 import { faultsOfSets } from '../core/strategies/parameters.ts'
@@ -74,15 +73,14 @@ export const assertTradable = (name: string): void => {
 export const openStrategy = async (
   name: string,
   parameters: ParameterValues,
-  settings: OwnCodeSettings & { readonly analysisSeconds?: number; readonly times?: BarTimes },
+  settings: OwnCodeSettings & { readonly analysisSeconds?: number },
 ): Promise<OpenedStrategy> => {
-  const { analysisSeconds = ANALYSIS_SECONDS, times } = settings
+  const { analysisSeconds = ANALYSIS_SECONDS } = settings
   try {
     const source = await strategyNamed(name, settings)
     return await source.open(parameters, {
       analysisSeconds: () => analysisSeconds,
       tradesPast: settings.isBacktest,
-      times,
     })
   } catch (error) {
     throw failureOf(error)

@@ -1,10 +1,11 @@
 import { canonicalSymbol } from './shared/symbol.ts'
 import type { Command } from './decide.ts'
+import { observedBar, type ObservedBar } from './market/bar.ts'
 import { intentId, type PositionId } from './shared/brand.ts'
 import { blocksEntries, blocksExits, KILL_SWITCH } from './shared/level.ts'
 import { priceFrom } from './shared/money.ts'
 import { PAPER } from './trading/orders/orders.ts'
-import { isSignal, type KnownEvent, type PayloadOf, type StoredSignal } from './events/catalogue.ts'
+import { isSignal, type KnownEvent, type StoredSignal } from './events/catalogue.ts'
 
 /** The wiring of the engine: the commands that follow from an event, in the same batch. */
 export const consequencesOf = (event: KnownEvent): readonly Command[] => {
@@ -26,7 +27,7 @@ export const consequencesOf = (event: KnownEvent): readonly Command[] => {
       // The copy lacks trades made after it. No new position until an operator has compared the account.
       return [{ kind: 'escalate', to: KILL_SWITCH.crisis, cause: RESTORED_LOG }]
     case 'market.bar.v1':
-      return event.payload.backfill ? [] : afterBar(event.payload)
+      return commandsAfterBar(observedBar(event.payload, event.payload.feed))
     case 'brain.conviction.v1': {
       const { symbol, direction, decision } = event.payload
       return decision.action === 'exit' && direction !== 'neutral'
@@ -89,23 +90,14 @@ const STOP_MOVED: ReadonlySet<string> = new Set(['filled', 'trailing', 'released
 /** Moves the stop at the venue along with the position. */
 const protect = (positionId: PositionId): Command => ({ kind: 'protect-position', positionId })
 
-/** Order matters: resting orders, then open positions, then calls due. */
-const afterBar = (bar: PayloadOf<'market.bar.v1'>): readonly Command[] => {
-  const { volume, close_ts: closeTs } = bar
-  const symbol = canonicalSymbol(bar.symbol)
-  const seen = {
-    kind: 'bar',
-    open: priceFrom(bar.open),
-    high: priceFrom(bar.high),
-    low: priceFrom(bar.low),
-    close: priceFrom(bar.close),
-    openTs: bar.open_ts,
-    ts: closeTs,
-  } as const
+/** Commands that follow from a bar. Order matters: resting orders, then open positions, then calls due. */
+export const commandsAfterBar = ({ symbol, bar }: ObservedBar): readonly Command[] => {
+  if (bar.backfill) return []
+  const { open, high, low, close, volume, open_ts: openTs, close_ts: closeTs } = bar
   return [
-    { kind: 'fill-resting', bar: { symbol, close: seen.close, volume, closeTs } },
-    { kind: 'watch-bar', symbol, seen },
-    { kind: 'settle-bar', bar: { symbol, close: seen.close, closeTs } },
+    { kind: 'fill-resting', bar: { symbol, close, volume, closeTs } },
+    { kind: 'watch-bar', symbol, seen: { kind: 'bar', open, high, low, close, openTs, ts: closeTs } },
+    { kind: 'settle-bar', bar: { symbol, close, closeTs } },
   ]
 }
 

@@ -1,9 +1,10 @@
 import { type Command, decide } from './decide.ts'
 import { asKnown, type NewEvent } from './events/catalogue.ts'
-import { consequencesOf, touchesRisk } from './consequences.ts'
+import { commandsAfterBar, consequencesOf, touchesRisk } from './consequences.ts'
 import type { Stamped } from './log/event.ts'
+import { BarEvent } from './market/decide.ts'
 import type { DecisionContext } from './shared/decision-context.ts'
-import { evolve, type State } from './state.ts'
+import { afterBar, evolve, type State } from './state.ts'
 import { assert } from './shared/assert.ts'
 import type { Refusal } from './shared/decision.ts'
 import type { JsonObject } from './shared/json.ts'
@@ -15,19 +16,30 @@ export type RunResult =
 /** Limit of commands that follow from one command. A cycle in the wiring must fail loudly. */
 const FOLLOW_UPS_MAX = 100_000
 
+/**
+ * Whether the caller needs the event of each bar. A log stores all of them. A backtest reads none: its bars are folded
+ * and followed up alike, but their events are not made.
+ */
+export type BarEvents = 'made' | 'left-out'
+
 /** Runs a command and all that follows from it, as one batch. Only the first command can be refused. */
-export const run = (before: State, command: Command, context: DecisionContext): RunResult =>
-  runAll(before, [], [command], context)
+export const run = (
+  before: State,
+  command: Command,
+  context: DecisionContext,
+  barEvents: BarEvents = 'made',
+): RunResult => runAll(before, [], [command], context, barEvents)
 
 /** Decides again what follows from events that are facts already. */
 export const follow = (before: State, given: readonly Stamped[], context: DecisionContext): RunResult =>
-  runAll(before, given, [], context)
+  runAll(before, given, [], context, 'made')
 
 const runAll = (
   before: State,
   given: readonly Stamped[],
   commands: readonly Command[],
   context: DecisionContext,
+  barEvents: BarEvents,
 ): RunResult => {
   const events: Stamped[] = []
   const pending: Command[] = [...commands]
@@ -40,6 +52,14 @@ const runAll = (
     if (known === null) return
     pending.push(...consequencesOf(known))
     if (assessment === 'none' && touchesRisk(known)) assessment = 'due'
+  }
+  const { now, recordedAt = now, newId } = context
+  const takeBar = ({ observed }: BarEvent): void => {
+    // Every event takes an id, made or not, so that the other ids of a run do not depend on it.
+    newId()
+    state = afterBar(state, observed, { seq: state.seq + 1, recordedAt })
+    for (const command of commandsAfterBar(observed)) pending.push(command)
+    if (assessment === 'none' && !observed.bar.backfill) assessment = 'due'
   }
   for (const event of given) take(event)
   for (let step = 0; step < pending.length || assessment === 'due'; step += 1) {
@@ -58,13 +78,16 @@ const runAll = (
       )
       return decision
     }
-    for (const event of decision.events) take(stamp(event, state.seq + 1, context))
+    for (const event of decision.events) {
+      if (barEvents === 'left-out' && event instanceof BarEvent) takeBar(event)
+      else take(stamp(event, state.seq + 1, context))
+    }
   }
   return { status: 'accepted', events, state }
 }
 
 /** An event in its stored form. */
-export const stamp = (
+const stamp = (
   event: NewEvent,
   seq: number,
   { now, recordedAt = now, newId, traceId }: DecisionContext,

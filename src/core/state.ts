@@ -2,13 +2,14 @@ import { type Timestamp, BEFORE_ALL } from './shared/brand.ts'
 import { evolveBrain, INITIAL_BRAIN, type BrainState } from './brain/evolve.ts'
 import { asKnown } from './events/catalogue.ts'
 import type { Stamped } from './log/event.ts'
-import { evolveMarket, INITIAL_MARKET, type Market } from './market/evolve.ts'
+import { observedBar, type ObservedBar } from './market/bar.ts'
+import { evolveMarket, INITIAL_MARKET, marketAfterBar, type Market } from './market/evolve.ts'
 import { evolveOperations, INITIAL_OPERATIONS, type OperationsState } from './operations/evolve.ts'
 import { UNSIGNED_TYPE, withUnsigned } from './operations/unsigned.ts'
 import { evolveReputation, INITIAL_REPUTATION, type ReputationState } from './reputation/evolve.ts'
 import { evolveSignals, INITIAL_SIGNALS, type SignalsState } from './signals/evolve.ts'
 import { isFromFuture } from './shared/time.ts'
-import { evolveTrading, INITIAL_TRADING, type TradingState } from './trading/evolve.ts'
+import { evolveTrading, INITIAL_TRADING, tradingAfterBar, type TradingState } from './trading/evolve.ts'
 import { evolveTreasury, INITIAL_TREASURY, type TreasuryState } from './treasury/evolve.ts'
 
 /** Changes with every change of the fold: a snapshot of another version is not used. */
@@ -61,6 +62,8 @@ export const evolve = (state: State, event: Stamped): State => {
   const known = asKnown(decidedAt === recordedAt ? event : { ...event, recordedAt: decidedAt })
   // Types of a later release change nothing here.
   if (known === null) return { ...state, seq, recordedAt, decidedAt, standsAt }
+  if (known.type === 'market.bar.v1')
+    return afterBar(state, observedBar(known.payload, known.payload.feed), event)
   return {
     seq,
     recordedAt,
@@ -73,6 +76,35 @@ export const evolve = (state: State, event: Stamped): State => {
     brain: evolveBrain(state.brain, known),
     treasury: evolveTreasury(state.treasury, known),
     operations: evolveOperations(state.operations, known),
+  }
+}
+
+/**
+ * The state after a bar, with or without its event. Bars are frequent, and only market and trading read them:
+ * `bars-are-folded.test.ts` checks it.
+ */
+export const afterBar = (
+  state: State,
+  observed: ObservedBar,
+  { seq, recordedAt }: Pick<Stamped, 'seq' | 'recordedAt'>,
+): State => {
+  const { decidedAt, standsAt } = timesAfter(state, {
+    type: 'market.bar.v1',
+    ts: observed.bar.close_ts,
+    recordedAt,
+  })
+  return {
+    seq,
+    recordedAt,
+    decidedAt,
+    standsAt,
+    market: marketAfterBar(state.market, observed),
+    signals: state.signals,
+    trading: tradingAfterBar(state.trading, observed, decidedAt),
+    reputation: state.reputation,
+    brain: state.brain,
+    treasury: state.treasury,
+    operations: state.operations,
   }
 }
 
@@ -90,7 +122,7 @@ type Times = Pick<State, 'decidedAt' | 'standsAt'>
  * fold uses the times of the events themselves, except for bars and signals, whose `ts` is not the time of the
  * decision.
  */
-const timesAfter = (before: Times, event: Stamped): Times => {
+const timesAfter = (before: Times, event: Pick<Stamped, 'type' | 'ts' | 'recordedAt'>): Times => {
   const { ts, recordedAt } = event
   if (ts === recordedAt) return { decidedAt: recordedAt, standsAt: null }
   const hasOwnTime = !isTimeOfDecision(event)

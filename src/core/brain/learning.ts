@@ -1,6 +1,7 @@
 import type { Timestamp } from '../shared/brand.ts'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { DOMAINS, type DomainWeights } from '../shared/domains.ts'
+import { msOf } from '../shared/time.ts'
 import { closeOf, type Closes, evolveTrades, NO_CLOSES, NO_TRADES, type Trades, withClose } from './trades.ts'
 
 /** Learned weights, and the trades that the next run learns from. */
@@ -80,7 +81,8 @@ export const isLearningDue = (
 ): boolean => {
   const after = lastRun?.at ?? beganAt
   if (after === null) return false
-  return dueMs > Date.parse(after) || (lastRun !== null && Date.parse(after) > nextMs)
+  const afterMs = msOf(after)
+  return dueMs > afterMs || (lastRun !== null && afterMs > nextMs)
 }
 
 export const evolveLearning = (learning: Learning, event: KnownEvent): Learning => {

@@ -116,7 +116,7 @@ export const regimeChangePayload = (change: RegimeChange) => ({
 })
 
 /** Evidence for the regime: gauges and votes. */
-export const evidenceOf = ({ gauges, votes }: Pick<RegimeReading, 'gauges' | 'votes'>) => ({
+const evidenceOf = ({ gauges, votes }: Pick<RegimeReading, 'gauges' | 'votes'>) => ({
   basis_annualized: shown(gauges.basis),
   bear_votes: votes.bear,
   btc_rsi: shown(gauges.rsi),

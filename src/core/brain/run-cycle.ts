@@ -141,7 +141,7 @@ const regimeEvents = (change: RegimeChange): readonly NewEvent[] => {
 type AuthorWithLatest = AuthorSignals<LatestSignal>
 
 /** The current inputs of a cycle, as plain data. */
-export const cycleInputsOf = (
+const cycleInputsOf = (
   facts: BrainFacts,
   context: DecisionContext,
   asOf: Timestamp = context.now,

@@ -6,7 +6,7 @@ import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import type { Quote } from '../shared/quote.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import { dayOf, isFromFuture } from '../shared/time.ts'
-import { storedBar, type StoredBar } from './bar.ts'
+import { storedBar, type ObservedBar, type StoredBar } from './bar.ts'
 
 /** A closed bar of the length that indicators use. */
 export interface AnalysisBar {
@@ -59,12 +59,9 @@ const FEAR_GREED_DAYS = 8
 const QUOTED_SYMBOLS_MAX = 2000
 const QUOTES_PER_SYMBOL_MAX = 100
 
+/** Bars are folded by `marketAfterBar`. */
 export const evolveMarket = (market: Market, event: KnownEvent): Market => {
   switch (event.type) {
-    case 'market.bar.v1':
-      return withSymbol(market, event.payload.symbol, (known) =>
-        afterBar(known, storedBar(event.payload), market.rules),
-      )
     case 'market.bar_held.v1': {
       const key = canonicalSymbol(event.payload.symbol)
       const known = market.symbols.get(key)
@@ -80,35 +77,42 @@ export const evolveMarket = (market: Market, event: KnownEvent): Market => {
   }
 }
 
-const withSymbol = (
-  market: Market,
-  symbol: string,
-  change: (known: SymbolMarket | undefined) => SymbolMarket,
-): Market => ({
+/** The market after a valid bar. */
+export const marketAfterBar = (market: Market, observed: ObservedBar): Market => ({
   rules: market.rules,
-  symbols: market.symbols.update(canonicalSymbol(symbol), change),
+  symbols: market.symbols.set(
+    observed.symbol,
+    afterBar(market.symbols.get(observed.symbol), observed, market.rules),
+  ),
   quotes: market.quotes,
 })
 
-const afterBar = (known: SymbolMarket | undefined, bar: StoredBar, rules: AnalysisRules): SymbolMarket => {
-  const atMs = Date.parse(bar.close_ts)
+const afterBar = (
+  known: SymbolMarket | undefined,
+  observed: ObservedBar,
+  rules: AnalysisRules,
+): SymbolMarket => {
+  const { bar, closeMs: atMs } = observed
   const close = { price: bar.close, atMs }
-  const before = known !== undefined && bar.open_ts < known.last.open_ts ? withoutFuture(known, bar) : known
+  const before =
+    known !== undefined && bar.open_ts < known.last.open_ts ? withoutFuture(known, observed) : known
   const until = before?.repeatedUntil ?? null
   return {
     last: bar,
     held: null,
     repeatedUntil: until !== null && bar.open_ts < until ? until : null,
     mark: bar.backfill ? (before?.mark ?? null) : close,
-    closes: [...lastHour(before?.closes ?? [], atMs), close],
-    analysis: analysed(before?.analysis ?? INITIAL_ANALYSIS, bar, rules),
+    closes: withClose(before?.closes ?? [], close),
+    analysis: analysed(before?.analysis ?? INITIAL_ANALYSIS, observed, rules),
     fearGreedByDay: withFearGreed(before?.fearGreedByDay ?? [], bar),
   }
 }
 
 /** Removes the data that a wrong clock stored beyond this bar. */
-const withoutFuture = (known: SymbolMarket, { open_ts, close_ts }: StoredBar): SymbolMarket => {
-  const [openMs, closeMs] = [Date.parse(open_ts), Date.parse(close_ts)]
+const withoutFuture = (
+  known: SymbolMarket,
+  { openMs, closeMs, bar: { close_ts } }: ObservedBar,
+): SymbolMarket => {
   const { bars, forming, variance } = known.analysis
   const isPast = (bar: AnalysisBar): boolean => bar.openMs <= openMs
   return {
@@ -125,22 +129,25 @@ const withoutFuture = (known: SymbolMarket, { open_ts, close_ts }: StoredBar): S
   }
 }
 
-/** Closes from the latest one that is at least an hour old, the reference of the hourly return. */
-const lastHour = (closes: readonly Quote[], atMs: number): readonly Quote[] =>
-  closes.slice(
-    Math.max(
-      0,
-      closes.findLastIndex((earlier) => earlier.atMs <= atMs - HOUR_MS),
-    ),
-  )
+/** Adds a close, and keeps those from the latest one that is at least an hour old, the reference of the hourly return. */
+const withClose = (closes: readonly Quote[], close: Quote): readonly Quote[] => {
+  const oldestMs = close.atMs - HOUR_MS
+  let from = 0
+  while (from + 1 < closes.length && (closes[from + 1] as Quote).atMs <= oldestMs) from += 1
+  const kept = closes.slice(from)
+  kept.push(close)
+  return kept
+}
 
-export const withFearGreed = (
+const withFearGreed = (
   days: SymbolMarket['fearGreedByDay'],
-  { close_ts, fear_greed }: Pick<StoredBar, 'close_ts' | 'fear_greed'>,
+  { close_ts, fear_greed }: StoredBar,
 ): SymbolMarket['fearGreedByDay'] => {
   if (fear_greed === null) return days
   const day = dayOf(close_ts)
-  const earlier = days.at(-1)?.day === day ? days.slice(0, -1) : days
+  const last = days.at(-1)
+  if (last?.day === day && last.value === fear_greed) return days
+  const earlier = last?.day === day ? days.slice(0, -1) : days
   return [...earlier.slice(1 - FEAR_GREED_DAYS), { day, value: fear_greed }]
 }
 
@@ -196,14 +203,15 @@ const INITIAL_ANALYSIS: Analysis = { bars: [], forming: null, variance: null }
 export const ANALYSIS_BARS_MAX = 400
 
 /** Adds the next bar. Bars arrive in order. An analysis bar with a gap is closed with the bars that it has. */
-const analysed = (before: Analysis, bar: StoredBar, rules: AnalysisRules): Analysis => {
+const analysed = (before: Analysis, observed: ObservedBar, rules: AnalysisRules): Analysis => {
+  const { bar, openMs: barOpenMs, closeMs } = observed
   const lengthMs = rules.barSeconds * 1000
-  const openMs = Math.floor(Date.parse(bar.open_ts) / lengthMs) * lengthMs
+  const openMs = Math.floor(barOpenMs / lengthMs) * lengthMs
   const isNext = before.forming !== null && before.forming.openMs < openMs
   const ready = isNext ? closed(before, rules) : before
   const forming = ready.forming === null ? begun(bar, openMs) : joined(ready.forming, bar)
   const after = { bars: ready.bars, forming, variance: ready.variance }
-  return Date.parse(bar.close_ts) >= openMs + lengthMs ? closed(after, rules) : after
+  return closeMs >= openMs + lengthMs ? closed(after, rules) : after
 }
 
 const closed = ({ bars, forming, variance }: Analysis, { varianceDecay }: AnalysisRules): Analysis => {
@@ -219,7 +227,7 @@ const closed = ({ bars, forming, variance }: Analysis, { varianceDecay }: Analys
 }
 
 /** The variance after another return. */
-export const decayed = (variance: number | null, change: number, decay: number): number =>
+const decayed = (variance: number | null, change: number, decay: number): number =>
   variance === null ? change * change : decay * variance + (1 - decay) * change * change
 
 const begun = (bar: StoredBar, openMs: number): AnalysisBar => ({

@@ -24,7 +24,7 @@ export const marketView = (
     analysisBarSeconds: market.rules.barSeconds,
     symbols: known
       .filter(({ closeMs }) => closeMs >= oldestMs)
-      .map(({ symbol, found }) => symbolView(symbol, found, market)),
+      .map(({ symbol, found }) => new LazySymbolView(symbol, found, market)),
   }
 }
 
@@ -77,27 +77,80 @@ export const markOf = (
   return newest !== null && nowMs - newest.atMs <= trust.maxAgeMs ? newest : null
 }
 
-/** Market data of one symbol for producers. */
-export const symbolView = (symbol: string, known: SymbolMarket, market: Market): SymbolView => {
-  const { last, analysis } = known
-  const dayAgo = barADayAgo(known, market.rules.barSeconds)
-  const { volume24hUsd, return24hPct } = dayFactsOf(market, canonicalSymbol(symbol))
-  return {
-    symbol,
-    analysisBars: analysis.bars,
-    variance: analysis.variance,
-    close: last.close,
-    return1h: hourReturn(known),
-    return24h: return24hPct === null ? null : return24hPct / 100,
-    volume24hUsd,
-    fundingAnnualized: last.funding_annualized,
-    basisAnnualized: last.basis_annualized,
-    openInterestUsd: last.open_interest_usd,
-    openInterestChangePct: changePct(dayAgo?.bar.openInterestUsd ?? null, last.open_interest_usd),
-    bidDepthUsd: last.bid_depth_usd,
-    askDepthUsd: last.ask_depth_usd,
-    fearGreed: last.fear_greed,
-    fearGreedChange7d: weekChange(known),
+/** Market data of one symbol for producers. A producer reads few of the figures, so each is computed when it is read. */
+class LazySymbolView implements SymbolView {
+  readonly symbol: string
+  readonly #known: SymbolMarket
+  readonly #market: Market
+  #dayFacts: ReturnType<typeof dayFactsOf> | null = null
+
+  constructor(symbol: string, known: SymbolMarket, market: Market) {
+    this.symbol = symbol
+    this.#known = known
+    this.#market = market
+  }
+
+  get analysisBars(): readonly AnalysisBar[] {
+    return this.#known.analysis.bars
+  }
+
+  get variance(): number | null {
+    return this.#known.analysis.variance
+  }
+
+  get close(): Price {
+    return this.#known.last.close
+  }
+
+  get return1h(): number | null {
+    return hourReturn(this.#known)
+  }
+
+  get return24h(): number | null {
+    const { return24hPct } = this.#ofDay()
+    return return24hPct === null ? null : return24hPct / 100
+  }
+
+  get volume24hUsd(): number | null {
+    return this.#ofDay().volume24hUsd
+  }
+
+  get fundingAnnualized(): number | null {
+    return this.#known.last.funding_annualized
+  }
+
+  get basisAnnualized(): number | null {
+    return this.#known.last.basis_annualized
+  }
+
+  get openInterestUsd(): number | null {
+    return this.#known.last.open_interest_usd
+  }
+
+  get openInterestChangePct(): number | null {
+    const dayAgo = barADayAgo(this.#known, this.#market.rules.barSeconds)
+    return changePct(dayAgo?.bar.openInterestUsd ?? null, this.#known.last.open_interest_usd)
+  }
+
+  get bidDepthUsd(): number | null {
+    return this.#known.last.bid_depth_usd
+  }
+
+  get askDepthUsd(): number | null {
+    return this.#known.last.ask_depth_usd
+  }
+
+  get fearGreed(): number | null {
+    return this.#known.last.fear_greed
+  }
+
+  get fearGreedChange7d(): number | null {
+    return weekChange(this.#known)
+  }
+
+  #ofDay(): ReturnType<typeof dayFactsOf> {
+    this.#dayFacts ??= dayFactsOf(this.#market, canonicalSymbol(this.symbol))
+    return this.#dayFacts
   }
 }
 

@@ -177,40 +177,6 @@ const joined = (calls: Calls, call: Call, signalId: SignalId): Calls => {
   }
 }
 
-/** A signal and the open call that it joins. */
-export interface Joining {
-  readonly callId: CallId
-  readonly signalId: SignalId
-}
-
-/** Folds many joining signals at once: the same result as folding each of them, at lower cost. */
-export const afterJoining = (calls: Calls, joining: readonly Joining[]): Calls => {
-  if (joining.length === 0) return calls
-  const grown = new Map<CallId, SignalId[]>()
-  const ofSignal = calls.ofSignal.withMutations((remembered) => {
-    for (const { callId, signalId } of joining) {
-      let signalIds = grown.get(callId)
-      if (signalIds === undefined) {
-        const call = calls.open.get(callId)
-        assertFold(call !== undefined, `call ${callId} is joined but not open`)
-        signalIds = [...call.signalIds]
-        grown.set(callId, signalIds)
-      }
-      const most = remembered.size < SIGNALS_MAX ? CALL_SIGNALS_MAX : 2
-      signalIds.push(signalId)
-      const dropped = signalIds.length <= most ? undefined : signalIds.splice(1, 1)[0]
-      if (dropped !== undefined) remembered.delete(dropped)
-      remembered.set(signalId, callId)
-    }
-  })
-  const open = calls.open.withMutations((all) => {
-    for (const [callId, signalIds] of grown)
-      all.update(callId, (call) => withSignals(call as Call, signalIds))
-  })
-  const { current, ofPosition, due, rates } = calls
-  return { open, current, ofSignal, ofPosition, due, rates }
-}
-
 /** Spelled out member by member, because this runs for most signals and a spread is slower. */
 const withSignals = (call: Call, signalIds: readonly SignalId[]): Call => ({
   id: call.id,

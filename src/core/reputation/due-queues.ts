@@ -42,6 +42,12 @@ export const withoutPlace = (queues: DueQueues, name: string, place: number): Du
   }
 }
 
+/** The entry at the front, whose place is always taken; null for an empty queue. */
+export const firstIn = ({ bounds, places }: DueQueues, name: string): CallId | null => {
+  const known = bounds.get(name)
+  return known === undefined ? null : (places.get(placeKey(name, known.head)) ?? null)
+}
+
 /** Iterates lazily from the front. */
 export function* waitingIn({ bounds, places }: DueQueues, name: string): Generator<CallId> {
   const { head, tail } = bounds.get(name) ?? EMPTY

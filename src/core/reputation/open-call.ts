@@ -108,16 +108,6 @@ export const callsOfSignals = (facts: ReputationFacts, context: DecisionContext)
   }
 }
 
-/** The open call that a signal joins; null if it opens one, or makes none. */
-export const callJoinedBy = (
-  facts: ReputationFacts,
-  signal: Omit<NewSignal, 'signalId'>,
-  configuration: Configuration,
-): Call | null => {
-  const claim = claimOf(facts, signal, configuration)
-  return claim === null ? null : joinedCall(facts.reputation.calls, claim, signal.at)
-}
-
 const NO_CALL = {
   probability: null,
   call_id: null,

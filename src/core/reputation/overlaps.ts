@@ -93,18 +93,6 @@ const recorded = (
 const isJudged = (refPrice: Call['refPrice'] | number | undefined): boolean =>
   refPrice !== null && refPrice !== undefined
 
-/** State after a signal that joins a call of its author. */
-export const afterJoined = (
-  overlaps: Overlaps,
-  { contributorId, producerId, symbol, direction, dueAt, refPrice }: Call,
-  atMs: number,
-  worthOf: WorthOf,
-): Overlaps => {
-  const author = authorKey(contributorId, producerId)
-  if (author.includes(SEPARATOR) || !isJudged(refPrice)) return overlaps
-  return withStance(overlaps, symbol, { author, direction, atMs, openMs: msOf(dueAt) - atMs }, worthOf)
-}
-
 /** A call before its ordinal among the author's calls is known. */
 type Said = Pick<Stance, 'author' | 'direction' | 'atMs' | 'openMs'>
 

@@ -11,7 +11,7 @@ import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
 import { type Horizon, HORIZON_MS, HORIZONS, isFromFuture, msOf, timestampAt } from '../shared/time.ts'
 import { r9 } from '../shared/numbers.ts'
 import { LATE_MS_MAX } from '../signals/producer-runs.ts'
-import { waitingIn } from './due-queues.ts'
+import { firstIn, waitingIn } from './due-queues.ts'
 
 /** The calls that a bar decides. */
 export const settleBar = (
@@ -19,7 +19,12 @@ export const settleBar = (
   bar: DecidingBar,
   now: Timestamp,
   rules: Configuration['settlement'],
-): Decision => accept(...settledByBar(calls, bar, now, { ...rules, exitPriceOf: exitPrices(market, bar) }))
+): Decision => {
+  if (calls.open.size === 0) return accept()
+  const due = dueWithBar(calls, bar, now)
+  if (due.length === 0) return accept()
+  return accept(...settledByBar(calls, bar, due, { ...rules, exitPriceOf: exitPrices(market, bar) }))
+}
 
 /** Bars that still have due calls, because one batch settles a limited number of calls. */
 export const barsLeftOver = ({
@@ -131,19 +136,26 @@ const exitPrices = (
   }
 }
 
+/** The calls that a bar settles, oldest first in each horizon. */
+const dueWithBar = (calls: Calls, { symbol, closeTs }: DecidingBar, now: Timestamp): readonly Call[] => {
+  const nowMs = msOf(now)
+  const isDue = (call: Call): boolean => call.dueAt <= closeTs || isOpenedByWrongClock(call, nowMs)
+  const lastDueAt = outOfOrderAfter(closeTs)
+  const due: Call[] = []
+  for (const horizon of HORIZONS) {
+    for (const call of dueIn(calls, symbolQueue(horizon, symbol), isDue, lastDueAt)) due.push(call)
+  }
+  return due.length > SETTLED_AT_ONCE_MAX ? due.slice(0, SETTLED_AT_ONCE_MAX) : due
+}
+
 const settledByBar = (
   calls: Calls,
-  { symbol, closeTs, rates = calls.rates }: DecidingBar,
-  now: Timestamp,
+  { closeTs, rates = calls.rates }: DecidingBar,
+  due: readonly Call[],
   rules: SettlementRules & { readonly exitPriceOf: (horizon: Horizon) => Price },
 ): readonly NewEvent[] => {
   const tooLateMs = msOf(closeTs) - rules.grace_seconds * 1000
-  const nowMs = msOf(now)
-  const isDue = (call: Call): boolean => call.dueAt <= closeTs || isOpenedByWrongClock(call, nowMs)
-  const due = HORIZONS.flatMap((horizon) =>
-    dueIn(calls, symbolQueue(horizon, symbol), isDue, outOfOrderAfter(closeTs)),
-  )
-  return due.slice(0, SETTLED_AT_ONCE_MAX).map((call) => {
+  return due.map((call) => {
     const { refPrice, dueAt, horizon } = call
     if (refPrice === null) return settledByMove(call, unknownMove('no_price'))
     if (dueAt > closeTs || msOf(dueAt) < tooLateMs) return settledByMove(call, unknownMove('no_bar'))
@@ -185,8 +197,8 @@ export const isAnyOverdue = (
   if (calls.open.size === 0) return false
   const isOver = overdueAt(now, rules)
   return HORIZONS.some((horizon) => {
-    const [first] = waitingIn(calls.due, horizonQueue(horizon))
-    const call = first === undefined ? undefined : calls.open.get(first)
+    const first = firstIn(calls.due, horizonQueue(horizon))
+    const call = first === null ? undefined : calls.open.get(first)
     return call !== undefined && isOver(call)
   })
 }
@@ -195,7 +207,7 @@ const overdueAt = (
   now: Timestamp,
   { grace_seconds }: Pick<SettlementRules, 'grace_seconds'>,
 ): ((call: Call) => boolean) => {
-  const nowMs = Date.parse(now)
+  const nowMs = msOf(now)
   const latest = timestampAt(nowMs - grace_seconds * 1000)
   return (call) => call.dueAt < latest || isOpenedByWrongClock(call, nowMs)
 }
@@ -318,6 +330,8 @@ const resolvedEvent = (call: Call, resolution: CallResolution): NewEvent => ({
   },
 })
 
+const NONE: readonly Call[] = []
+
 /** Due calls from the front of a queue. Later entries are due later, except for those up to `lastDueAt`. */
 const dueIn = (
   calls: Calls,
@@ -326,6 +340,7 @@ const dueIn = (
   lastDueAt: Timestamp | null = null,
   wantedMax = SETTLED_AT_ONCE_MAX,
 ): readonly Call[] => {
+  if (firstIn(calls.due, queue) === null) return NONE
   const due: Call[] = []
   for (const id of waitingIn(calls.due, queue)) {
     const call = calls.open.get(id)

@@ -53,6 +53,9 @@ export const usdNumber = (usd: Usd): number => numberFrom(usd, USD_SCALE, 6)
 export const priceNumber = (price: Price): number => numberFrom(price, UNIT_SCALE, 8)
 export const quantityNumber = (quantity: Quantity): number => numberFrom(quantity, UNIT_SCALE, 8)
 
+/** Whether the price is above zero after rounding to whole units. */
+export const roundsToPrice = (value: number): boolean => Math.round(value * UNIT_SCALE) > 0
+
 /** A level that may be missing, such as a stop. */
 export const priceOrNull = (value: number | null): Price | null => (value === null ? null : priceFrom(value))
 export const priceNumberOrNull = (price: Price | null): number | null =>

@@ -11,7 +11,11 @@ export const DAY_MS = 86_400_000
 export const timestampAt = (ms: number): Timestamp => timestampOf(new Date(ms).toISOString())
 
 /** The inverse of `timestampAt`: a timestamp in milliseconds since 1970. */
-export const msOf = (ts: Timestamp): number => Date.parse(ts)
+export const msOf = (ts: Timestamp): number => {
+  const ms = exactMs(ts)
+  // Logs of other writers may hold times in other forms.
+  return Number.isNaN(ms) ? Date.parse(ts) : ms
+}
 
 /** UTC days since 1970. */
 export const dayNumber = (ts: Timestamp): number => Math.floor(msOf(ts) / DAY_MS)
@@ -30,10 +34,75 @@ export const parseTimestamp = (text: string): Timestamp | null => {
 }
 
 /** Whether the text already is in the form we write. */
-export const isTimestamp = (text: string): text is Timestamp => {
-  const ms = Date.parse(text)
-  return ms >= FIRST_MS && ms <= LAST_MS && new Date(ms).toISOString() === text
+export const isTimestamp = (text: string): text is Timestamp => !Number.isNaN(exactMs(text))
+
+/** Milliseconds since 1970 of a text in the form we write; NaN for any other text. Bars need this often. */
+export const exactMs = (text: string): number => {
+  if (
+    text.length !== TEXT_LENGTH ||
+    text.charCodeAt(4) !== HYPHEN ||
+    text.charCodeAt(7) !== HYPHEN ||
+    text.charCodeAt(10) !== LETTER_T ||
+    text.charCodeAt(13) !== COLON ||
+    text.charCodeAt(16) !== COLON ||
+    text.charCodeAt(19) !== POINT ||
+    text.charCodeAt(23) !== LETTER_Z
+  )
+    return Number.NaN
+  const year = twoDigits(text, 0) * 100 + twoDigits(text, 2)
+  const month = twoDigits(text, 5)
+  const date = twoDigits(text, 8)
+  const hour = twoDigits(text, 11)
+  const minute = twoDigits(text, 14)
+  const second = twoDigits(text, 17)
+  const thousandths = twoDigits(text, 20) * 10 + digit(text, 22)
+  const isInRange =
+    year >= 1970 &&
+    month >= 1 &&
+    month <= 12 &&
+    date >= 1 &&
+    date <= daysIn(year, month) &&
+    hour < 24 &&
+    minute < 60 &&
+    second < 60 &&
+    thousandths < 1000
+  if (!isInRange) return Number.NaN
+  const days = daysBefore(year, month) + date - 1
+  return days * DAY_MS + ((hour * 60 + minute) * 60 + second) * 1000 + thousandths
 }
+
+const TEXT_LENGTH = 24
+const HYPHEN = 45
+const POINT = 46
+const ZERO = 48
+const COLON = 58
+const LETTER_T = 84
+const LETTER_Z = 90
+
+const twoDigits = (text: string, at: number): number => digit(text, at) * 10 + digit(text, at + 1)
+
+const digit = (text: string, at: number): number => {
+  const value = text.charCodeAt(at) - ZERO
+  return value >= 0 && value <= 9 ? value : Number.NaN
+}
+
+const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const
+
+const isLeapYear = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+
+const daysIn = (year: number, month: number): number =>
+  month === 2 && isLeapYear(year) ? 29 : (MONTH_DAYS[month - 1] ?? 0)
+
+/** Days from 1970 to the first of a month. A year begins in March here, so that the leap day is its last one. */
+const daysBefore = (year: number, month: number): number => {
+  const shifted = month > 2 ? year : year - 1
+  const monthFromMarch = (month + 9) % 12
+  const leapDays = Math.floor(shifted / 4) - Math.floor(shifted / 100) + Math.floor(shifted / 400)
+  return shifted * 365 + leapDays + Math.floor((153 * monthFromMarch + 2) / 5) - DAYS_TO_1970
+}
+
+/** Days from 1 March of the year 0 to 1 January 1970. */
+const DAYS_TO_1970 = 719_468
 
 /** A timestamp from outside, in the form of the wire. */
 export const timestamp = () =>

@@ -91,31 +91,30 @@ const runEvent = (
 export const noticeStale = (
   producers: Producers,
   { now, staleIntervals }: { readonly now: Timestamp; readonly staleIntervals: number },
-): Decision =>
-  accept(
-    ...[...producers.runs].flatMap(([name, record]): readonly NewEvent[] => {
-      const schedule = producers.registered.get(name)?.schedule ?? builtinOf(name)?.schedule ?? null
-      const intervalMs = schedule === null ? null : intervalMsOf(schedule)
-      if (intervalMs === null || !isOverdue(record, intervalMs, staleIntervals, now)) return []
-      return [
-        {
-          type: 'producer.run.v1',
-          source: name,
-          payload: {
-            name,
-            health: 'stale',
-            prev_health: record.health,
-            events_published: 0,
-            duration_ms: 0,
-            error: `no run since ${record.lastRunAt}`,
-            consecutive_failures: record.consecutiveFailures,
-            quarantined_until: null,
-            rejected: [],
-          },
-        },
-      ]
-    }),
-  )
+): Decision => {
+  const events: NewEvent[] = []
+  producers.runs.forEach((record, name) => {
+    const schedule = producers.registered.get(name)?.schedule ?? builtinOf(name)?.schedule ?? null
+    const intervalMs = schedule === null ? null : intervalMsOf(schedule)
+    if (intervalMs === null || !isOverdue(record, intervalMs, staleIntervals, now)) return
+    events.push({
+      type: 'producer.run.v1',
+      source: name,
+      payload: {
+        name,
+        health: 'stale',
+        prev_health: record.health,
+        events_published: 0,
+        duration_ms: 0,
+        error: `no run since ${record.lastRunAt}`,
+        consecutive_failures: record.consecutiveFailures,
+        quarantined_until: null,
+        rejected: [],
+      },
+    })
+  })
+  return { status: 'accepted', events }
+}
 
 /** Stores the signals of a run and its result. Rejected rows are recorded with their reason. */
 export const runProducer = (

@@ -1,6 +1,6 @@
 import { nodeId, type Timestamp } from '../shared/brand.ts'
 import type { Contributors } from './contributors.ts'
-import { timestampAt, isFromFuture } from '../shared/time.ts'
+import { timestampAt, isFromFuture, msOf } from '../shared/time.ts'
 import { assertFold } from '../shared/assert.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
@@ -227,4 +227,4 @@ export const isOverdue = (
   now: Timestamp,
 ): boolean =>
   (record.health === 'ok' || record.health === 'degraded') &&
-  Date.parse(now) - Date.parse(record.lastRunAt) > intervals * intervalMs
+  msOf(now) - msOf(record.lastRunAt) > intervals * intervalMs

@@ -208,7 +208,7 @@ const attributed = (
 }
 
 /** Author of a signal, and the call that it makes. */
-export const attributionOf = (
+const attributionOf = (
   { signalId: signal_id, payload, contributorId, producerId, at }: NewSignal,
   call: CallMade,
   contributor: { readonly nodeId: NodeId; readonly signature: string | undefined } | null,

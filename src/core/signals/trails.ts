@@ -61,28 +61,6 @@ export const signalsWithin = ({ days }: Trail, asOf: Timestamp, windowDays: numb
   return sum
 }
 
-/** Signals of one source and type on one day, up to the newest. */
-export interface SignalsSeen {
-  readonly source: string
-  readonly type: string
-  readonly first: Timestamp
-  readonly last: Timestamp
-  readonly count: number
-}
-
-/** Trails after many signals of other sources than contributors: the same as folding each, at lower cost. */
-export const afterSeen = (trails: Trails, all: readonly SignalsSeen[]): Trails => {
-  if (all.length === 0) return trails
-  const bySource = trails.bySource.withMutations((known) => {
-    for (const { source, type, first, last, count } of all) {
-      const trail = extended(known.get(source), first, { type })
-      const days = trail.days.with(trail.days.length - 1, (trail.days.at(-1) ?? 0) + count - 1)
-      known.set(source, { ...trail, signals: trail.signals + count - 1, lastSeen: last, days })
-    }
-  })
-  return { byNode: trails.byNode, bySource }
-}
-
 interface Seen {
   readonly contributorId?: ContributorId | null
   readonly type?: string

@@ -1,5 +1,7 @@
 import type { FeedBar } from '../market/bar.ts'
 import { timeframeText } from '../market/history/series.ts'
+import { timestampOf } from '../shared/brand.ts'
+import { msOf } from '../shared/time.ts'
 import { StrategyError, type Bar } from './strategy.ts'
 
 /** A bar of the feed in the form that strategies read. */
@@ -10,13 +12,12 @@ export interface SeriesBar extends Bar {
   readonly isPast: boolean
 }
 
-/** `msOf` converts times. Callers that read many bars pass a faster one. */
-export const seriesBar = (bar: FeedBar, msOf: (ts: string) => number = Date.parse): SeriesBar => ({
+export const seriesBar = (bar: FeedBar): SeriesBar => ({
   symbol: bar.symbol,
   seconds: bar.resolution_s,
   isPast: bar.backfill,
-  openMs: msOf(bar.open_ts),
-  closeMs: msOf(bar.close_ts),
+  openMs: msOf(timestampOf(bar.open_ts)),
+  closeMs: msOf(timestampOf(bar.close_ts)),
   open: bar.open,
   high: bar.high,
   low: bar.low,

@@ -1,5 +1,4 @@
 import type { FeedBar } from '../market/bar.ts'
-import { BarTimes } from '../market/bar-times.ts'
 import { describeParameters, parseParameters } from './parameters.ts'
 import { seriesBar } from './bar-series.ts'
 import { StrategyRun, type AccountFacts, type StrategyRunOptions } from './run-strategy.ts'
@@ -43,10 +42,9 @@ export const openDirectly = (
 export const openChecked = (
   definition: StrategyDefinition,
   parameters: ParameterValues,
-  { times = new BarTimes(), ...options }: StrategyRunOptions,
+  options: StrategyRunOptions,
 ) => {
   const run = new StrategyRun(definition, parameters, options)
-  const msOf = (ts: string): number => times.parse(ts)
   return {
     name: definition.name,
     parameters,
@@ -57,7 +55,7 @@ export const openChecked = (
       return run.hasPending
     },
     add: (bars: readonly FeedBar[]): void => {
-      for (const bar of bars) run.add(seriesBar(bar, msOf), NO_FACTS)
+      for (const bar of bars) run.add(seriesBar(bar), NO_FACTS)
     },
     decide: (facts: () => AccountFacts): readonly StrategyProposal[] => run.decide(facts),
   }

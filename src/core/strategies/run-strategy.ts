@@ -1,4 +1,3 @@
-import type { BarTimes } from '../market/bar-times.ts'
 import { TIMEFRAME_RULE, timeframeSeconds } from '../market/history/series.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import { BarSeries, type ClosedBar, type SeriesBar } from './bar-series.ts'
@@ -31,8 +30,6 @@ export interface StrategyRunOptions {
    * Backtests set this: all their bars are historical, and the time at which the strategy runs decides what is traded.
    */
   readonly tradesPast?: boolean
-  /** Bar times shared with other readers of the same bars. */
-  readonly times?: BarTimes | undefined
 }
 
 /** More answers to one bar are an error. */

@@ -1,7 +1,9 @@
 import type { KnownEvent } from '../events/catalogue.ts'
+import type { ObservedBar } from '../market/bar.ts'
 import type { Market } from '../market/evolve.ts'
+import type { Timestamp } from '../shared/brand.ts'
 import type { SignalsState } from '../signals/evolve.ts'
-import { evolvePortfolio } from './positions/portfolio.ts'
+import { evolvePortfolio, portfolioAfterBar } from './positions/portfolio.ts'
 import { INITIAL_PORTFOLIO, type Book } from './positions/book.ts'
 import {
   evolveCycles,
@@ -15,8 +17,8 @@ import type { Positions } from './positions/positions.ts'
 import { evolveIntents, INITIAL_INTENTS, type Intents } from './orders/intents.ts'
 import { evolveLedger, INITIAL_LEDGER, type Ledger } from './risk/ledger.ts'
 import { evolveOrders, INITIAL_ORDERS, type Orders } from './orders/orders.ts'
-import { equityOf, evolveRisk, INITIAL_RISK, type Risk } from './risk/account.ts'
-import { evolveVenue, INITIAL_VENUE, type Venue } from './venue/venue.ts'
+import { equityOf, evolveRisk, INITIAL_RISK, lookedAt, type Risk } from './risk/account.ts'
+import { evolveVenue, INITIAL_VENUE, venueAfterBar, type Venue } from './venue/venue.ts'
 
 export interface TradingState {
   readonly killSwitch: KillSwitch
@@ -49,6 +51,28 @@ export const INITIAL_TRADING: TradingState = {
   risk: INITIAL_RISK,
   cycles: INITIAL_CYCLES,
   leaderToken: 0,
+}
+
+/** Trading after a bar: prices of positions, and the equity before it. */
+export const tradingAfterBar = (
+  state: TradingState,
+  observed: ObservedBar,
+  recordedAt: Timestamp,
+): TradingState => {
+  const { positions, book } = portfolioAfterBar(state, observed)
+  const before = { equity: equityOf(state), hasTraded: state.ledger.hasTraded }
+  return {
+    killSwitch: state.killSwitch,
+    intents: state.intents,
+    orders: state.orders,
+    venue: venueAfterBar(state.venue, observed, recordedAt),
+    positions,
+    book,
+    ledger: state.ledger,
+    risk: lookedAt(state.risk, { recordedAt }, before),
+    cycles: state.cycles,
+    leaderToken: state.leaderToken,
+  }
 }
 
 export const evolveTrading = (state: TradingState, event: KnownEvent): TradingState => {

@@ -1,12 +1,13 @@
 import { reportedBar, type FeedBar } from '../../core/market/bar.ts'
 import { marketView } from '../../core/market/readings.ts'
-import { barsLeftOver } from '../../core/reputation/settle-calls.ts'
+import { barsLeftOver, SETTLED_AT_ONCE_MAX } from '../../core/reputation/settle-calls.ts'
 import { mayRun } from '../../core/signals/producers.ts'
 import { BUILTIN_PRODUCERS } from '../../core/signal-types/all.ts'
 import type { BaseRates } from '../../core/reputation/base-rates.ts'
 import { firesBetween } from '../../core/shared/cron.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
-import { isFromFuture, timestampAt } from '../../core/shared/time.ts'
+import { timestampOf } from '../../core/shared/brand.ts'
+import { isFromFuture, msOf, timestampAt } from '../../core/shared/time.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import type { FeedStart, FeedStatus, MarketFeed } from '../../ports/market-feed.ts'
 import type { Producer } from '../../ports/producer.ts'
@@ -21,11 +22,6 @@ export interface MarketRunnerDependencies {
   /** Producers that work with any feed. The feed may add more. */
   readonly producers: readonly Producer[]
   readonly producerRunner: ProducerRunner
-  /**
-   * Runs producers without recording events, and returns those that cannot run this way. Set only if no reader needs
-   * their events.
-   */
-  readonly runQuietly?: ((due: readonly Producer[]) => readonly Producer[]) | undefined
   readonly configuration: () => Configuration
   readonly onError: (what: string, error?: unknown) => void
 }
@@ -79,7 +75,7 @@ export class MarketRunner implements Arrivals {
       onError: (message) => onError(`feed ${feed.name}: ${message}`),
     })
     // Producers of the feed start with its first bars, which are missing after a short stop.
-    await this.produce(this.#hasBars ? this.#producers : this.#dependencies.producers)
+    await this.#produce(this.#hasBars ? this.#producers : this.#dependencies.producers)
     this.#isStarted = true
     this.#answerWaiting()
   }
@@ -94,7 +90,7 @@ export class MarketRunner implements Arrivals {
   arrivedBy(closeMs: number): Awaited {
     if (!this.#expectsBars(closeMs)) return NOTHING_AWAITED
     const { due, finished } =
-      this.#round.closeMs === closeMs ? this.#round : roundOf(closeMs, this.#allowed(this.dueUpTo(closeMs)))
+      this.#round.closeMs === closeMs ? this.#round : roundOf(closeMs, this.#allowed(this.#dueUpTo(closeMs)))
     return {
       bar: this.#hasAllBars(closeMs) ? 'stored' : 'late',
       producers: due.filter((name) => finished.has(name)),
@@ -130,22 +126,28 @@ export class MarketRunner implements Arrivals {
     try {
       for (const some of isPast(bars) ? [bars] : inChunks(bars)) {
         const { rates } = engine.state.reputation.calls
-        await engine.execute({ kind: 'observe-bars', observation: { feed: feed.name, bars: some } })
-        await this.#settleRest(rates)
+        const outcome = await engine.execute({
+          kind: 'observe-bars',
+          observation: { feed: feed.name, bars: some },
+        })
+        // Only a batch with that many events may have left calls unsettled.
+        if (outcome.status === 'done' && outcome.events.length >= SETTLED_AT_ONCE_MAX)
+          await this.#settleRest(rates)
       }
     } catch (error) {
       // The feed continues. Later bars can be stored again, and some feeds can fill the gap.
       return onError('could not store bars', error)
     }
     this.#hasBars = true
-    const closeMs = bars.reduce((latest, { close_ts }) => Math.max(latest, Date.parse(close_ts)), 0)
-    if (!isPast(bars)) await this.produce(this.dueUpTo(closeMs), closeMs)
+    const closeMs = bars.reduce((latest, { close_ts }) => Math.max(latest, msOf(timestampOf(close_ts))), 0)
+    const due = isPast(bars) ? NONE : this.#dueUpTo(closeMs)
+    if (due.length > 0) await this.#produce(due, closeMs)
     this.#doneUpToMs = Math.max(this.#doneUpToMs, closeMs)
     this.#answerWaiting()
   }
 
   /** Producers that run on bars that close at `closeMs`. */
-  dueUpTo(closeMs: number): readonly Producer[] {
+  #dueUpTo(closeMs: number): readonly Producer[] {
     const before = this.#producedUpToMs
     const due: Producer[] = []
     for (const { producer, schedule } of this.#scheduled)
@@ -203,27 +205,18 @@ export class MarketRunner implements Arrivals {
   }
 
   /** Runs the due producers on bars that close at `closeMs`. */
-  async produce(due: readonly Producer[], closeMs = 0): Promise<void> {
+  async #produce(due: readonly Producer[], closeMs = 0): Promise<void> {
     // Without due producers no market view is needed.
     if (due.length === 0) return
     const { engine, producerRunner, configuration } = this.#dependencies
-    const left = this.leftOver(due, producerRunner.now())
-    if (left.length === 0) return
     const view = marketView(engine.state.market, configuration().universe.symbols, producerRunner.now())
     if (view.symbols.length === 0) return
-    const round = this.#beginRound(closeMs, left)
-    for (const producer of left) {
+    const round = this.#beginRound(closeMs, due)
+    for (const producer of due) {
       await producerRunner.runBuiltIn(producer, view)
       round.finished.add(producer.name)
     }
     this.#producedUpToMs = view.asOfMs
-  }
-
-  /** Due producers on bars that close at `closeMs` that cannot run without recording events. */
-  leftOver(due: readonly Producer[], closeMs: number): readonly Producer[] {
-    const left = this.#dependencies.runQuietly?.(due) ?? due
-    if (left.length === 0) this.#producedUpToMs = closeMs
-    return left
   }
 
   /** Bars of one time may arrive one after the other. */
@@ -252,11 +245,16 @@ const untilNow = (bar: FeedBar, nowMs: number): FeedBar => {
   return { ...bar, open_ts: timestampAt(closeMs - lengthMs), close_ts: timestampAt(closeMs) }
 }
 
+const NONE: readonly Producer[] = []
+
 const isPast = (bars: readonly FeedBar[]): boolean => bars.every(({ backfill }) => backfill)
 
 /** In a large universe, a price that reaches a stop must not wait until all bars are handled. */
 const BARS_AT_ONCE = 50
 
-function* inChunks(bars: readonly FeedBar[]): Generator<readonly FeedBar[]> {
-  for (let from = 0; from < bars.length; from += BARS_AT_ONCE) yield bars.slice(from, from + BARS_AT_ONCE)
-}
+const inChunks = (bars: readonly FeedBar[]): readonly (readonly FeedBar[])[] =>
+  bars.length <= BARS_AT_ONCE
+    ? [bars]
+    : Array.from({ length: Math.ceil(bars.length / BARS_AT_ONCE) }, (_, index) =>
+        bars.slice(index * BARS_AT_ONCE, (index + 1) * BARS_AT_ONCE),
+      )

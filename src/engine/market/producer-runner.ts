@@ -110,7 +110,7 @@ const attempted = (producer: Producer, view: MarketView): ProducerAttempt => {
 }
 
 /** Adds to each row the key under which it is stored once. */
-export const keyedRows = (
+const keyedRows = (
   name: string,
   schedule: string,
   rows: ProducerOutput['rows'],

@@ -116,7 +116,7 @@ export const runDueTasks = async (
   nowMs: number,
 ): Promise<void> => {
   if (isNewMinute(beforeMs, nowMs)) {
-    await engine.execute({ kind: 'notice-stale-producers' })
+    if (engine.state.signals.producers.runs.size > 0) await engine.execute({ kind: 'notice-stale-producers' })
     const { book, orders } = engine.state.trading
     if (book.count > 0 || orders.open.size > 0) await engine.execute({ kind: 'check-positions' })
     // Settles in batches, because many calls may have waited for a price that never came.
@@ -133,7 +133,8 @@ export const runDueTasks = async (
     const at = timestampAt(fundingMs)
     await engine.execute({ kind: 'apply-funding', at, reportedBy: fundingReportedBy?.() })
   }
-  await learnIfDue(engine, configuration(), nowMs)
+  const learning = learnIfDue(engine, configuration(), nowMs)
+  if (learning !== null) await learning
   if (hasOverdueIntent(engine, timestampAt(nowMs))) await engine.execute({ kind: 'expire-intents' })
 }
 
@@ -141,12 +142,16 @@ const isNewMinute = (beforeMs: number, nowMs: number): boolean =>
   Math.floor(nowMs / 60_000) > Math.floor(beforeMs / 60_000)
 
 /** Runs learning on a fixed grid. One run replaces any number of missed ones. */
-const learnIfDue = async (engine: Executor, { learning }: Configuration, nowMs: number): Promise<void> => {
+const learnIfDue = (
+  engine: Executor,
+  { learning }: Configuration,
+  nowMs: number,
+): Promise<unknown> | null => {
   const intervalMs = learning.interval_seconds * 1000
   const dueMs = Math.floor(nowMs / intervalMs) * intervalMs
-  if (!learning.enabled || !isLearningDue(engine.state.brain.learning, dueMs, dueMs + intervalMs)) return
+  if (!learning.enabled || !isLearningDue(engine.state.brain.learning, dueMs, dueMs + intervalMs)) return null
   const cause = { trigger: 'schedule', due: timestampAt(dueMs) } as const
-  await engine.execute({ kind: 'run-learning', cause })
+  return engine.execute({ kind: 'run-learning', cause })
 }
 
 const hasOverdueIntent = (engine: Executor, now: Timestamp): boolean =>

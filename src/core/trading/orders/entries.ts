@@ -38,11 +38,7 @@ import { omsEvent } from './oms-event.ts'
 /** Turns a ready intent into an order, or rejects it with all reasons. */
 export const enterIntent = (facts: TradingFacts, intentId: IntentId, context: DecisionContext): Decision => {
   const known = facts.trading.intents.get(intentId)
-  return known === undefined ? accept() : enterKnown(facts, known, context)
-}
-
-/** Like `enterIntent`, for an intent that was just decided, whether it is folded or not. */
-export const enterKnown = (facts: TradingFacts, known: Intent, context: DecisionContext): Decision => {
+  if (known === undefined) return accept()
   const symbol = canonicalSymbol(known.intent.symbol)
   const { now, configuration, sha256Hex } = context
   const mark = markNow(facts, symbol, context)

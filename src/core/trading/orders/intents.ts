@@ -167,7 +167,7 @@ const changed = (intents: Intents, id: IntentId | null, change: Partial<Intent>)
   return withLiveIds(intents, intents.set(known.id, next), next)
 }
 
-export const newIntent = (id: IntentId, intent: Intent['intent']): Intent => ({
+const newIntent = (id: IntentId, intent: Intent['intent']): Intent => ({
   id,
   intent,
   status: intent.status,

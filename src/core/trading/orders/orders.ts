@@ -242,16 +242,6 @@ const filled = (orders: Orders, payload: PayloadOf<'execution.order_filled.v1'>,
   return withOpen(counted, isUnknown(after) ? after : { ...after, status: 'partial' })
 }
 
-/** Orders after one that is filled completely on submission, without keeping that order. */
-export const withFillCounted = (
-  { open, ended }: Orders,
-  order: PayloadOf<'execution.order_submitted.v1'>,
-  fill: PayloadOf<'execution.order_filled.v1'>,
-): Orders => {
-  const referencePrice = priceFrom(order.reference_price)
-  return { open, ended, lastDivergence: divergenceOf({ referencePrice }, fill) }
-}
-
 const afterFill = (
   order: OpenOrder,
   { fill_size: size, venue_trade_id: tradeId }: PayloadOf<'execution.order_filled.v1'>,
@@ -262,10 +252,8 @@ const afterFill = (
   tradeIds: tradeId === null ? order.tradeIds : [...order.tradeIds, tradeId],
 })
 
-const divergenceOf = (
-  { referencePrice }: Pick<OpenOrder, 'referencePrice'>,
-  fill: { readonly fill_price: number },
-): number => r9(Math.abs(ratioOf(priceFrom(fill.fill_price), referencePrice) - 1))
+const divergenceOf = ({ referencePrice }: OpenOrder, fill: { readonly fill_price: number }): number =>
+  r9(Math.abs(ratioOf(priceFrom(fill.fill_price), referencePrice) - 1))
 
 /** Order id of a liquidation, derived from the venue's trade. */
 export const liquidationOrderId = (venueTradeId: string): OrderId =>

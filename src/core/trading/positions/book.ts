@@ -40,8 +40,12 @@ export const INITIAL_PORTFOLIO: Portfolio = {
   },
 }
 
-export const positionsOf = (portfolio: Portfolio, symbol: CanonicalSymbol): readonly OpenPosition[] =>
-  (portfolio.book.bySymbol.get(symbol) ?? []).map((id) => openPosition(portfolio, id))
+export const positionsOf = (portfolio: Portfolio, symbol: CanonicalSymbol): readonly OpenPosition[] => {
+  const ids = portfolio.book.count === 0 ? undefined : portfolio.book.bySymbol.get(symbol)
+  return ids === undefined ? NONE : ids.map((id) => openPosition(portfolio, id))
+}
+
+const NONE: readonly OpenPosition[] = []
 
 /** Open positions in the order of their ids, since a persistent map has no order. */
 export const openPositionsOf = (portfolio: Portfolio): readonly OpenPosition[] => {
@@ -72,22 +76,22 @@ export const withPosition = ({ positions, book }: Portfolio, after: Position): P
   }
 }
 
-/**
- * Like `withPosition`, for several open positions of which only the mark changed. Faster, because bars are frequent.
- */
-export const withMarks = (
+/** Like `withPosition`, for an open position of which only the mark changed. Bars are frequent. */
+export const withMark = (
   { positions, book }: Portfolio,
-  before: readonly OpenPosition[],
-  after: readonly OpenPosition[],
-): Portfolio => {
-  const without = before.reduce((sums, position) => summed(sums, position, minus), book)
-  return {
-    positions: positions.withMutations((all) => {
-      for (const position of after) all.set(position.id, position)
-    }),
-    book: after.reduce((sums, position) => summed(sums, position, plus), without),
-  }
-}
+  { mark: before }: OpenPosition,
+  after: OpenPosition,
+): Portfolio => ({
+  positions: positions.set(after.id, after),
+  book: {
+    bySymbol: book.bySymbol,
+    count: book.count,
+    unrealized: plus(minus(book.unrealized, before.unrealized), after.mark.unrealized),
+    lossAtStop: book.lossAtStop,
+    exposure: plus(minus(book.exposure, before.exposure), after.mark.exposure),
+    margin: book.margin,
+  },
+})
 
 const summed = (book: Book, { holding, mark }: OpenPosition, added: typeof plus<Usd>): Book => ({
   ...book,

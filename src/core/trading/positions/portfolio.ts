@@ -1,4 +1,4 @@
-import { canonicalSymbol } from '../../shared/symbol.ts'
+import type { ObservedBar } from '../../market/bar.ts'
 import type { KnownEvent, PayloadOf } from '../../events/catalogue.ts'
 import { assertFold } from '../../shared/assert.ts'
 import { positionId, type Timestamp, type PositionId } from '../../shared/brand.ts'
@@ -15,7 +15,7 @@ import {
 import { adopted, opened } from './opened-positions.ts'
 import { isRelease } from '../orders/client-order-id.ts'
 import { isLiquidation, NOT_SENT } from '../orders/orders.ts'
-import { openPositionsOf, positionsOf, withMarks, withPosition, type Portfolio } from './book.ts'
+import { openPositionsOf, positionsOf, withMark, withPosition, type Portfolio } from './book.ts'
 import {
   entryOrderOf,
   isOpen,
@@ -35,8 +35,6 @@ import {
 
 export const evolvePortfolio = (portfolio: Portfolio, event: KnownEvent): Portfolio => {
   switch (event.type) {
-    case 'market.bar.v1':
-      return event.payload.backfill ? portfolio : marked(portfolio, event.payload)
     case 'execution.position_opened.v1':
       return withPosition(portfolio, opened(event.payload, event.ts))
     case 'execution.position_adopted.v1':
@@ -112,15 +110,18 @@ const changed = (
 const withHolding = (position: OpenPosition, change: Partial<Position['holding']>): OpenPosition =>
   valued({ ...position, holding: { ...position.holding, ...change } })
 
-const marked = (portfolio: Portfolio, bar: PayloadOf<'market.bar.v1'>): Portfolio => {
-  const affected = positionsOf(portfolio, canonicalSymbol(bar.symbol))
+/** The portfolio after a bar: positions of its symbol have a new mark. */
+export const portfolioAfterBar = (portfolio: Portfolio, { symbol, closeMs, bar }: ObservedBar): Portfolio => {
+  if (bar.backfill) return portfolio
+  const affected = positionsOf(portfolio, symbol)
   if (affected.length === 0) return portfolio
-  const close = singlePrice(bar.close, Date.parse(bar.close_ts))
-  const range: PriceRange = { ...close, low: priceFrom(bar.low), high: priceFrom(bar.high) }
-  return withMarks(
+  const { close, low, high } = bar
+  const range: PriceRange = { price: close, atMs: closeMs, low, high }
+  const single: PriceRange = { price: close, atMs: closeMs, low: close, high: close }
+  return affected.reduce(
+    (after, position) =>
+      withMark(after, position, markedAt(position, position.terms.openedAt <= bar.open_ts ? range : single)),
     portfolio,
-    affected,
-    affected.map((position) => markedAt(position, position.terms.openedAt <= bar.open_ts ? range : close)),
   )
 }
 
@@ -256,18 +257,6 @@ const sold = (
     exit: { ...exit, ...withFill(exit, payload) },
   })
 }
-
-/** The portfolio after an exit that is filled completely on submission: the same as folding its events one by one. */
-export const withExitDone = (
-  portfolio: Portfolio,
-  submission: PayloadOf<'execution.order_submitted.v1'>,
-  fill: PayloadOf<'execution.order_filled.v1'>,
-  close: PayloadOf<'execution.position_closed.v1'>,
-  at: Timestamp,
-): Portfolio =>
-  changed(portfolio, close.position_id, (position) =>
-    closed(sold(exitOrdered(position, submission), fill), close, at),
-  )
 
 const entryEnded = (
   portfolio: Portfolio,

@@ -225,36 +225,42 @@ export const markedAt = <Of extends OpenPosition>(
   const isLong = position.terms.direction === 'long'
   const worst = returnAt(position, isLong ? low : high)
   const best = returnAt(position, isLong ? high : low)
-  const { maxAdverseExcursion, maxFavorableExcursion } = position.mark
-  return withMark(position, {
-    price,
-    atMs,
-    maxAdverseExcursion: r9(Math.max(maxAdverseExcursion, -worst)),
-    maxFavorableExcursion: r9(Math.max(maxFavorableExcursion, best)),
-  })
+  const { maxAdverseExcursion, maxFavorableExcursion, margin } = position.mark
+  return withMark(
+    position,
+    {
+      price,
+      atMs,
+      maxAdverseExcursion: -worst > maxAdverseExcursion ? r9(-worst) : maxAdverseExcursion,
+      maxFavorableExcursion: best > maxFavorableExcursion ? r9(best) : maxFavorableExcursion,
+    },
+    margin,
+  )
 }
 
 /**
  * The position, with its remaining quantity valued at the mark. Must be called after every change of mark, holding or
  * exit.
  */
-export const valued = <Of extends OpenPosition>(position: Of): Of => withMark(position, position.mark)
+export const valued = <Of extends OpenPosition>(position: Of): Of =>
+  withMark(position, position.mark, marginOf(position.holding.notional, position.terms.leverage))
 
 const withMark = <Of extends OpenPosition>(
   position: Of,
-  seen: Pick<Mark, 'price' | 'atMs' | 'maxAdverseExcursion' | 'maxFavorableExcursion'>,
+  {
+    price,
+    atMs,
+    maxAdverseExcursion,
+    maxFavorableExcursion,
+  }: Pick<Mark, 'price' | 'atMs' | 'maxAdverseExcursion' | 'maxFavorableExcursion'>,
+  margin: Usd,
 ): Of => {
   const { terms, holding } = position
   const sold = soldOf(position)
-  const exposure = notionalOf(seen.price, minus(holding.quantity, sold.quantity))
+  const exposure = notionalOf(price, minus(holding.quantity, sold.quantity))
   const gain = minus(plus(sold.notional, exposure), holding.notional)
-  const mark: Mark = {
-    ...position.mark,
-    ...seen,
-    unrealized: signed(terms.direction, gain),
-    exposure,
-    margin: marginOf(holding.notional, terms.leverage),
-  }
+  const unrealized = signed(terms.direction, gain)
+  const mark: Mark = { price, atMs, unrealized, exposure, margin, maxAdverseExcursion, maxFavorableExcursion }
   return { ...position, mark }
 }
 

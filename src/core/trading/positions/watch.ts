@@ -1,4 +1,4 @@
-import { timestampAt, hasPassed, isFromFuture } from '../../shared/time.ts'
+import { timestampAt, hasPassed, isFromFuture, msOf } from '../../shared/time.ts'
 import type { Configuration } from '../../config/schema.ts'
 import type { NewEvent } from '../../events/catalogue.ts'
 import type { Timestamp, CanonicalSymbol } from '../../shared/brand.ts'
@@ -44,11 +44,11 @@ export const watchBar = (
   seen: PriceSeen,
   context: DecisionContext,
 ): Decision => {
+  const positions = positionsOf(facts.trading, symbol)
+  if (positions.length === 0) return accept()
   const rules = monitorRules(facts, context)
   return accept(
-    ...positionsOf(facts.trading, symbol).flatMap((position) =>
-      eventsOf(facts, monitored(position, seen, rules), context),
-    ),
+    ...positions.flatMap((position) => eventsOf(facts, monitored(position, seen, rules), context)),
   )
 }
 
@@ -158,7 +158,7 @@ const isImplausible = (position: OpenPosition, price: Price, context: DecisionCo
   Math.abs(ratioOf(price, position.mark.price) - 1) > context.configuration.market.max_bar_move_pct
 
 const isMarkOld = ({ mark }: OpenPosition, { now, configuration: { market } }: DecisionContext): boolean =>
-  mark.atMs < Date.parse(now) - market.max_mark_age_seconds * 1000 || isFromFuture(mark.atMs, Date.parse(now))
+  mark.atMs < msOf(now) - market.max_mark_age_seconds * 1000 || isFromFuture(mark.atMs, msOf(now))
 
 interface MonitorRules extends Pick<Configuration, 'execution' | 'alerts'> {
   readonly now: Timestamp
@@ -272,7 +272,7 @@ const reached = (
 }
 
 const isOverdue = (position: HeldPosition, seen: PriceSeen, { execution }: MonitorRules): boolean => {
-  const ageHours = (Date.parse(seen.ts) - Date.parse(position.terms.openedAt)) / HOUR_MS
+  const ageHours = (msOf(seen.ts) - msOf(position.terms.openedAt)) / HOUR_MS
   if (ageHours >= execution.max_holding_hours) return true
   return (
     ageHours >= execution.time_stop_hours &&

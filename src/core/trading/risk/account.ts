@@ -2,7 +2,7 @@ import { type Timestamp, BEFORE_ALL } from '../../shared/brand.ts'
 import type { KnownEvent } from '../../events/catalogue.ts'
 import { minus, NO_USD, plus, ratioOf, usdFrom, type Usd } from '../../shared/money.ts'
 import { r9 } from '../../shared/numbers.ts'
-import { dayOf } from '../../shared/time.ts'
+import { dayOf, msOf } from '../../shared/time.ts'
 import { type EquityCurve, INITIAL_CURVE, evolveCurve } from './equity-curve.ts'
 import type { CycleFacts, RiskFacts } from './kill-switch.ts'
 import type { Ledger } from './ledger.ts'
@@ -133,10 +133,7 @@ export const lookedAt = (
   return {
     peak: hasTraded && risk.peak > equity ? risk.peak : equity,
     dayStart: isNewDay || !hasTraded ? { day, equity } : risk.dayStart,
-    curve:
-      risk.at === ''
-        ? risk.curve
-        : evolveCurve(risk.curve, Date.parse(risk.at), Date.parse(recordedAt), equity),
+    curve: risk.at === '' ? risk.curve : evolveCurve(risk.curve, msOf(risk.at), msOf(recordedAt), equity),
     at: recordedAt,
   }
 }

@@ -181,9 +181,9 @@ export interface Condition {
 
 /** Raises the level, with one event that lists all triggered conditions. No event if the level would not rise. */
 export const assessRisk = (current: KillSwitch, conditions: readonly Condition[]): Decision => {
-  const over = Object.keys(current.acknowledged).filter(
-    (name) => !conditions.some((condition) => condition.name === name),
-  )
+  const acknowledged = Object.keys(current.acknowledged)
+  if (conditions.length === 0 && acknowledged.length === 0) return accept()
+  const over = acknowledged.filter((name) => !conditions.some((condition) => condition.name === name))
   const rearmings: readonly NewEvent[] =
     over.length === 0
       ? []

@@ -1,3 +1,4 @@
+import type { ObservedBar } from '../../market/bar.ts'
 import type { Timestamp, CanonicalSymbol } from '../../shared/brand.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, NewEvent, PayloadOf } from '../../events/catalogue.ts'
@@ -138,8 +139,6 @@ export const evolveVenue = (venue: Venue, event: KnownEvent): Venue => {
       const prices = PersistentMap(quotes.map(({ symbol, price }) => [symbol, priceFrom(price)]))
       return { ...venue, quoted: { venue: name, at: event.ts, prices } }
     }
-    case 'market.bar.v1':
-      return afterBar(venue, event.payload, event.recordedAt)
     case 'execution.position_opened.v1': {
       const { platform, asset } = event.payload
       if (venue.firstPaperAt !== null || platform !== 'paper' || venue.invented.has(asset)) return venue
@@ -150,12 +149,12 @@ export const evolveVenue = (venue: Venue, event: KnownEvent): Venue => {
   }
 }
 
-const afterBar = (
+/** The venue after a bar, of which only its feed counts. */
+export const venueAfterBar = (
   venue: Venue,
-  { symbol, feed, backfill }: PayloadOf<'market.bar.v1'>,
+  { symbol: key, feed, bar: { backfill } }: ObservedBar,
   recordedAt: Timestamp,
 ): Venue => {
-  const key = canonicalSymbol(symbol)
   if (!INVENTED_FEEDS.has(feed))
     return venue.invented.has(key) ? { ...venue, invented: venue.invented.delete(key) } : venue
   const invented = venue.invented.get(key) === feed ? venue.invented : venue.invented.set(key, feed)
