@@ -5,47 +5,49 @@ import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
 import type { Head, Stamped } from '../core/log/event.ts'
 import { keysToFind } from '../core/signals/dedupe-keys.ts'
 import type { State } from '../core/state.ts'
-import { StoreLostError, type EventLog } from '../ports/event-log.ts'
+import { type EventLog, StoreLostError } from '../ports/event-log.ts'
 import type { Signer } from '../ports/signer.ts'
 import {
   CommandQueue,
   EngineClosedError,
+  type EngineLimits,
   FencedError,
-  isUrgent,
   KeyRetiredError,
   LIMITS,
   QueueFullError,
-  type EngineLimits,
+  isUrgent,
 } from './command-queue.ts'
 import { believedLog } from './believed-log.ts'
 import {
-  answerAll,
-  batchSizeOf,
-  CommitLine,
-  tokenOf,
   type Batch,
+  CommitLine,
   type Stored,
   type Waiting,
+  answerAll,
+  batchSizeOf,
+  tokenOf,
 } from './commit-line.ts'
 import type { EngineDependencies } from './engine-dependencies.ts'
-import { timesOf } from './decision-times.ts'
 import { EventBus } from './event-bus.ts'
-import { TrustedHeads, type Folded } from './integrity/trusted-fold.ts'
-import { lockedAfterLoss } from './locked-after-loss.ts'
-import { catchUp, recall, type Memory, type Page } from './memory.ts'
+import { type Folded, TrustedHeads } from './integrity/trusted-fold.ts'
+import { type Memory, type Page, catchUp, recall } from './memory.ts'
 import { PastStates } from './past-states.ts'
 import {
-  plan,
-  remember,
-  rememberStored,
   type ExecuteOptions,
   type Executor,
   type Outcome,
   type Plan,
   type Request,
+  plan,
+  remember,
+  rememberStored,
 } from './plan.ts'
 import { sha256Hex } from './sha256.ts'
 import { SnapshotKeeper } from './snapshot-keeper.ts'
+import type { Configuration } from '../core/config/schema.ts'
+import type { DecisionContext } from '../core/shared/decision-context.ts'
+import { timestampAt } from '../core/shared/time.ts'
+import { KILL_SWITCH } from '../core/shared/level.ts'
 
 /**
  * The only writer of the log, in one loop. Queued commands are decided one after the other on the evolving state and
@@ -389,3 +391,35 @@ const withoutSnapshots = async (dependencies: EngineDependencies): Promise<Engin
   const isExchanged = first !== undefined && first.hash !== trust.firstHash
   return isExchanged ? { ...dependencies, snapshotEveryEvents: Infinity } : dependencies
 }
+
+/**
+ * Times at which a decision is made and recorded. If the clock of another process is slightly ahead, both stay at its
+ * time until our clock has caught up. A time from the future is not followed: `recorded_at` never decreases, but
+ * decisions are made at the current time.
+ */
+const timesOf = (
+  clockMs: number,
+  { recordedAt }: Pick<Head, 'recordedAt'>,
+  { kill_switch }: Pick<Configuration, 'kill_switch'>,
+): Required<Pick<DecisionContext, 'now' | 'recordedAt'>> => {
+  const laterMs = Math.max(clockMs, Date.parse(recordedAt) || 0)
+  const isFromFuture = laterMs - clockMs > kill_switch.l1_clock_jump_seconds * 1000
+  return { now: timestampAt(isFromFuture ? clockMs : laterMs), recordedAt: timestampAt(laterMs) }
+}
+
+/**
+ * State of an engine whose log is lost. Returns the same object for the same state, because readers compare objects.
+ */
+const lockedAfterLoss = (state: State): State => {
+  const known = lockedStates.get(state)
+  if (known !== undefined) return known
+  const { trading } = state
+  const killSwitch = { ...trading.killSwitch, level: KILL_SWITCH.lockdown, reason: LOG_LOST }
+  const locked = { ...state, trading: { ...trading, killSwitch } }
+  lockedStates.set(state, locked)
+  return locked
+}
+
+const lockedStates = new WeakMap<State, State>()
+
+const LOG_LOST = 'log_lost'

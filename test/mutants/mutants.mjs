@@ -487,7 +487,7 @@ export const MUTANTS = [
   },
   {
     name: 'time comes from the wall clock',
-    file: 'src/engine/decision-times.ts',
+    file: 'src/engine/engine.ts',
     from: 'const laterMs = Math.max(clockMs, Date.parse(recordedAt) || 0)',
     to: 'const laterMs = clockMs',
     test: ['src/engine/engine.test.ts', 'never goes back in time, even if the clock does'],

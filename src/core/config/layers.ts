@@ -3,6 +3,7 @@ import type { JsonObject } from '../shared/json.ts'
 import type { Configuration } from './schema.ts'
 import { DEFAULT_CONFIGURATION, validateValues } from './validate.ts'
 import { type KeyPath, leavesOf, mergeValues, sameValue, valueAt } from './values.ts'
+import { isJsonObject } from '../shared/json-object.ts'
 
 /** Values of one source. `whereIs` returns file and line, or the variable, that sets a key. */
 export interface Layer {
@@ -140,4 +141,29 @@ function preset(
       max_drawdown_pct: drawdown,
     },
   }
+}
+
+/** Groups of keys that older versions knew. They are ignored with a warning: an update must not keep a service from starting. */
+const RETIRED: readonly (readonly [section: string, group: string])[] = [
+  ['brain', 'link'],
+  ['karma', 'trust'],
+]
+
+interface WithoutRetired {
+  readonly values: JsonObject
+  /** Dotted names of the ignored groups, such as `karma.trust`. */
+  readonly retired: readonly string[]
+}
+
+export const withoutRetired = (values: JsonObject): WithoutRetired => {
+  const retired: string[] = []
+  let kept = values
+  for (const [section, group] of RETIRED) {
+    const { [section]: found, ...others } = kept
+    if (!isJsonObject(found) || !Object.hasOwn(found, group)) continue
+    const { [group]: _ignored, ...rest } = found
+    kept = { ...others, [section]: rest }
+    retired.push(`${section}.${group}`)
+  }
+  return { values: kept, retired }
 }

@@ -7,9 +7,9 @@ import {
   NO_LAYER,
   type PresetFile,
   type SourcedFault,
+  withoutRetired,
 } from '../../../core/config/layers.ts'
 import type { Configuration } from '../../../core/config/schema.ts'
-import { withoutRetired } from '../../../core/config/retired.ts'
 import { leavesOf } from '../../../core/config/values.ts'
 import { warningsOf } from '../../../core/config/validate.ts'
 import { namesIn } from '../../files.ts'

@@ -3,37 +3,66 @@ import type { NewEvent, PayloadOf } from '../../events/catalogue.ts'
 import type { DecisionContext } from '../../shared/decision-context.ts'
 import { type Decision, accept } from '../../shared/decision.ts'
 import { derivedId } from '../../shared/derived-id.ts'
-import { orderId, positionId, type IntentId, type OrderId, type PositionId } from '../../shared/brand.ts'
+import {
+  type CanonicalSymbol,
+  type IntentId,
+  type OrderId,
+  type PositionId,
+  orderId,
+  positionId,
+} from '../../shared/brand.ts'
 import { blocksEntries } from '../../shared/level.ts'
 import {
+  type Direction,
   NO_QUANTITY,
+  NO_USD,
+  type Price,
+  type Quantity,
+  type Usd,
+  greater,
+  marginOf,
   notionalOf,
+  plus,
   priceFrom,
   priceNumber,
   priceNumberOrNull,
   quantityNumber,
   ratioOf,
+  shareOf,
   slippedPrice,
   usdFrom,
   usdNumber,
-  type Price,
-  type Quantity,
 } from '../../shared/money.ts'
 import { r9 } from '../../shared/numbers.ts'
 import { canonicalSymbol } from '../../shared/symbol.ts'
 import { markNow } from '../../signals/prices.ts'
 import { accountStatusOf } from '../risk/account.ts'
 import { positionsOf } from '../positions/book.ts'
-import { destinationOf } from '../venue/destination.ts'
-import { entriesUnderWay, isHeldAgainst, reservedBy } from './entries-under-way.ts'
-import type { TradingFacts } from '../evolve.ts'
-import { isOver, type Intent } from './intents.ts'
+import { type Destination, destinationOf, planningCosts } from '../venue/destination.ts'
+import type { TradingFacts, TradingState } from '../evolve.ts'
+import { type Intent, isOver } from './intents.ts'
 import { closesOf } from '../risk/ledger.ts'
 import { newClientOrderId } from './client-order-id.ts'
 import { ruleIn } from '../positions/positions.ts'
-import { type Fill, filledEvent, levelsOf, levelsPassed, paperFill, trailingShareOf } from './fills.ts'
-import { type EntryFacts, type EntryRules, type OrderPlan, type SizeLimits, planned } from '../risk/sizing.ts'
+import {
+  type Fill,
+  filledEvent,
+  levelsOf,
+  levelsPassed,
+  paperFill,
+  perUsdOf,
+  trailingShareOf,
+} from './fills.ts'
+import {
+  type EntryFacts,
+  type EntryRules,
+  type OrderPlan,
+  type Reserved,
+  type SizeLimits,
+  planned,
+} from '../risk/sizing.ts'
 import { omsEvent } from './oms-event.ts'
+import { type OpenOrder, intentOf, isEntry, quantityOpen } from './orders.ts'
 
 /** Turns a ready intent into an order, or rejects it with all reasons. */
 export const enterIntent = (facts: TradingFacts, intentId: IntentId, context: DecisionContext): Decision => {
@@ -314,3 +343,57 @@ const bounds = (plan: OrderPlan | null, limit: keyof OrderPlan['limits'], smalle
 /** Whether the list contains the symbol, in any spelling. */
 const isListed = (symbol: string, listed: readonly string[]): boolean =>
   listed.some((name) => canonicalSymbol(name) === canonicalSymbol(symbol))
+
+const NOTHING: Reserved = { lossAtStop: NO_USD, exposure: NO_USD, margin: NO_USD, cost: NO_USD }
+
+/**
+ * Risk that pending entries may still add. A venue fills later, so several simultaneous entries must keep the limits as
+ * if each were filled before the next.
+ */
+const reservedBy = (
+  { orders, intents }: Pick<TradingState, 'orders' | 'intents'>,
+  destination: Destination,
+  { execution }: Pick<EntryRules, 'execution'>,
+): Reserved => {
+  if (orders.open.size === 0) return NOTHING
+  const costs = planningCosts(destination, execution)
+  return [...orders.open.values()].filter(isEntry).reduce((sum, order): Reserved => {
+    const id = intentOf(order)
+    const intent = id === null ? undefined : intents.get(id)?.intent
+    const notional = notionalAtWorst(order)
+    // Without a known stop or leverage, the whole notional counts.
+    const perUsd =
+      intent === undefined
+        ? { lossAtStop: 1, cost: 0, exposure: 1 }
+        : perUsdOf(intent, order.referencePrice, costs)
+    return {
+      lossAtStop: plus(sum.lossAtStop, shareOf(notional, perUsd.lossAtStop)),
+      exposure: plus(sum.exposure, shareOf(notional, perUsd.exposure)),
+      margin: plus(sum.margin, marginOf(notional, intent?.leverage ?? 1)),
+      cost: plus(sum.cost, shareOf(notional, perUsd.cost)),
+    }
+  }, NOTHING)
+}
+
+const notionalAtWorst = (order: OpenOrder): Usd => {
+  const { purpose, referencePrice } = order
+  const limit = purpose.kind === 'entry' ? purpose.limitPrice : null
+  return notionalOf(limit === null ? referencePrice : greater(limit, referencePrice), quantityOpen(order))
+}
+
+/** Number of pending entries in the symbol without a position. Entries with a first fill count as positions. */
+const entriesUnderWay = ({ orders }: Pick<TradingState, 'orders'>, symbol: CanonicalSymbol): number =>
+  orders.open.count(
+    (order) => isEntry(order) && order.filled === 0n && canonicalSymbol(order.symbol) === symbol,
+  )
+
+/** Whether a position or pending entry in the symbol has the other direction. */
+const isHeldAgainst = (trading: TradingState, symbol: CanonicalSymbol, direction: Direction): boolean => {
+  const side = direction === 'long' ? 'sell' : 'buy'
+  return (
+    positionsOf(trading, symbol).some(({ terms }) => terms.direction !== direction) ||
+    trading.orders.open.some(
+      (order) => isEntry(order) && order.side === side && canonicalSymbol(order.symbol) === symbol,
+    )
+  )
+}
