@@ -23,14 +23,20 @@ export interface TextBars {
 /**
  * Path of a copy of the file in Parquet, in `<home>/data/copies`. Text is read once: a copy holds what the feed of the
  * file delivers, with its messages, and is used while the file has the content that was copied. Null if the file cannot
- * be copied, so that the run reads the file and reports why.
+ * be copied, so that the run reads the file and reports why. A service makes no copies itself: it would parse text
+ * instead of answering requests.
  */
-export const copyOf = async (bars: TextBars, home: string): Promise<string | null> => {
+export const copyOf = async (
+  bars: TextBars,
+  home: string,
+  { makes = true }: { readonly makes?: boolean } = {},
+): Promise<string | null> => {
   const path = join(historyFolder(home), 'copies', `${nameOf(bars)}.parquet`)
   try {
     const content = await contentHash(bars.market.file)
     const known = await readFeedBars(path).catch(() => null)
     if (known?.note.content === content) return path
+    if (!makes) return null
     await writeCopy(path, await encoded(bars, content))
     // A file that changed while it was read has no copy.
     return (await contentHash(bars.market.file)) === content ? path : null

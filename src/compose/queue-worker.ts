@@ -71,6 +71,7 @@ export const openQueueWorker = (options: QueueWorkerOptions) => {
     version,
     width,
     settings: () => runSettingsOf(configuration()),
+    isService: true,
   })
   const known = new HashCache()
   /** Ids of the runs of the current sweep. */

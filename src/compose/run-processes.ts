@@ -22,8 +22,10 @@ export interface RunProcessesOptions {
   readonly width: number
   readonly settings: () => RunSettings
   readonly limits?: RunLimits
-  /** True if runs write nothing to the home, so that they make no copies of bar files. */
+  /** True if runs write nothing to the home, so that they neither make nor use copies of bar files. */
   readonly inMemory?: boolean
+  /** True if the caller answers requests meanwhile, so that copies of bar files are made in the processes only. */
+  readonly isService?: boolean
 }
 
 /** A task with what only the command line asks for. */
@@ -73,13 +75,13 @@ export class RunProcesses implements TaskRunner {
 
   /** Runs a task and returns all of its result, also without bars. Messages name files as the run sees them. */
   async runWhole({ task, settings, trials }: CommandedRun, listener: RunListener): Promise<RunResult> {
-    const { home, version, inMemory = false } = this.#options
+    const { home, version, inMemory = false, isService = false } = this.#options
     while (this.#busy >= this.width) await new Promise<void>((resolved) => this.#waiting.push(resolved))
     this.#busy += 1
     try {
       // Checked inside the queue, so that a run that is cancelled while it waits lets the next one start.
       listener.signal.throwIfAborted()
-      const places = await placesOf(task, settings, { home, inMemory })
+      const places = await placesOf(task, settings, { home, inMemory, isService })
       if (this.#isClosed) throw new Error('the processes of backtests are closed')
       const kept = await this.#childFor(task.strategy, places?.readable ?? null)
       const order = {
@@ -141,7 +143,7 @@ interface Kept {
 const placesOf = async (
   task: BacktestTask,
   settings: RunSettings,
-  { home, inMemory }: { readonly home: string; readonly inMemory: boolean },
+  { home, inMemory, isService }: Pick<RunProcessesOptions, 'home' | 'inMemory' | 'isService'>,
 ): Promise<InsidePlaces | null> => {
   const code = task.isFromLog ? null : await strategyCodeNamed(task.strategy, home)
   if (code === null) return null
@@ -153,7 +155,7 @@ const placesOf = async (
   }
   const file = fileOf({ ...DEFAULT_CONFIGURATION, ...settings }, task, home)
   if (file === null) return { readable: { folders, files: [] }, fileCopy: null }
-  const fileCopy = inMemory ? null : await copyOf(file, home)
+  const fileCopy = inMemory === true ? null : await copyOf(file, home, { makes: isService !== true })
   return { readable: { folders, files: [fileCopy ?? file.market.file] }, fileCopy }
 }
 
