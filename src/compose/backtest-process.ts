@@ -35,7 +35,7 @@ const answer = (message: RunAnswer): void => {
 }
 
 const resultOf = async (order: RunOrder): Promise<RunResult> => {
-  const { home, version, settings, task, trials, isInside, sendsEvents } = order
+  const { home, version, settings, task, trials, isInside, fileCopy, sendsEvents } = order
   // Only a run from the log needs more than it is given: where the log is, and how to open it.
   await using log = task.isFromLog ? await openLog(order) : null
   const configuration: Configuration = { ...(log?.configuration ?? DEFAULT_CONFIGURATION), ...settings }
@@ -49,7 +49,7 @@ const resultOf = async (order: RunOrder): Promise<RunResult> => {
     ...(sendsEvents ? { onEvents: events.add } : {}),
   }
   beginRun(memory)
-  const place = { home, version, log: log?.events ?? null, memory }
+  const place = { home, version, log: log?.events ?? null, memory, fileCopy }
   const report = await (isInside ? runInside : runBacktest)(configuration, request, place)
   events.send()
   return { report, leftOut }

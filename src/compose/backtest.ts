@@ -25,8 +25,9 @@ import { sha256Hex } from '../engine/sha256.ts'
 import type { BarStore } from '../ports/bar-history.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import { Failure } from '../surfaces/cli/failure.ts'
-import type { BacktestCosts } from '../backtest/sweep/task.ts'
+import type { BacktestCosts, BacktestTask } from '../backtest/sweep/task.ts'
 import type { BacktestRequest } from '../surfaces/cli/dependencies.ts'
+import { copyOf, feedOfCopy, type TextBars } from './file-copies.ts'
 import { historyFolder } from './history.ts'
 import { codeHash } from './code-hash.ts'
 import { findOwnProducers, openStrategy, ownProducer, type OwnCodeSettings } from './strategies.ts'
@@ -38,6 +39,11 @@ export interface BacktestFolders {
   readonly log: EventLog | null
   /** Cache of bars for several runs in one process. */
   readonly memory?: BarMemory | undefined
+  /**
+   * Copy of the file that the run reads, in a process that can write none; null if there is none. Undefined: it is made
+   * here.
+   */
+  readonly fileCopy?: string | null | undefined
   /** Set in a confined and watched process: a strategy of the user runs in this thread. */
   readonly inside?:
     | (InsideOptions & { readonly onState: (state: 'loads' | 'runs' | 'ended') => void })
@@ -189,7 +195,7 @@ type SeededRequest = BacktestRequest & { readonly seed: number }
 const inputOf = async (
   settings: Configuration,
   request: SeededRequest,
-  { home, log, memory }: BacktestFolders,
+  { home, log, memory, fileCopy }: BacktestFolders,
 ): Promise<Input> => {
   const { fromMs, toMs } = request
   if (request.data.length > 0) {
@@ -208,26 +214,43 @@ const inputOf = async (
       settings,
     }
   }
-  if (request.file !== undefined) return fileInput(settings, request, request.file)
-  if (settings.market.feed === 'file')
-    return fileInput(settings, request, resolve(home, settings.market.file))
-  return simulatedInput(settings, request)
+  const file = fileOf(settings, request, home)
+  if (file === null) return simulatedInput(settings, request)
+  return fileInput(settings, request, file, fileCopy === undefined ? await copyOf(file, home) : fileCopy)
 }
 
 const rangeOf = (fromMs: number | null, toMs: number | null): Input['progress'] =>
   fromMs === null || toMs === null ? null : { fromMs, toMs }
 
-const fileInput = (given: Configuration, { fromMs, toMs }: BacktestRequest, file: string): Input => {
-  const market = { ...given.market, feed: 'file', file, speed: FASTEST } as const
-  return {
-    fromMs,
-    toMs,
-    progress: rangeOf(fromMs, toMs),
-    market: 'file',
-    feed: createFileFeed({ settings: market, timer: new RecordedTimer(0) }),
-    producers: BUILT_IN_PRODUCERS,
-    settings: { ...given, market },
-  }
+const fileInput = async (
+  given: Configuration,
+  { fromMs, toMs }: BacktestRequest,
+  { market }: TextBars,
+  copy: string | null,
+): Promise<Input> => ({
+  fromMs,
+  toMs,
+  progress: rangeOf(fromMs, toMs),
+  market: 'file',
+  feed:
+    copy === null
+      ? createFileFeed({ settings: market, timer: new RecordedTimer(0) })
+      : await feedOfCopy(copy),
+  producers: BUILT_IN_PRODUCERS,
+  settings: { ...given, market: { ...given.market, ...market, feed: 'file' } },
+})
+
+/** File with bars that a run reads. Null if the run has another source of bars. */
+export const fileOf = (
+  given: Configuration,
+  { file, isFromLog, data, symbol }: Pick<BacktestTask, 'file' | 'isFromLog' | 'data' | 'symbol'>,
+  home: string,
+): TextBars | null => {
+  const { market, universe } = symbol === undefined ? given : settingsForSymbol(given, symbol)
+  const path = file ?? (market.feed === 'file' ? resolve(home, market.file) : undefined)
+  if (isFromLog || data.length > 0 || path === undefined) return null
+  const { bar_seconds } = market
+  return { market: { file: path, speed: FASTEST, bar_seconds }, symbols: universe.symbols }
 }
 
 const FASTEST = 1_000_000

@@ -20,6 +20,8 @@ export const openBacktests = async (options: BacktestsOptions): Promise<Backtest
     version,
     width: 1,
     settings: () => runSettingsOf(configuration()),
+    inMemory,
+    isService: true,
   })
   // Loaded with the first run: a service without runs starts without it.
   const work = async () => (await import('./run-work.ts')).runWork({ home, version, configuration })

@@ -52,6 +52,7 @@ export const openQueueWorker = (options: QueueWorkerOptions) => {
     version,
     width,
     settings: () => runSettingsOf(configuration()),
+    isService: true,
   })
   const worker = new JobWorker(queue, onError)
   const trials = new TrialJobs(queue)

@@ -21,6 +21,8 @@ export interface RunOrder {
   readonly variables: EnvironmentVariables
   /** True if the strategy is a file of the user that runs inside the process. */
   readonly isInside: boolean
+  /** See `BacktestFolders`. */
+  readonly fileCopy: string | null | undefined
   readonly sendsEvents: boolean
 }
 

@@ -7,6 +7,9 @@ import {
   type TaskReport,
   type TaskRunner,
 } from '../backtest/sweep/task.ts'
+import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
+import { fileOf } from './backtest.ts'
+import { copyOf } from './file-copies.ts'
 import { historyFolder } from './history.ts'
 import { RUN_LIMITS, RunChild, type RunLimits, type RunListener, type RunResult } from './run-child.ts'
 import type { RunSettings } from './run-settings.ts'
@@ -19,6 +22,10 @@ export interface RunProcessesOptions {
   readonly width: number
   readonly settings: () => RunSettings
   readonly limits?: RunLimits
+  /** True if runs write nothing to the home, so that they neither make nor use copies of bar files. */
+  readonly inMemory?: boolean
+  /** True if the caller answers requests meanwhile, so that copies of bar files are made in the processes only. */
+  readonly isService?: boolean
 }
 
 /** A task with what only the command line asks for. */
@@ -68,15 +75,15 @@ export class RunProcesses implements TaskRunner {
 
   /** Runs a task and returns all of its result, also without bars. Messages name files as the run sees them. */
   async runWhole({ task, settings, trials }: CommandedRun, listener: RunListener): Promise<RunResult> {
-    const { home, version } = this.#options
+    const { home, version, inMemory = false, isService = false } = this.#options
     while (this.#busy >= this.width) await new Promise<void>((resolved) => this.#waiting.push(resolved))
     this.#busy += 1
     try {
       // Checked inside the queue, so that a run that is cancelled while it waits lets the next one start.
       listener.signal.throwIfAborted()
-      const places = await placesOf(task, settings, home)
+      const places = await placesOf(task, settings, { home, inMemory, isService })
       if (this.#isClosed) throw new Error('the processes of backtests are closed')
-      const kept = await this.#childFor(task.strategy, places)
+      const kept = await this.#childFor(task.strategy, places?.readable ?? null)
       const order = {
         home,
         version,
@@ -85,6 +92,7 @@ export class RunProcesses implements TaskRunner {
         trials,
         variables: task.isFromLog ? process.env : {},
         isInside: places !== null,
+        fileCopy: places === null && !inMemory ? undefined : (places?.fileCopy ?? null),
         sendsEvents: listener.onEvents !== undefined,
       }
       return await kept.child.run(order, listener).finally(() => {
@@ -128,23 +136,32 @@ interface Kept {
 }
 
 /**
- * Places that a run of a user's file may read. Null for any other run, and for a run on the log: that process opens the
- * store, so the code of the user runs in a process of its own.
+ * Places that a run of a user's file may read, and the copy of its bars, which its process cannot write. Null for any
+ * other run, and for a run on the log: that process opens the store, so the code of the user runs in a process of its
+ * own.
  */
 const placesOf = async (
   task: BacktestTask,
-  { market }: RunSettings,
-  home: string,
-): Promise<ReadablePlaces | null> => {
+  settings: RunSettings,
+  { home, inMemory, isService }: Pick<RunProcessesOptions, 'home' | 'inMemory' | 'isService'>,
+): Promise<InsidePlaces | null> => {
   const code = task.isFromLog ? null : await strategyCodeNamed(task.strategy, home)
   if (code === null) return null
   const folders = foldersFor(code.path)
+  const data = historyFolder(home)
   if (task.data.length > 0) {
-    const data = historyFolder(home)
-    return { folders: [...folders, join(data, 'bars'), join(data, 'resampled')], files: [] }
+    const bars = [join(data, 'bars'), join(data, 'resampled')]
+    return { readable: { folders: [...folders, ...bars], files: [] }, fileCopy: null }
   }
-  if (task.file !== undefined) return { folders, files: [task.file] }
-  return { folders, files: market.feed === 'file' ? [resolve(home, market.file)] : [] }
+  const file = fileOf({ ...DEFAULT_CONFIGURATION, ...settings }, task, home)
+  if (file === null) return { readable: { folders, files: [] }, fileCopy: null }
+  const fileCopy = inMemory === true ? null : await copyOf(file, home, { makes: isService !== true })
+  return { readable: { folders, files: [fileCopy ?? file.market.file] }, fileCopy }
+}
+
+interface InsidePlaces {
+  readonly readable: ReadablePlaces
+  readonly fileCopy: string | null
 }
 
 /** Message for callers of the service, who need not know where it lives and where it reads. */

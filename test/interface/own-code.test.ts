@@ -66,6 +66,15 @@ export default defineStrategy({
 })`,
   )
   await writeFile(
+    join(home, 'strategies', 'talkative.ts'),
+    `import { defineStrategy, z } from 'signal-engine/strategy'
+import { loot } from './_loot.mjs'
+export default defineStrategy({
+  name: 'talkative', parameters: z.object({}), timeframes: ['1h'], warmUpBars: 0,
+  create: () => ({ onBar: () => { throw new Error(JSON.stringify(loot())) } }),
+})`,
+  )
+  await writeFile(
     join(home, 'producers', 'nosy.ts'),
     `import { defineProducer } from 'signal-engine/producer'
 import { loot } from './_loot.mjs'
@@ -108,5 +117,18 @@ describe('code of the user in a service', () => {
   it('of a producer reaches no secret, and speaks', async () => {
     const said = async () => (await eventsOf(service, 'signal.technical.nosy'))[0]?.payload['loot']
     await expect.poll(said).toEqual(NOTHING)
+  })
+
+  it('of a strategy reaches no secret in a backtest that the service runs', async () => {
+    const body = {
+      strategy: 'talkative',
+      symbol: 'BTC',
+      from: '2026-01-05T00:00:00Z',
+      to: '2026-01-06T00:00:00Z',
+    }
+    const { id } = (await service.call('POST', '/backtests', { body })).body as { readonly id: string }
+    const run = async () => JSON.stringify((await service.call('GET', `/backtests/${id}`)).body)
+    await expect.poll(run).toContain('"status":"failed"')
+    expect(await run()).toContain(JSON.stringify(`talkative: ${JSON.stringify(NOTHING)}`).slice(1, -2))
   })
 })
