@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { isFull, runSeed } from '../../test/generated.fixture.ts'
 import type { SubmitResult } from './broker.ts'
 import {
   entryOf,
@@ -215,10 +216,13 @@ const UNCLEAR_LOOKUPS: readonly BrokerFault[] = [
   'wrong_precision',
 ]
 
+/** Known seeds. A run uses one of them, which follows from the commit, and a full run all of them. */
+const SEEDS = isFull ? [1, 2, 3] : [1 + (runSeed() % 3)]
+
 /** Many orders to a venue with random faults. */
 export const brokerRandomFaultsContract = (name: string, openFixture: () => Promise<BrokerFixture>): void => {
   describe(`${name} with random faults`, () => {
-    it.each([1, 2, 3])('sends nothing twice and misses nothing (seed %i)', async (seed) => {
+    it.each(SEEDS)('sends nothing twice and misses nothing (seed %i)', async (seed) => {
       const fixture = await openFixture()
       const { broker, run } = fixture
       await run(broker.preflight(['BTC']))

@@ -28,7 +28,8 @@ import {
   releaseLocks,
   startProcess,
   startService,
-  svcReleased,
+  svc,
+  svcAlone,
   type CommandResult,
   type Variables,
 } from './service.ts'
@@ -58,13 +59,9 @@ const svcMeanwhile = async (
 }
 
 const exported = async (home: string, variables: Variables): Promise<string> => {
-  const { exitCode, stdout, stderr } = await svcReleased(
-    home,
-    ['export', 'events', '--output', join(home, 'out')],
-    {
-      ...variables,
-    },
-  )
+  const { exitCode, stdout, stderr } = await svc(home, ['export', 'events', '--output', join(home, 'out')], {
+    ...variables,
+  })
   expect(exitCode, stdout + stderr).toBe(0)
   const text = readFileSync(join(home, 'out'), 'utf8')
   rmSync(join(home, 'out'))
@@ -85,7 +82,7 @@ const refused = (result: CommandResult, code: string): { readonly detail: string
 
 /** The events and checkpoints of a home as they are stored: the same afterwards if nothing was changed. */
 const storedIn = async (home: string): Promise<string> => {
-  // A copy is read, since a restore refuses a database that somebody has open.
+  // Reads a copy, because a restore refuses a database that is open.
   const copy = await newHome()
   cpSync(join(home, 'data'), join(copy, 'data'), { recursive: true })
   const rows = await readStore(copy, {}, 'SELECT * FROM events ORDER BY seq')
@@ -136,7 +133,7 @@ onEveryStore('a backup under load', (store) => {
     expect(lines).toHaveLength(made.events)
     const ids = new Set(lines.map((line) => (JSON.parse(line) as { readonly id: string }).id))
     expect(before.filter((id) => !ids.has(id))).toEqual([])
-    expect(ok(await svcReleased(home, ['integrity', '--file', file, '--json'], variables))).toMatchObject({
+    expect(ok(await svc(home, ['integrity', '--file', file, '--json'], variables))).toMatchObject({
       ok: true,
       checked: made.events,
     })
@@ -144,7 +141,7 @@ onEveryStore('a backup under load', (store) => {
 
     const other = await newHomeOf(home)
     const elsewhere = { ...variables, ...(await store()) }
-    expect(ok(await svcReleased(other, ['restore', file, '--json'], elsewhere))).toMatchObject({
+    expect(ok(await svcAlone(other, ['restore', file, '--json'], elsewhere))).toMatchObject({
       events: made.events,
       head_hash: made.head_hash,
       old_log: null,
@@ -154,7 +151,7 @@ onEveryStore('a backup under load', (store) => {
     expect(readdirSync(join(other, 'data')).filter((name) => name.includes('partial'))).toEqual([])
     const again = await startService(other, elsewhere)
     expect((await again.call('GET', '/health')).status).toBe(200)
-    expect(ok(await svcReleased(other, ['health', '--json'], elsewhere))).toMatchObject({ ok: true })
+    expect(ok(await svc(other, ['health', '--json'], elsewhere))).toMatchObject({ ok: true })
     expect((await again.call('GET', '/integrity?mode=full')).body).toMatchObject({ ok: true })
     expect((await again.call('GET', '/kill-switch')).body).toMatchObject({ level: 2, reason: 'log_restored' })
     const [started] = await eventsOf(again, 'system.started')
@@ -165,7 +162,7 @@ onEveryStore('a backup under load', (store) => {
     const linesThere = (await exported(other, elsewhere)).split('\n')
     expect(linesThere.slice(0, made.events)).toEqual(linesHere.slice(0, made.events))
     expect(linesThere.length).toBeGreaterThan(made.events)
-    expect(ok(await svcReleased(other, ['integrity', '--json'], elsewhere))).toMatchObject({ ok: true })
+    expect(ok(await svc(other, ['integrity', '--json'], elsewhere))).toMatchObject({ ok: true })
   })
 })
 
@@ -177,28 +174,28 @@ onEveryStore('a restore in place', (store) => {
     await register(first, 'n1')
     const file = join(home, 'monday.jsonl')
     await submit(first, 'n1', { rationale: 'before' })
-    const { events } = ok(await svcReleased(home, ['backup', file, '--json'], variables)) as {
+    const { events } = ok(await svc(home, ['backup', file, '--json'], variables)) as {
       readonly events: number
     }
-    refused(await svcReleased(home, ['restore', file, '--json'], variables), 'store.in_use')
+    refused(await svcAlone(home, ['restore', file, '--json'], variables), 'store.in_use')
     // One that stands still does not answer, but it is there.
     const { pid } = JSON.parse(readFileSync(join(home, 'data', 'service.json'), 'utf8')) as {
       readonly pid: number
     }
     process.kill(pid, 'SIGSTOP')
-    refused(await svcReleased(home, ['restore', file, '--json'], variables), 'store.in_use')
+    refused(await svcAlone(home, ['restore', file, '--json'], variables), 'store.in_use')
     process.kill(pid, 'SIGCONT')
     await submit(first, 'n1', { rationale: 'after' })
     await first.stop()
     const whole = await exported(home, variables)
 
     expect(
-      refused(await svcReleased(home, ['restore', file, '--json'], variables), 'backup.older').detail,
+      refused(await svcAlone(home, ['restore', file, '--json'], variables), 'backup.older').detail,
     ).toContain(`ends with event ${events}`)
     expect(await exported(home, variables)).toBe(whole)
 
     const accepted = ['restore', file, '--accept-loss', '--reason', 'a bad day', '--json']
-    const restored = ok(await svcReleased(home, accepted, variables)) as {
+    const restored = ok(await svcAlone(home, accepted, variables)) as {
       readonly old_log: string
       readonly old_checkpoints: string
     }
@@ -219,28 +216,22 @@ onEveryStore('a restore in place', (store) => {
     expect((await exported(home, variables)).split('\n').slice(0, events)).toEqual(
       whole.split('\n').slice(0, events),
     )
-    expect(ok(await svcReleased(home, ['integrity', '--json'], variables))).toMatchObject({ ok: true })
+    expect(ok(await svc(home, ['integrity', '--json'], variables))).toMatchObject({ ok: true })
 
     // The newest state again: everything that is known here is in it, so nothing is recorded as lost.
     const newest = join(home, 'newest.jsonl')
-    ok(await svcReleased(home, ['backup', newest, '--json'], variables))
-    ok(
-      await svcReleased(
-        home,
-        ['kill-switch', 'reset', '--level', '0', '--reason', 'compared', '--json'],
-        variables,
-      ),
-    )
+    ok(await svc(home, ['backup', newest, '--json'], variables))
+    ok(await svc(home, ['kill-switch', 'reset', '--level', '0', '--reason', 'compared', '--json'], variables))
     const latest = join(home, 'latest.jsonl')
-    ok(await svcReleased(home, ['backup', latest, '--json'], variables))
-    refused(await svcReleased(home, ['restore', newest, '--json'], variables), 'backup.older')
+    ok(await svc(home, ['backup', latest, '--json'], variables))
+    refused(await svcAlone(home, ['restore', newest, '--json'], variables), 'backup.older')
     const held = await exported(home, variables)
-    const same = ok(await svcReleased(home, ['restore', latest, '--json'], variables)) as {
+    const same = ok(await svcAlone(home, ['restore', latest, '--json'], variables)) as {
       readonly kill_switch: number
     }
     expect(same).toMatchObject({ kill_switch: 0, known_size: null })
     expect((await exported(home, variables)).startsWith(held)).toBe(true)
-    expect(ok(await svcReleased(home, ['integrity', '--json'], variables))).toMatchObject({ ok: true })
+    expect(ok(await svc(home, ['integrity', '--json'], variables))).toMatchObject({ ok: true })
   })
 })
 
@@ -258,21 +249,21 @@ describe.skipIf(postgresMissing !== null)('an export', () => {
     writeFileSync(file, text)
 
     const postgres = { ...SAVED, SVC_STORE__URL: await (await sharedPostgres()).freshDatabase() }
-    const there = ok(await svcReleased(home, ['import', file, '--json'], postgres)) as {
+    const there = ok(await svc(home, ['import', file, '--json'], postgres)) as {
       readonly head_hash: string
       readonly tree_root: string
     }
     expect(there).toMatchObject({ checkpoint_signed: true })
     const onPostgres = await exported(home, postgres)
     expect(onPostgres).toBe(text)
-    expect(ok(await svcReleased(home, ['integrity', '--json'], postgres))).toMatchObject({ ok: true })
-    refused(await svcReleased(home, ['import', file, '--json'], postgres), 'store.not_empty')
+    expect(ok(await svc(home, ['integrity', '--json'], postgres))).toMatchObject({ ok: true })
+    refused(await svc(home, ['import', file, '--json'], postgres), 'store.not_empty')
 
     const back = join(home, 'back.db')
-    const imported = await svcReleased(home, ['import', '-', '--into', back, '--json'], SAVED, onPostgres)
+    const imported = await svc(home, ['import', '-', '--into', back, '--json'], SAVED, onPostgres)
     expect(ok(imported)).toMatchObject({ head_hash: there.head_hash, tree_root: there.tree_root })
     expect(statSync(back).mode & 0o777).toBe(0o600)
-    refused(await svcReleased(home, ['import', file, '--into', back, '--json'], SAVED), 'store.not_empty')
+    refused(await svc(home, ['import', file, '--into', back, '--json'], SAVED), 'store.not_empty')
     const reading = await newHome()
     mkdirSync(join(reading, 'data'))
     cpSync(back, join(reading, 'data', 'events.db'))
@@ -306,7 +297,7 @@ describe.skipIf(postgresMissing !== null)('an export', () => {
       writeFileSync(file, content.join('\n'))
       for (const into of [url, join(home, `${name}.db`)]) {
         const { detail } = refused(
-          await svcReleased(home, ['import', file, '--into', into, '--json'], SAVED),
+          await svc(home, ['import', file, '--into', into, '--json'], SAVED),
           'backup.damaged',
         )
         expect(detail).toContain(file)
@@ -315,7 +306,7 @@ describe.skipIf(postgresMissing !== null)('an export', () => {
     }
     const whole = join(home, 'whole.jsonl')
     writeFileSync(whole, lines.join('\n'))
-    expect(ok(await svcReleased(home, ['import', whole, '--into', url, '--json'], SAVED))).toMatchObject({
+    expect(ok(await svc(home, ['import', whole, '--into', url, '--json'], SAVED))).toMatchObject({
       events: lines.length,
     })
   })
@@ -330,12 +321,12 @@ describe('a node without a saved identity', () => {
     const service = await startService(home, variables)
     await register(service, 'n1')
     const file = join(home, 'copy.jsonl')
-    const { events } = ok(await svcMeanwhile(home, ['backup', file, '--json'], variables)) as {
+    const { events } = ok(await svc(home, ['backup', file, '--json'], variables)) as {
       readonly events: number
     }
     await service.stop()
     const other = await newHome()
-    expect(ok(await svcReleased(other, ['restore', file, '--json'], variables))).toMatchObject({
+    expect(ok(await svcAlone(other, ['restore', file, '--json'], variables))).toMatchObject({
       events,
       kill_switch: 2,
     })
@@ -356,7 +347,7 @@ describe('a copy that cannot be trusted', () => {
     await submit(service, 'n1', { rationale: 'kept' })
     await service.stop()
     backup = join(home, 'good.jsonl')
-    ok(await svcReleased(home, ['backup', backup, '--json'], SAVED))
+    ok(await svc(home, ['backup', backup, '--json'], SAVED))
     log = await exported(home, SAVED)
   })
   afterAll(cleanUp)
@@ -364,14 +355,14 @@ describe('a copy that cannot be trusted', () => {
   /** Expects a refusal that leaves the log, its checkpoints and the folder unchanged. */
   const refusedHere = async (file: string, code: string): Promise<string> => {
     const [files, stored] = [filesIn(home), await storedIn(home)]
-    const { detail } = refused(await svcReleased(home, ['restore', file, '--json'], SAVED), code)
+    const { detail } = refused(await svcAlone(home, ['restore', file, '--json'], SAVED), code)
     expect(filesIn(home)).toEqual(files)
     expect(await storedIn(home)).toBe(stored)
     return detail
   }
   const expectSound = async (): Promise<void> => {
     expect(await exported(home, SAVED)).toBe(log)
-    expect(ok(await svcReleased(home, ['integrity', '--json'], SAVED))).toMatchObject({ ok: true })
+    expect(ok(await svc(home, ['integrity', '--json'], SAVED))).toMatchObject({ ok: true })
   }
 
   it('a flipped byte is found wherever it is', async () => {
@@ -390,7 +381,7 @@ describe('a copy that cannot be trusted', () => {
       changed[place] = changed[place] === 0x61 ? 0x62 : 0x61
       const file = join(home, 'flipped.jsonl')
       writeFileSync(file, changed)
-      const { exitCode, stderr } = await svcReleased(home, ['restore', file, '--json'], SAVED)
+      const { exitCode, stderr } = await svcAlone(home, ['restore', file, '--json'], SAVED)
       expect(exitCode, `byte ${place}: ${stderr}`).toBe(1)
       expect(stderr).toMatch(/"backup\.damaged"|"file\.unreadable"/)
       expect(await storedIn(home)).toBe(stored)
@@ -410,7 +401,7 @@ describe('a copy that cannot be trusted', () => {
     writeFileSync(file, `${lines.slice(0, end + 1).join('\n')}\n`)
     expect(await refusedHere(file, 'backup.damaged')).toContain('but the log had')
     const zipped = join(home, 'cut.jsonl.gz')
-    ok(await svcReleased(home, ['backup', zipped, '--json'], SAVED))
+    ok(await svc(home, ['backup', zipped, '--json'], SAVED))
     truncateSync(zipped, statSync(zipped).size - 100)
     await refusedHere(zipped, 'file.unreadable')
     await expectSound()
@@ -421,38 +412,35 @@ describe('a copy that cannot be trusted', () => {
     const service = await startService(forger, SAVED)
     await service.stop()
     const forged = join(forger, 'forged.jsonl')
-    ok(await svcReleased(forger, ['backup', forged, '--json'], SAVED))
+    ok(await svc(forger, ['backup', forged, '--json'], SAVED))
     await refusedHere(forged, 'backup.other_log')
     await expectSound()
     const bare = await newHomeOf(home)
     rmSync(join(bare, 'identity', 'logs.json'))
     expect(
-      refused(await svcReleased(bare, ['restore', forged, '--json'], SAVED), 'backup.other_log').detail,
+      refused(await svcAlone(bare, ['restore', forged, '--json'], SAVED), 'backup.other_log').detail,
     ).toContain('does not accept the key of this node')
     // A forger can write that the log accepts our key, but our key has not signed the checkpoint.
     const { node_id, public_key } = JSON.parse(readFileSync(join(bare, 'identity', 'identity.json'), 'utf8'))
-    ok(await svcReleased(forger, ['identity', 'admit', node_id, public_key, '--json'], SAVED))
+    ok(await svc(forger, ['identity', 'admit', node_id, public_key, '--json'], SAVED))
     const admitting = join(forger, 'admitting.jsonl')
-    ok(await svcReleased(forger, ['backup', admitting, '--json'], SAVED))
+    ok(await svc(forger, ['backup', admitting, '--json'], SAVED))
     expect(
-      refused(await svcReleased(bare, ['restore', admitting, '--json'], SAVED), 'backup.other_log').detail,
+      refused(await svcAlone(bare, ['restore', admitting, '--json'], SAVED), 'backup.other_log').detail,
     ).toContain('nor has its key')
     expect(existsSync(join(bare, 'data', 'events.db'))).toBe(false)
     const nobody = await newHome()
-    refused(await svcReleased(nobody, ['restore', backup, '--json'], SAVED), 'identity.unavailable')
+    refused(await svcAlone(nobody, ['restore', backup, '--json'], SAVED), 'identity.unavailable')
   })
 
   it('one that lacks a checkpoint kept elsewhere is refused in an empty home', async () => {
     const other = await newHomeOf(home)
     const early = join(home, 'early.jsonl')
     cpSync(backup, early)
-    ok(await svcReleased(home, ['kill-switch', 'set', '1', '--json'], SAVED))
-    ok(await svcReleased(home, ['backup', join(home, 'later.jsonl'), '--json'], SAVED))
+    ok(await svc(home, ['kill-switch', 'set', '1', '--json'], SAVED))
+    ok(await svc(home, ['backup', join(home, 'later.jsonl'), '--json'], SAVED))
     const kept = checkpointsIn(home)
-    refused(
-      await svcReleased(other, ['restore', early, '--checkpoint', kept, '--json'], SAVED),
-      'backup.older',
-    )
+    refused(await svcAlone(other, ['restore', early, '--checkpoint', kept, '--json'], SAVED), 'backup.older')
     expect(existsSync(join(other, 'data', 'events.db'))).toBe(false)
     log = await exported(home, SAVED)
   })
@@ -479,26 +467,23 @@ describe('a copy that cannot be trusted', () => {
   it('an existing file is never overwritten, and a damaged log is not backed up', async () => {
     const taken = join(home, 'taken.jsonl')
     writeFileSync(taken, 'mine')
-    refused(await svcReleased(home, ['backup', taken, '--json'], SAVED), 'file.exists')
+    refused(await svc(home, ['backup', taken, '--json'], SAVED), 'file.exists')
     expect(readFileSync(taken, 'utf8')).toBe('mine')
     refused(
-      await svcReleased(home, ['backup', join(home, 'no', 'such', 'folder'), '--json'], SAVED),
+      await svc(home, ['backup', join(home, 'no', 'such', 'folder'), '--json'], SAVED),
       'file.unreadable',
     )
-    const { exitCode, stderr } = await svcReleased(home, ['backup', '-', '--json'], SAVED)
+    const { exitCode, stderr } = await svc(home, ['backup', '-', '--json'], SAVED)
     expect(exitCode).toBe(2)
     expect(stderr).toContain('needs a file')
     const damaged = await newHome()
     for (const folder of ['identity', 'data'])
       cpSync(join(home, folder), join(damaged, folder), { recursive: true })
     await editStore(damaged, {}, `UPDATE events SET ts = '2020-01-01T00:00:00.000Z' WHERE seq = 2`)
-    refused(
-      await svcReleased(damaged, ['backup', join(damaged, 'x.jsonl'), '--json'], SAVED),
-      'backup.damaged',
-    )
+    refused(await svc(damaged, ['backup', join(damaged, 'x.jsonl'), '--json'], SAVED), 'backup.damaged')
     expect(readdirSync(damaged).toSorted()).toEqual(['data', 'identity'])
     const empty = await newHome()
-    refused(await svcReleased(empty, ['backup', join(empty, 'x'), '--json'], SAVED), 'store.missing')
+    refused(await svc(empty, ['backup', join(empty, 'x'), '--json'], SAVED), 'store.missing')
     expect(readdirSync(empty)).toEqual([])
   })
 
@@ -513,13 +498,13 @@ describe('a copy that cannot be trusted', () => {
     const limited = 'ulimit -f 200'
     refused(await svcMeanwhile(full, ['backup', file, '--json'], SAVED, limited), 'backup.unavailable')
     expect(readdirSync(full).filter((name) => name.startsWith('large'))).toEqual([])
-    ok(await svcReleased(full, ['backup', file, '--json'], SAVED))
+    ok(await svc(full, ['backup', file, '--json'], SAVED))
     const other = await newHomeOf(full)
     const failed = await svcMeanwhile(other, ['restore', file, '--json'], SAVED, limited)
     refused(failed, 'store.unavailable')
     expect(readdirSync(join(other, 'data')).filter((name) => /^events\.db($|\.\d)/.test(name))).toEqual([])
     expect(await exported(full, SAVED)).toBe(whole)
-    ok(await svcReleased(other, ['restore', file, '--json'], SAVED))
+    ok(await svcAlone(other, ['restore', file, '--json'], SAVED))
     expect((await exported(other, SAVED)).startsWith(whole)).toBe(true)
   })
 
@@ -527,13 +512,14 @@ describe('a copy that cannot be trusted', () => {
     const closed = join(home, 'closed')
     mkdirSync(closed)
     chmodSync(closed, 0o500)
-    refused(await svcReleased(home, ['backup', join(closed, 'x.jsonl'), '--json'], SAVED), 'file.unreadable')
+    refused(await svc(home, ['backup', join(closed, 'x.jsonl'), '--json'], SAVED), 'file.unreadable')
   })
 
   it.each(['SIGTERM', 'SIGKILL'] as const)(
     'a restore that %s cuts off leaves the old log as it was',
     async (signal) => {
       const [files, stored] = [filesIn(home), await storedIn(home)]
+      await releaseLocks()
       const child = spawn(process.execPath, [SVC, '--home', home, 'restore', '-', '--json'], {
         env: { ...process.env, ...SAVED },
       })
@@ -576,10 +562,10 @@ describe('a copy that cannot be trusted', () => {
     const service = await startService(copy, SAVED)
     expect((await service.call('GET', '/kill-switch')).body).toMatchObject({ level: 3 })
     await service.stop()
-    expect(ok(await svcReleased(other, ['restore', backup, '--json'], SAVED))).toMatchObject({
+    expect(ok(await svcAlone(other, ['restore', backup, '--json'], SAVED))).toMatchObject({
       kill_switch: 2,
     })
-    expect(ok(await svcReleased(other, ['integrity', '--json'], SAVED))).toMatchObject({ ok: true })
+    expect(ok(await svc(other, ['integrity', '--json'], SAVED))).toMatchObject({ ok: true })
     expect(filesIn(other).filter((name) => name.endsWith('.restored'))).toEqual([])
   })
 
@@ -588,11 +574,11 @@ describe('a copy that cannot be trusted', () => {
     mkdirSync(join(broken, 'data'))
     writeFileSync(join(broken, 'data', 'events.db'), 'no database at all')
     appendFileSync(join(broken, 'data', 'events.db'), 'x'.repeat(20_000))
-    const { old_log: old } = ok(await svcReleased(broken, ['restore', backup, '--json'], SAVED)) as {
+    const { old_log: old } = ok(await svcAlone(broken, ['restore', backup, '--json'], SAVED)) as {
       readonly old_log: string
     }
     expect(readFileSync(old, 'utf8')).toContain('no database at all')
-    expect(ok(await svcReleased(broken, ['integrity', '--json'], SAVED))).toMatchObject({ ok: true })
+    expect(ok(await svc(broken, ['integrity', '--json'], SAVED))).toMatchObject({ ok: true })
   })
 })
 

@@ -13,6 +13,7 @@ import {
   type RunningService,
   type Variables,
 } from './service.ts'
+import { isFull } from '../generated.fixture.ts'
 import { postgresMissing, sharedPostgres } from '../postgres/server.fixture.ts'
 import { onDefaultStore } from './stores.ts'
 
@@ -105,7 +106,7 @@ onDefaultStore('a market', (store) => {
   })
 })
 
-// Tested on all stores at the same time, because the shortest step of a schedule is a minute.
+// In full runs tested on all stores at the same time, because the shortest step of a schedule is a minute.
 describe('polling', () => {
   afterAll(cleanUp)
 
@@ -122,7 +123,7 @@ describe('polling', () => {
     const url = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/`
     const stores = [
       () => Promise.resolve({}),
-      ...(postgresMissing === null
+      ...(isFull && postgresMissing === null
         ? [async () => ({ SVC_STORE__URL: await (await sharedPostgres()).freshDatabase() })]
         : []),
     ]

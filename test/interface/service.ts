@@ -219,13 +219,12 @@ export const svc = async (
 }
 
 /**
- * Runs one command in this process and waits until its locks are gone: a closed connection to SQLite keeps them until its
- * statements are collected.
+ * Runs one command that needs the store alone. Earlier connections of this process to SQLite are collected first: a closed
+ * one keeps its locks until its statements are collected.
  */
-export const svcReleased = async (...command: Parameters<typeof svc>): Promise<CommandResult> => {
-  const result = await svc(...command)
+export const svcAlone = async (...command: Parameters<typeof svc>): Promise<CommandResult> => {
   await releaseLocks()
-  return result
+  return svc(...command)
 }
 
 /** Collects all closed connections of this process. */

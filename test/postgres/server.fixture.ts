@@ -112,7 +112,8 @@ const serverOf = async (root: string, supervisor: Supervisor): Promise<PostgresS
     url,
     freshDatabase: async () => {
       const name = `test_${randomUUID().replaceAll('-', '')}`
-      await withClient(url, (client) => client.query(`CREATE DATABASE ${name}`))
+      // Copying the files takes half the processor time of writing them through the log of the server.
+      await withClient(url, (client) => client.query(`CREATE DATABASE ${name} STRATEGY FILE_COPY`))
       return urlOf(root, name)
     },
     kill: () => killAll(postmasterPid),
