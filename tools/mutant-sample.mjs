@@ -40,6 +40,13 @@ const TEXT_CALLS = new Set(['Error', 'TypeError', 'RangeError', 'assert', 'descr
 /** At least three words, none of them written like code. */
 const SENTENCE = /^[A-Z]?[a-z-]+,?( [A-Za-z-]+[,;:.]?){2,}$/
 
+/** Longer prose may contain names, numbers and values. It has at least four words, three of them in small letters alone. */
+const PROSE_WORD = /^['"(]?[a-z]+(?:-[a-z]+)*[,;:.?)'"]*$/
+const WORDS_MIN = 4
+const PROSE_WORDS_MIN = 3
+const SQL = /\b(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|WHERE|WITH|CASE)\b/
+const CODE = /[\n=$]/
+
 const REPLACEMENT_LENGTH_MAX = 100
 
 const isCode = (name) => name.endsWith('.ts') && !/\.(test|contract|fixture|generated|d)\.ts$/.test(name)
@@ -58,7 +65,7 @@ export const mutantsIn = async (root, folder) => {
     content: readFileSync(join(root, name), 'utf8'),
   }))
   const logger = { debug: () => {}, info: () => {}, warn: () => {}, isDebugEnabled: () => false }
-  const options = { excludedMutations: [], ignorers: [{ shouldIgnore: textForPeople }], plugins: null }
+  const options = { excludedMutations: [], ignorers: [{ shouldIgnore: reasonToIgnore }], plugins: null }
   const { mutants } = await new Instrumenter(logger).instrument(files, options)
   return mutants
     .filter(({ status }) => status !== 'Ignored')
@@ -99,15 +106,43 @@ export const keyOfResult = ({ fileName, location: { start, end }, mutatorName, r
   })
 
 const REASON = 'text for people'
+/** The tool that bundles threads and processes finds them by these texts: another one would not be found by any test. */
+const PROGRAM = /-(?:thread|process)\.ts$/
+const PROGRAM_REASON = 'name of a program'
 /** Kinds of nodes of a text, which may be joined from several lines. */
 const TEXTS = new Set(['StringLiteral', 'TemplateLiteral', 'BinaryExpression'])
+
+const isSentence = (text) => {
+  if (SENTENCE.test(text)) return true
+  const words = text.trim().split(' ')
+  const plain = words.filter((word) => PROSE_WORD.test(word))
+  return words.length >= WORDS_MIN && plain.length >= PROSE_WORDS_MIN && !CODE.test(text) && !SQL.test(text)
+}
+
+/** The text of a literal, with `{}` in place of each value. Null if a value is computed in it. */
+const textOf = (node) => {
+  if (node.type === 'StringLiteral') return node.value
+  if (node.type === 'TemplateLiteral') return node.expressions.every(isName) ? templateText(node) : null
+  if (node.type !== 'BinaryExpression' || node.operator !== '+') return null
+  const [left, right] = [textOf(node.left), textOf(node.right)]
+  return left === null || right === null ? null : left + right
+}
+
+const templateText = ({ quasis = [] }) => quasis.map(({ value }) => value.cooked).join('{}')
+
+const isName = ({ type, object, computed }) =>
+  type === 'Identifier' || (type === 'MemberExpression' && !computed && isName(object))
 
 const isTextProperty = ({ type, key }) =>
   type === 'ObjectProperty' && TEXT_PROPERTIES.has(key.name ?? key.value)
 
 /** Why StrykerJS leaves out what stands at this place of the code. */
-const textForPeople = ({ node, parent, key }) => {
-  if (node.type === 'StringLiteral' && SENTENCE.test(node.value)) return REASON
+const reasonToIgnore = ({ node, parent, key }) => {
+  const text = textOf(node)
+  if (text !== null && isSentence(text)) return REASON
+  if (text !== null && PROGRAM.test(text)) return PROGRAM_REASON
+  // A query is a text, too.
+  if (TEXTS.has(node.type) && SQL.test(text ?? templateText(node))) return undefined
   // `.meta({ description: '…' })` as a whole.
   if (node.type === 'ObjectExpression')
     return node.properties.length > 0 && node.properties.every(isTextProperty) ? REASON : undefined
@@ -146,7 +181,7 @@ class SampleReporter {
   #tried = 0
 
   onMutantTested(result) {
-    if (result.status === 'CompileError') return
+    if (result.status === 'CompileError' || result.status === 'Ignored') return
     this.#tried += 1
     const { status, location, mutatorName, replacement } = result
     const [file] = keyOfResult(result, 1).split('|')
@@ -160,4 +195,5 @@ class SampleReporter {
 export const strykerPlugins = [
   { kind: 'Checker', name: 'sample', injectableClass: SampleChecker },
   { kind: 'Reporter', name: 'sample', injectableClass: SampleReporter },
+  { kind: 'Ignore', name: 'sample', value: { shouldIgnore: reasonToIgnore } },
 ]

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../core/shared/json.ts'
+import { TOOLS } from '../../core/views/capabilities.ts'
 import { toolList } from './tool-methods.ts'
 
 const entryOf = (name: string): JsonObject => toolList().find((entry) => entry['name'] === name) ?? {}
@@ -13,6 +14,25 @@ describe('the list of tools', () => {
     ['close_position', { readOnlyHint: false, destructiveHint: true, idempotentHint: false }],
   ])('says what a client may assume of %s', (name, hints) => {
     expect(entryOf(name)['annotations']).toEqual({ ...hints, openWorldHint: false })
+  })
+
+  it('describes each tool by its purpose, then by its advice if it has some', () => {
+    const shown = new Map(toolList().map(({ name, description }) => [name, String(description)]))
+    const unadvised = TOOLS.filter(({ name, description }) => {
+      expect(shown.get(name)?.startsWith(description), name).toBe(true)
+      return shown.get(name) === description
+    })
+    expect(unadvised.map(({ name }) => name)).toEqual([
+      'get_brain_status',
+      'get_open_positions',
+      'emit_producer_signal',
+      'svc_provenance_check',
+      'get_portfolio',
+      'get_orders',
+      'get_treasury',
+      'get_symbols',
+      'get_prices',
+    ])
   })
 
   it('states the bounds of what is taken, and not those that every double has', () => {
