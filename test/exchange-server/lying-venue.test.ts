@@ -26,11 +26,11 @@ let fixture: CcxtBrokerFixture
 let log: MemoryLog
 let live: LiveEngine
 let lie: Lie | null = null
-let told: string[] = []
+let lies: string[] = []
 
 const open = async (): Promise<void> => {
   lie = null
-  told = []
+  lies = []
   fixture = await openVenueFixture({
     ...BINANCE,
     wire: {
@@ -55,7 +55,7 @@ const falsified = (path: string, body: unknown): unknown => {
     if (typeof value === 'object') return value
     const changed = lie?.(path, member, value)
     if (changed === undefined) return value
-    told.push(`${path} ${member}`)
+    lies.push(`${path} ${member}`)
     return changed
   })
   return JSON.parse(text)
@@ -100,7 +100,7 @@ describe('a venue that lies', () => {
       await passUntil(isEntered)
       for (const { terms } of positions()) expect(terms.openedAt <= nowText()).toBe(true)
       await close()
-      expect(told.length).toBeGreaterThan(0)
+      expect(lies.length).toBeGreaterThan(0)
       expect(live.errors).toEqual([])
     },
     60_000,
@@ -115,7 +115,7 @@ describe('a venue that lies', () => {
       lie = (path, member) => (path.includes('income') && TIMES.has(member) ? value : undefined)
       chargeFunding(fixture.venue.world, 'BTC', 0.0001)
       await pass(60_000)
-      expect(told.length).toBeGreaterThan(0)
+      expect(lies.length).toBeGreaterThan(0)
       lie = null
       chargeFunding(fixture.venue.world, 'BTC', 0.0002)
       await pass(330_000)
@@ -134,7 +134,7 @@ describe('a venue that lies', () => {
       await live.submitIntent()
       await passUntil(isEntered)
       await close()
-      expect(told.length).toBeGreaterThan(0)
+      expect(lies.length).toBeGreaterThan(0)
       expect(live.errors).toEqual([])
       expect(oursUsd()).toBeCloseTo(Number(equityAt(fixture.venue.world)) / 1e8, 0)
     },
@@ -157,7 +157,7 @@ describe('a venue that lies', () => {
       await pass(60_000)
       lie = null
       await pass(90_000)
-      expect(told.length).toBeGreaterThan(0)
+      expect(lies.length).toBeGreaterThan(0)
       expect(live.errors).toEqual([])
       expect(positions()).toEqual([])
       expect(live.engine.state.trading.orders.open.size).toBe(0)
