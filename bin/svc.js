@@ -6,6 +6,10 @@ import process from 'node:process'
 
 import { nameSourceLines } from './source-lines.js'
 
+// Node starts its debugger on this signal, through which any program of the same user could read the secrets of this
+// process. A listener of ours replaces that. Debug with "node --inspect".
+process.on('SIGUSR1', () => undefined)
+
 const cli = new URL('../dist/cli.js', import.meta.url)
 
 if (existsSync(cli)) {

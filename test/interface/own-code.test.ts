@@ -23,6 +23,7 @@ const LOOT = `
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { kill } from 'node:process'
 import { Worker } from 'node:worker_threads'
 const home = join(import.meta.dirname, '..')
 const acts = {
@@ -34,6 +35,11 @@ const acts = {
   'the data': () => readdirSync(join(home, 'data')),
   'a program': () => execFileSync('true'),
   'a thread': () => new Worker('', { eval: true }),
+  'a signal to the service': () => process.kill(process.ppid, 0),
+  'the imported signal': () => kill(process.ppid, 0),
+  'the signal of Node itself': () => process._kill(process.ppid, 0),
+  'the debugger of the service': () => process._debugProcess(process.ppid),
+  'the process by another name': () => process.getBuiltinModule?.('process').kill(process.ppid, 0) ?? process.kill(process.ppid, 0),
   'a file of its folder': () => writeFileSync(join(import.meta.dirname, 'written.js'), ''),
 }
 export const loot = () => ({
@@ -112,6 +118,12 @@ describe('code of the user in a service', () => {
     const traded = async () =>
       (await eventsOf(service, 'execution.position_opened')).map(({ payload }) => payload['signal_ids'])
     await expect.poll(traded).toContainEqual([call?.id])
+  })
+
+  it.skipIf(process.platform === 'win32')('finds no debugger, whatever signal the service gets', async () => {
+    service.signal('SIGUSR1')
+    expect((await service.call('GET', '/health')).status).toBe(200)
+    expect(service.output()).not.toContain('Debugger listening')
   })
 
   it('of a producer reaches no secret, and speaks', async () => {

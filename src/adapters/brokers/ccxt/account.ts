@@ -1,5 +1,6 @@
 import { minus, NO_USD } from '../../../core/shared/money.ts'
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'
+import { isFromFuture } from '../../../core/shared/time.ts'
 import type {
   AccountHistory,
   BrokerAccount,
@@ -180,7 +181,7 @@ const createFundingReader = (
     const entries = reply.value as readonly unknown[]
     const isComplete = entries.length < PAYMENTS_MAX
     nextMs = isComplete ? nowMs + PAUSE_MS : 0
-    const payments = entries.flatMap((entry) => paymentIn(entry, markets) ?? [])
+    const payments = entries.flatMap((entry) => paymentIn(entry, markets, nowMs) ?? [])
     const newestMs = Math.max(sinceMs, ...payments.map(({ atMs }) => atMs))
     // A payment may be listed late: reporting it again is better than missing it.
     sinceMs = isComplete ? Math.max(sinceMs, newestMs - OVERLAP_MS) : newestMs
@@ -194,14 +195,22 @@ const PAUSE_MS = 5 * 60_000
 const OVERLAP_MS = 60 * 60_000
 const PAYMENTS_MAX = 1000
 
-/** Null for payments in other coins, or for markets that orders never go to. */
-const paymentIn = (entry: unknown, { contractOf, symbolOf }: MarketNames): FundingPayment | null => {
+/**
+ * Null for payments in other coins, or for markets that orders never go to. Also for a payment of the future: reading
+ * would go on from its time, and miss all payments before it.
+ */
+const paymentIn = (
+  entry: unknown,
+  { contractOf, symbolOf }: MarketNames,
+  nowMs: number,
+): FundingPayment | null => {
   const id = textMemberOf(entry, 'id')
   const market = textMemberOf(entry, 'symbol') ?? ''
   // The exchange reports what was received.
   const received = usdOf(memberOf(entry, 'amount'), 'down')
-  const atMs = Number(memberOf(entry, 'timestamp'))
+  const atMs = Math.trunc(Number(memberOf(entry, 'timestamp')))
   const isDollar = DOLLARS.some((dollar) => dollar === memberOf(entry, 'code'))
-  if (id === null || contractOf(market) === null || received === null || !isDollar || !(atMs > 0)) return null
+  if (id === null || contractOf(market) === null || received === null || !isDollar) return null
+  if (!(atMs > 0) || isFromFuture(atMs, nowMs)) return null
   return { id, symbol: symbolOf(market), paidUsd: minus(NO_USD, received), atMs }
 }

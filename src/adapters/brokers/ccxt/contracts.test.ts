@@ -120,10 +120,11 @@ describe('an order', () => {
 })
 
 describe('a trade', () => {
+  const NOW_MS = 1_771_591_000_000
   const trade = (changes: Readonly<Record<string, unknown>>) =>
     tradeIn(
       { id: '1', price: '0.00001234', amount: '100000', timestamp: 1, ...changes },
-      { unitSize: 100_000_000n as Quantity },
+      { contract: { unitSize: 100_000_000n as Quantity }, nowMs: NOW_MS },
     )
 
   it.each([

@@ -70,7 +70,7 @@ export const createReports = (exchange: Exchange, timer: Timer, signal: AbortSig
 
   const tradesOf = async (orderId: string, contract: Contract): Promise<readonly VenueTrade[]> => {
     const reply = await request(() => dialect.tradesOf(api, contract, orderId))
-    return reply.status === 'done' ? tradesIn(reply.value, orderId, contract) : []
+    return reply.status === 'done' ? tradesIn(reply.value, orderId, { contract, nowMs: timer.now() }) : []
   }
 
   const withFees = async (
@@ -129,25 +129,36 @@ export const sumOf = (trades: readonly { readonly quantity: Quantity }[]): Quant
   totalOf(trades.map(({ quantity }) => quantity))
 
 /** Skips trades that cannot be read. The rest then do not add up, and are requested again. */
-const tradesIn = (response: unknown, venueOrderId: string, contract: Contract): readonly VenueTrade[] => {
+const tradesIn = (response: unknown, venueOrderId: string, reading: Reading): readonly VenueTrade[] => {
   const byId = new Map<string, VenueTrade>()
   for (const entry of Array.isArray(response) ? response : []) {
     if (textMemberOf(entry, 'order') !== venueOrderId) continue
-    const trade = tradeIn(entry, contract)
+    const trade = tradeIn(entry, reading)
     if (trade !== null) byId.set(trade.venueTradeId, trade)
   }
   return [...byId.values()].toSorted((left, right) => left.atMs - right.atMs || byTradeId(left, right))
 }
 
+interface Reading {
+  readonly contract: Pick<Contract, 'unitSize'>
+  readonly nowMs: number
+}
+
 /** Some coins trade at prices finer than our unit. These prices are rounded, because a fill must never stay unknown. */
-export const tradeIn = (entry: unknown, contract: Pick<Contract, 'unitSize'>): VenueTrade | null => {
+export const tradeIn = (entry: unknown, { contract, nowMs }: Reading): VenueTrade | null => {
   const venueTradeId = textMemberOf(entry, 'id')
   const price = priceOf(memberOf(entry, 'price'), 'nearest')
   const quantity = coinsOf(memberOf(entry, 'amount'), contract)
-  const atMs = Number(memberOf(entry, 'timestamp'))
-  const isRead = venueTradeId !== null && price !== null && quantity !== null && Number.isFinite(atMs)
-  if (!isRead || price <= 0n || quantity <= 0n) return null
+  const atMs = pastMs(memberOf(entry, 'timestamp'), nowMs)
+  if (venueTradeId === null || price === null || quantity === null) return null
+  if (price <= 0n || quantity <= 0n) return null
   return { venueTradeId, price, quantity, atMs, fee: memberOf(entry, 'fee') }
+}
+
+/** A time that is missing, impossible or has not come yet is replaced by now, for the same reason. */
+const pastMs = (value: unknown, nowMs: number): number => {
+  const atMs = typeof value === 'number' ? Math.trunc(value) : Number.NaN
+  return atMs > 0 && atMs <= nowMs ? atMs : nowMs
 }
 
 /** Ids are numbers of growing length, or text. */
@@ -158,8 +169,8 @@ type FeeOf = (trade: VenueTrade, contract: Contract) => Promise<Usd | null>
 
 /**
  * Fees in dollar coins are taken as reported. Fees in another coin are converted at the current price of its perpetual;
- * null while that is unknown. Without a reported fee, or a market for its coin, the taker fee is assumed. Rounded up:
- * never understated.
+ * null while that is unknown. Without a reported fee, or a market for its coin, the taker fee is assumed; also for a fee
+ * that cannot be read, or that exceeds the whole trade. Rounded up: never understated.
  */
 const createFees = ({ api, request, contracts }: Exchange, timer: Timer): FeeOf => {
   const prices = new Map<string, { readonly price: bigint; readonly atMs: number }>()
@@ -179,13 +190,17 @@ const createFees = ({ api, request, contracts }: Exchange, timer: Timer): FeeOf 
     const cost = memberOf(fee, 'cost')
     const estimate = dividedUp(notionalOf(price, quantity) * takerMillionths, 1_000_000n)
     if (currency === null || cost === undefined) return estimate
-    if (DOLLARS.includes(currency)) return usdOf(cost, 'up')
+    const inReason = (charged: Usd | null): Usd | null =>
+      charged !== null && (charged < 0n ? -charged : charged) > notionalOf(price, quantity)
+        ? estimate
+        : charged
+    if (DOLLARS.includes(currency)) return inReason(usdOf(cost, 'up')) ?? estimate
     const coins = scaledOf(cost, 12, 'up')
     const contract = contracts().get(currency)
     if (coins === null || contract === undefined) return estimate
     const coinPrice = await coinPriceOf(contract.market)
     // Coins are in 1e-12, the price in 1e-8, dollars in 1e-6.
-    return coinPrice === null ? null : dividedUp(coins * coinPrice, 100_000_000_000_000n)
+    return coinPrice === null ? null : inReason(dividedUp(coins * coinPrice, 100_000_000_000_000n))
   }
 }
 
