@@ -332,7 +332,7 @@ describe('a run that passes over quiet bars', () => {
         onEvents: (some) => void events.push(...some),
       })
       const log = new MemoryLog()
-      const unsigned = { signature: null, signer: null, batchSignature: null }
+      const unsigned = { signature: null, signer: null, batchSignature: null, commands: null }
       await log.append(
         chain(events, EMPTY_HEAD, sha256Hex).map((record) => ({ ...record, ...unsigned })),
         EMPTY_HEAD,
