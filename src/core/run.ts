@@ -16,21 +16,9 @@ export type RunResult =
 const FOLLOW_UPS_MAX = 100_000
 
 /** Runs a command and all that follows from it, as one batch. Only the first command can be refused. */
-export const run = (before: State, command: Command, context: DecisionContext): RunResult =>
-  runAll(before, [], [command], context)
-
-/** Decides again what follows from events that are facts already. */
-export const follow = (before: State, given: readonly Stamped[], context: DecisionContext): RunResult =>
-  runAll(before, given, [], context)
-
-const runAll = (
-  before: State,
-  given: readonly Stamped[],
-  commands: readonly Command[],
-  context: DecisionContext,
-): RunResult => {
+export const run = (before: State, command: Command, context: DecisionContext): RunResult => {
   const events: Stamped[] = []
-  const pending: Command[] = [...commands]
+  const pending: Command[] = [command]
   let state = before
   let assessment = 'none' as 'none' | 'due' | 'done'
   const take = (stamped: Stamped): void => {
@@ -41,7 +29,6 @@ const runAll = (
     pending.push(...consequencesOf(known))
     if (assessment === 'none' && touchesRisk(known)) assessment = 'due'
   }
-  for (const event of given) take(event)
   for (let step = 0; step < pending.length || assessment === 'due'; step += 1) {
     // Risk is assessed once, at the end: the kill switch judges the result of a batch, not its intermediate states.
     if (step === pending.length) {
@@ -52,10 +39,7 @@ const runAll = (
     assert(step < FOLLOW_UPS_MAX, `${next.kind}: one command sets off more than ${FOLLOW_UPS_MAX} others`)
     const decision = decide(state, next, context)
     if (decision.status === 'refused') {
-      assert(
-        step === 0 && commands.length > 0,
-        `follow-up ${next.kind} was refused: ${decision.refusal.code}`,
-      )
+      assert(step === 0, `follow-up ${next.kind} was refused: ${decision.refusal.code}`)
       return decision
     }
     for (const event of decision.events) take(stamp(event, state.seq + 1, context))
