@@ -49,6 +49,12 @@ it('reads the commands of a batch as they were stored', () => {
   expect(text).not.toContain('the producer with the name one')
 })
 
+it('leaves out a command that is much larger than its events', () => {
+  const large = { ...(requests[1] as RequestMade), command: removal('x'.repeat(20_000)) }
+  const [read] = parseCommands(commandsText(inputs, [storedRequest(large)]), large.events)?.requests ?? []
+  expect(read).toEqual({ ...large, command: null })
+})
+
 it('reads nothing from a text of another batch or another form', () => {
   expect(parseCommands(text, events.slice(1))).toBeNull()
   expect(parseCommands(text, [...events, ...events])).toBeNull()

@@ -16,7 +16,7 @@ import { timestamp } from './shared/time.ts'
  * Ids are derived from the seed. The signature of the batch covers the text.
  */
 
-/** What the decisions of a batch read, beside the state and their commands. */
+/** Inputs of the decisions of a batch, beside the state and their commands. */
 export interface BatchInputs {
   /** A UUIDv7, from which the ids of the batch are derived. */
   readonly seed: string
@@ -39,9 +39,12 @@ export interface RequestMade {
   readonly events: readonly Stamped[]
 }
 
+/** A request as it is read from the log. The command is null if it was too large to store. */
+export type RequestRead = Omit<RequestMade, 'command'> & { readonly command: Command | null }
+
 export interface StoredCommands {
   readonly inputs: BatchInputs
-  readonly requests: readonly RequestMade[]
+  readonly requests: readonly RequestRead[]
 }
 
 /** A request as it is stored. */
@@ -53,13 +56,25 @@ const CONFIG_DIGITS = 16
 export const configDigitsOf = (configHash: string): string => configHash.slice(0, CONFIG_DIGITS)
 
 /** A request without what its events hold already. Throws for a command that is not plain data. */
-export const storedRequest = ({ command, alongside, traceId, elapsedMs, events }: RequestMade) => ({
-  events: events.length,
-  ...(traceId === events[0]?.traceId ? {} : { trace: traceId }),
-  ...(elapsedMs.length === 0 ? {} : { elapsed: elapsedMs }),
-  command: compacted(command, events),
-  ...(alongside === null ? {} : { alongside: compacted(alongside, events) }),
-})
+export const storedRequest = ({ command, alongside, traceId, elapsedMs, events }: RequestMade) => {
+  const json = compacted(command, events)
+  const isTooLarge =
+    JSON.stringify(json).length > COMMAND_LENGTH_MAX + COMMAND_LENGTH_PER_EVENT * events.length
+  return {
+    events: events.length,
+    ...(traceId === events[0]?.traceId ? {} : { trace: traceId }),
+    ...(elapsedMs.length === 0 ? {} : { elapsed: elapsedMs }),
+    command: isTooLarge ? null : json,
+    ...(alongside === null ? {} : { alongside: compacted(alongside, events) }),
+  }
+}
+
+/**
+ * Characters of a stored command. A producer can send a megabyte of rows that are all rejected and leave one event: the
+ * log must not grow by what it refuses. Such a command is left out, and the audit counts its events.
+ */
+const COMMAND_LENGTH_MAX = 16_384
+const COMMAND_LENGTH_PER_EVENT = 1024
 
 /** The commands of a batch as they are stored. */
 export const commandsText = (inputs: BatchInputs, requests: readonly StoredRequest[]): string =>
@@ -86,11 +101,11 @@ export const parseCommands = (text: string, events: readonly Stamped[]): StoredC
   try {
     const { commands, ...inputs } = storedText.parse(JSON.parse(text))
     let next = 0
-    const requests = commands.map(({ events: count, trace, elapsed, command, alongside }): RequestMade => {
+    const requests = commands.map(({ events: count, trace, elapsed, command, alongside }): RequestRead => {
       const own = events.slice(next, next + count)
       next += count
       return {
-        command: expanded(command, own) as Command,
+        command: command === null ? null : (expanded(command, own) as Command),
         alongside: alongside === undefined ? null : (expanded(alongside, own) as Command),
         traceId: trace === undefined ? (own[0]?.traceId ?? null) : trace,
         elapsedMs: elapsed,

@@ -85,7 +85,7 @@ export interface Plan {
   readonly after: Memory
 }
 
-/** What all decisions of a batch read, beside state and command. */
+/** Inputs of all decisions of a batch, beside state and command. */
 export interface BatchContext extends Omit<DecisionContext, 'traceId' | 'newId'> {
   /** A UUIDv7, from which the ids of the batch are derived. */
   readonly seed: string

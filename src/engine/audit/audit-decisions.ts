@@ -113,7 +113,13 @@ class DecisionAudit {
     }
     for (const [place, request] of stored.requests.entries()) {
       await yieldToEventLoop()
-      this.#request(request, this.#circumstances(stored, place, end.signer ?? ''))
+      const { command, events: own } = request
+      if (command === null) {
+        for (const event of own) this.#findings.notRerun(event, TOO_LARGE)
+        this.#advance(own, [])
+        continue
+      }
+      this.#request({ ...request, command }, this.#circumstances(stored, place, end.signer ?? ''))
     }
   }
 
@@ -201,6 +207,7 @@ class DecisionAudit {
 }
 
 const NOT_RECORDED = 'configuration not recorded'
+const TOO_LARGE = 'its command was too large to store'
 const NOT_STORED = 'stored without its command'
 const NOT_SIGNED = 'part of a batch without a valid signature'
 

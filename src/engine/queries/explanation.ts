@@ -75,10 +75,10 @@ const inputsOf = async (
   const text = batch.at(-1)?.commands ?? null
   const stored = text === null ? null : parseCommands(text, batch.map(stampedFrom))
   const request = stored?.requests.find(
-    ({ command }) => command.kind === 'run-cycle' && command.cycleId === payload.cycle_id,
+    ({ command }) => command?.kind === 'run-cycle' && command.cycleId === payload.cycle_id,
   )
   const [first] = request?.events ?? []
-  if (stored === null || request?.command.kind !== 'run-cycle' || first === undefined) return null
+  if (stored === null || request?.command?.kind !== 'run-cycle' || first === undefined) return null
   const before = await past.at({ kind: 'seq', seq: first.seq - 1 }, Infinity)
   if (before.status === 'busy') throw new QueueFullError()
   if (before.status === 'out-of-range') return null
