@@ -28,6 +28,8 @@ export const recordsAfter = (
     signature: SIGNATURE,
     signer: 'svc-0123456789abcdef',
     batchSignature: index === count - 1 ? `${count}:${SIGNATURE}` : null,
+    // Stands for the commands of the batch. A store keeps the text and does not read it.
+    commands: index === count - 1 ? `{"events":${count},"note":"Größe \\u0000"}` : null,
   }))
 }
 

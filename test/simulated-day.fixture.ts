@@ -206,6 +206,7 @@ export const rewritten = async (
   log: EventLog,
   signer: Signer,
   change: (record: LogRecord) => JsonObject | null,
+  { withCommands = true } = {},
 ): Promise<EventLog> => {
   const records = await log.read({ order: 'asc', limit: 100_000 })
   const changed = rechained(
@@ -220,8 +221,9 @@ export const rewritten = async (
     batch.push({ ...record, signature: signer.sign(record.payload) })
     if (record.batchSignature === null) continue
     const end = batch.at(-1) as LogRecord
-    const batchSignature = batchSignatureOf(batch.length, signer.sign(batchText(batch)))
-    await target.append([...batch.slice(0, -1), { ...end, batchSignature }], await target.head())
+    const commands = withCommands ? end.commands : null
+    const batchSignature = batchSignatureOf(batch.length, signer.sign(batchText(batch, commands, sha256Hex)))
+    await target.append([...batch.slice(0, -1), { ...end, batchSignature, commands }], await target.head())
     batch = []
   }
   return target

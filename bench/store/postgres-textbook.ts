@@ -101,6 +101,7 @@ const unchained = (events: ReturnType<typeof sampleEvents>): readonly LogRecord[
     signature: 'a1'.repeat(64),
     signer: 'svc-0123456789abcdef',
     batchSignature: null,
+    commands: null,
   }))
 
 const insertInto = (table: string, records: readonly LogRecord[]): QueryConfig => ({

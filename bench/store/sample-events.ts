@@ -69,6 +69,7 @@ export const recordsOf = (events: readonly Stamped[], head: Pick<Head, 'hash'>):
     signer: SIGNER,
     recordedAt: record.recordedAt,
     batchSignature: null,
+    commands: null,
   }))
 
 export const lastHead = (records: readonly LogRecord[], before: Head): Head => {

@@ -1,7 +1,7 @@
 import type { LogRecord } from '../core/log/event.ts'
 
 export const COLUMNS_BEHIND_SEQ =
-  'id, type, ts, schema_version, source, trace_id, dedupe_key, payload, prev_hash, hash, signature, signer, recorded_at, batch_signature'
+  'id, type, ts, schema_version, source, trace_id, dedupe_key, payload, prev_hash, hash, signature, signer, recorded_at, batch_signature, commands'
 
 /** The columns of a record, in the order of `recordFrom`. */
 export const RECORD_COLUMNS = `seq, ${COLUMNS_BEHIND_SEQ}`
@@ -22,6 +22,7 @@ type RecordRow = readonly [
   signer: string | null,
   recordedAt: string,
   batchSignature: string | null,
+  commands: string | null,
 ]
 
 /** A row of the table `events`, which every database names alike. */
@@ -43,5 +44,6 @@ export const recordFrom = (cells: readonly unknown[]): LogRecord => {
     signer: row[12],
     recordedAt: row[13],
     batchSignature: row[14],
+    commands: row[15],
   }
 }

@@ -243,7 +243,7 @@ describe('a run that makes no events of bars', () => {
         onEvents: (some) => void events.push(...some),
       })
       const log = new MemoryLog()
-      const unsigned = { signature: null, signer: null, batchSignature: null }
+      const unsigned = { signature: null, signer: null, batchSignature: null, commands: null }
       await log.append(
         chain(events, EMPTY_HEAD, sha256Hex).map((record) => ({ ...record, ...unsigned })),
         EMPTY_HEAD,

@@ -59,6 +59,7 @@ const logOf = async (events: readonly Stamped[]): Promise<MemoryLog> => {
     signature: null,
     signer: null,
     batchSignature: null,
+    commands: null,
   }))
   await log.append(records, EMPTY_HEAD)
   return log

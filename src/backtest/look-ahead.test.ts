@@ -157,7 +157,7 @@ const recorded: Source = async (bars, knownMs) => {
     [...known, ...later].map((event, index) => ({ ...event, seq: index + 1 })),
     EMPTY_HEAD,
     sha256Hex,
-  ).map((record) => ({ ...record, signature: null, signer: null, batchSignature: null }))
+  ).map((record) => ({ ...record, signature: null, signer: null, batchSignature: null, commands: null }))
   await log.append(records, EMPTY_HEAD)
   return new LogFeed(log, DEFAULT_CONFIGURATION.brain.cycle_deadline_seconds * 1000)
 }

@@ -28,21 +28,9 @@ export const run = (
   command: Command,
   context: DecisionContext,
   barEvents: BarEvents = 'made',
-): RunResult => runAll(before, [], [command], context, barEvents)
-
-/** Decides again what follows from events that are facts already. */
-export const follow = (before: State, given: readonly Stamped[], context: DecisionContext): RunResult =>
-  runAll(before, given, [], context, 'made')
-
-const runAll = (
-  before: State,
-  given: readonly Stamped[],
-  commands: readonly Command[],
-  context: DecisionContext,
-  barEvents: BarEvents,
 ): RunResult => {
   const events: Stamped[] = []
-  const pending: Command[] = [...commands]
+  const pending: Command[] = [command]
   let state = before
   let assessment = 'none' as 'none' | 'due' | 'done'
   const take = (stamped: Stamped): void => {
@@ -61,7 +49,6 @@ const runAll = (
     for (const command of commandsAfterBar(observed)) pending.push(command)
     if (assessment === 'none' && !observed.bar.backfill) assessment = 'due'
   }
-  for (const event of given) take(event)
   for (let step = 0; step < pending.length || assessment === 'due'; step += 1) {
     // Risk is assessed once, at the end: the kill switch judges the result of a batch, not its intermediate states.
     if (step === pending.length) {
@@ -72,10 +59,7 @@ const runAll = (
     assert(step < FOLLOW_UPS_MAX, `${next.kind}: one command sets off more than ${FOLLOW_UPS_MAX} others`)
     const decision = decide(state, next, context)
     if (decision.status === 'refused') {
-      assert(
-        step === 0 && commands.length > 0,
-        `follow-up ${next.kind} was refused: ${decision.refusal.code}`,
-      )
+      assert(step === 0, `follow-up ${next.kind} was refused: ${decision.refusal.code}`)
       return decision
     }
     for (const event of decision.events) {

@@ -20,7 +20,7 @@ export interface State {
   readonly seq: number
   /** Receive time of the newest event; it never decreases. */
   readonly recordedAt: Timestamp
-  /** When the newest event was decided: see `decidedAt`. */
+  /** When the newest event was decided: see `timesAfter`. */
   readonly decidedAt: Timestamp
   /** Receive time at which the log is stuck because a clock was ahead; null while receive times advance. */
   readonly standsAt: Timestamp | null
@@ -109,11 +109,8 @@ export const afterBar = (
 }
 
 /** Whether the `ts` of an event is the time of its decision: those of bars and signals come from outside. */
-export const isTimeOfDecision = ({ type }: Pick<Stamped, 'type'>): boolean =>
+const isTimeOfDecision = ({ type }: Pick<Stamped, 'type'>): boolean =>
   !type.startsWith('signal.') && !type.startsWith('market.')
-
-/** When an event after this state was decided. */
-export const decidedAtOf = (before: Times, event: Stamped): Timestamp => timesAfter(before, event).decidedAt
 
 type Times = Pick<State, 'decidedAt' | 'standsAt'>
 

@@ -4,6 +4,7 @@ import type { ChainedRecord } from '../core/log/hash-chain.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { Signer } from '../ports/signer.ts'
 import type { EngineLimits } from './command-queue.ts'
+import { sha256Hex } from './sha256.ts'
 import { answer, type Caller, type Plan, type Request } from './plan.ts'
 
 export type Stored =
@@ -28,12 +29,12 @@ export class CommitLine {
 
   /** Never rejects: an error is a result, so that a later batch cannot overtake it. */
   store(
-    records: readonly ChainedRecord[],
+    { records, commands }: Pick<Plan, 'records' | 'commands'>,
     expected: Head,
     leaderToken: number | null = null,
   ): Promise<Stored> {
     const before = this.#lastStored
-    const call = this.#call(this.#lastCall, this.#sign(records), expected, leaderToken)
+    const call = this.#call(this.#lastCall, this.#sign(records, commands), expected, leaderToken)
     const stored = outcomeOf(call).then(async (outcome) => {
       await before
       return outcome
@@ -58,16 +59,17 @@ export class CommitLine {
     }
   }
 
-  async #sign(records: readonly ChainedRecord[]): Promise<readonly LogRecord[]> {
+  async #sign(records: readonly ChainedRecord[], commands: string | null): Promise<readonly LogRecord[]> {
     if (records.length === 0) return []
-    const texts = [...records.map(({ payload }) => payload), batchText(records)]
+    const texts = [...records.map(({ payload }) => payload), batchText(records, commands, sha256Hex)]
     const signatures = await this.#signer.signAll(texts)
     const signer = this.#signer.nodeId
     const last = records.length - 1
     const batchSignature = batchSignatureOf(records.length, signatures[records.length] ?? '')
-    return records.map((record, index) =>
-      signed(record, signatures[index] ?? null, signer, index === last ? batchSignature : null),
-    )
+    return records.map((record, index) => {
+      const ofBatch = index === last ? { batchSignature, commands } : NO_END
+      return signed(record, signatures[index] ?? null, signer, ofBatch)
+    })
   }
 }
 
@@ -76,7 +78,7 @@ const signed = (
   record: ChainedRecord,
   signature: string | null,
   signer: string,
-  batchSignature: string | null,
+  { batchSignature, commands }: Pick<LogRecord, 'batchSignature' | 'commands'>,
 ): LogRecord => ({
   seq: record.seq,
   id: record.id,
@@ -93,7 +95,11 @@ const signed = (
   signer,
   recordedAt: record.recordedAt,
   batchSignature,
+  commands,
 })
+
+/** Columns of an event that does not end its batch. */
+const NO_END = { batchSignature: null, commands: null }
 
 interface Call {
   readonly records: readonly LogRecord[]

@@ -237,7 +237,7 @@ export class Engine implements Executor {
       const planned = await this.#planKnowingKeys(waiting, before)
       this.#queue.putBack(waiting.splice(planned.answers.length))
       this.#ahead = planned.after
-      const stored = this.#line.store(planned.records, before.head, tokenOf(waiting))
+      const stored = this.#line.store(planned, before.head, tokenOf(waiting))
       const batch: Batch = { waiting, planned, settled: stored.then((result) => this.#settle(batch, result)) }
       this.#inFlight.push(batch)
     } catch (error) {
@@ -263,7 +263,7 @@ export class Engine implements Executor {
     let turnBeganMs = performance.now()
     const context = {
       ...timesOf(clock.now(), before.head, settings),
-      newId: () => clock.newId(),
+      seed: clock.newId(),
       configuration: settings,
       version,
       sha256Hex,

@@ -1,9 +1,18 @@
 import type { Command } from '../core/decide.ts'
+import { configurationHash } from '../core/config/secrets.ts'
 import { canonicalJson } from '../core/log/canonical-json.ts'
 import { stampedFrom, type LogRecord, type Stamped } from '../core/log/event.ts'
 import { chain, type ChainedRecord } from '../core/log/hash-chain.ts'
 import type { DecisionContext } from '../core/shared/decision-context.ts'
 import { run, type RunResult } from '../core/run.ts'
+import {
+  type BatchInputs,
+  commandsText,
+  configDigitsOf,
+  idsOf,
+  storedRequest,
+  type StoredRequest,
+} from '../core/stored-commands.ts'
 import { stretchOf, UNSIGNED_TYPE } from '../core/operations/unsigned.ts'
 import { formerKey } from '../core/signals/dedupe-keys.ts'
 import type { State } from '../core/state.ts'
@@ -71,7 +80,15 @@ export interface Plan {
   readonly answers: readonly Answer[]
   readonly events: readonly Stamped[]
   readonly records: readonly ChainedRecord[]
+  /** The commands that led to the events, as they are stored; null if there are no events. */
+  readonly commands: string | null
   readonly after: Memory
+}
+
+/** Inputs of all decisions of a batch, beside state and command. */
+export interface BatchContext extends Omit<DecisionContext, 'traceId' | 'newId'> {
+  /** A UUIDv7, from which the ids of the batch are derived. */
+  readonly seed: string
 }
 
 /** Events by their dedupe key: stored ones, and those of batches in flight. */
@@ -104,25 +121,25 @@ export const plan = async (
   requests: readonly Request[],
   before: Memory,
   known: KnownKeys,
-  context: Omit<DecisionContext, 'traceId'>,
+  context: BatchContext,
   turns: Turns,
 ): Promise<Plan> => {
   const answers: Answer[] = []
   const events: Stamped[] = []
   const records: ChainedRecord[] = []
+  const stored: StoredRequest[] = []
   const keys = new Map(known)
   let { state, head } = before
-  let current: DecisionContext = { ...context, traceId: null }
   for (const [index, request] of requests.entries()) {
     const isTurnOver = index > 0 && index % turns.requestsMax === 0
     if (isTurnOver && !(await turns.next(request))) break
-    const { command, traceId, alongside, expects } = request
-    if (traceId !== current.traceId) current = { ...context, traceId }
+    const { expects } = request
     if (expects !== undefined && !expects(state)) {
       answers.push({ status: 'refused', refusal: STALE })
       continue
     }
-    const tried = tryRun(state, head.hash, command, current, alongside)
+    const newId = idsOf(context.seed, stored.length, context.sha256Hex)
+    const tried = tryRun(state, head.hash, request, { ...context, newId })
     if (tried.status !== 'accepted') {
       answers.push(tried)
       continue
@@ -134,6 +151,7 @@ export const plan = async (
     }
     answers.push({ status: 'done', events: tried.events, replayed: false })
     state = tried.state
+    if (tried.all.length > 0) stored.push(tried.stored)
     for (const event of tried.all) {
       events.push(event)
       remember(keys, event)
@@ -142,8 +160,16 @@ export const plan = async (
     const last = tried.records.at(-1)
     if (last !== undefined) head = { seq: last.seq, hash: last.hash, recordedAt: last.recordedAt }
   }
-  return { answers, events, records, after: { state, head } }
+  const commands = stored.length === 0 ? null : commandsText(inputsOf(context), stored)
+  return { answers, events, records, commands, after: { state, head } }
 }
+
+const inputsOf = ({ seed, configuration, version, now, recordedAt }: BatchContext): BatchInputs => ({
+  seed,
+  config: configDigitsOf(configurationHash(configuration, sha256Hex)),
+  version,
+  ...(recordedAt === undefined || recordedAt === now ? {} : { now }),
+})
 
 const STALE: Refusal = {
   code: 'confirmation.stale',
@@ -152,43 +178,63 @@ const STALE: Refusal = {
 }
 
 type Tried =
-  | Exclude<RunResult, { status: 'accepted' }>
+  | Exclude<RequestResult, { status: 'accepted' }>
   | { readonly status: 'broken'; readonly error: unknown }
-  | {
-      readonly status: 'accepted'
-      readonly events: readonly Stamped[]
-      /** Includes the events recorded alongside. */
-      readonly all: readonly Stamped[]
+  | (Extract<RequestResult, { status: 'accepted' }> & {
       readonly records: readonly ChainedRecord[]
-      readonly state: State
-    }
+      readonly stored: StoredRequest
+    })
 
 const tryRun = (
   state: State,
   prevHash: string,
-  command: Command,
-  context: DecisionContext,
-  alongside: Command | null,
+  { command, alongside, traceId }: Pick<Request, 'command' | 'alongside' | 'traceId'>,
+  context: Omit<DecisionContext, 'traceId'>,
 ): Tried => {
+  const elapsedMs: number[] = []
   try {
-    const result = run(state, command, context)
+    const result = runRequest(
+      state,
+      { command, alongside },
+      {
+        ...context,
+        traceId,
+        elapsedMs: () => {
+          elapsedMs.push(context.elapsedMs())
+          return elapsedMs.at(-1) ?? 0
+        },
+      },
+    )
     if (result.status === 'refused') return result
-    const { status, events } = result
-    const both =
-      alongside === null || events.length === 0 ? result : withAlongside(result, alongside, context)
-    const all = both.events
-    return { status, events, all, state: both.state, records: chain(all, { hash: prevHash }, sha256Hex) }
+    const { all: events } = result
+    return {
+      ...result,
+      records: chain(events, { hash: prevHash }, sha256Hex),
+      stored: storedRequest({ command, alongside, traceId, elapsedMs, events }),
+    }
   } catch (error) {
     return { status: 'broken', error }
   }
 }
 
-type Accepted = Extract<RunResult, { status: 'accepted' }>
+type RequestResult =
+  | Exclude<RunResult, { status: 'accepted' }>
+  /** `events`: those of the command itself. `all`: includes the events recorded alongside. */
+  | (Extract<RunResult, { status: 'accepted' }> & { readonly all: readonly Stamped[] })
 
-const withAlongside = (result: Accepted, alongside: Command, context: DecisionContext): Accepted => {
-  const second = run(result.state, alongside, context)
+/** Runs a command, and the one alongside if the first one led to events. An audit runs stored commands again with this. */
+export const runRequest = (
+  before: State,
+  { command, alongside }: Pick<Request, 'command' | 'alongside'>,
+  context: DecisionContext,
+): RequestResult => {
+  const result = run(before, command, context)
+  if (result.status === 'refused') return result
+  const { status, events, state } = result
+  if (alongside === null || events.length === 0) return { status, events, all: events, state }
+  const second = run(state, alongside, context)
   if (second.status === 'refused') throw new Error(`${alongside.kind} alongside was refused`)
-  return { status: 'accepted', events: [...result.events, ...second.events], state: second.state }
+  return { status, events, all: [...events, ...second.events], state: second.state }
 }
 
 interface Repeated {

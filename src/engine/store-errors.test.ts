@@ -44,7 +44,7 @@ class FaultyLog extends MemoryLog {
       new Map(),
       {
         now: timestampOf('2026-02-20T00:30:00.000Z'),
-        newId: () => `foreign-${(this.#foreignCount += 1)}`,
+        seed: `foreign-${(this.#foreignCount += 1)}`.padEnd(36, '0'),
         configuration: DEFAULT_CONFIGURATION,
         version: '0',
         sha256Hex,
@@ -56,7 +56,13 @@ class FaultyLog extends MemoryLog {
       { requestsMax: 1, next: () => Promise.resolve(true) },
     )
     await super.append(
-      records.map((record) => ({ ...record, signature: null, signer: null, batchSignature: null })),
+      records.map((record) => ({
+        ...record,
+        signature: null,
+        signer: null,
+        batchSignature: null,
+        commands: null,
+      })),
       head,
     )
   }

@@ -38,6 +38,10 @@ const SETTINGS = {
 const LIVE_SETTINGS = { ...SETTINGS, execution: { ...SETTINGS.execution, mode: 'live' } }
 
 export const log = new MemoryLog()
+
+/** Secrets of the access keys that were created. */
+export const keySecrets: string[] = []
+
 let server: TestServer
 let home: TestHome
 
@@ -281,7 +285,10 @@ export const BY_ROUTE: Acts = {
   acknowledgeAlerts: () => route('POST', '/alerts/acknowledge', { alert_ids: [openAlert()] }),
   runBrainCycle: () => route('POST', '/brain/run'),
   runLearning: () => route('POST', '/learning/run'),
-  createAccessKey: () => route('POST', '/access-keys', { name: 'k1', scopes: ['read'] }),
+  createAccessKey: async () => {
+    const { secret } = await route('POST', '/access-keys', { name: 'k1', scopes: ['read'] })
+    keySecrets.push(String(secret))
+  },
   revokeAccessKey: () => route('DELETE', '/access-keys/k1'),
   removeProducer: () => route('DELETE', '/producers/p1'),
   removeContributor: () => route('DELETE', `/contributors/${ids.contributor}`),
@@ -314,7 +321,8 @@ export const BY_TOOL: Acts = {
 
 const otherKey = 'ab'.repeat(32)
 
-const PASSWORD = { environment: { SVC_MASTER_PASSWORD: 'correct horse' } }
+export const MASTER_PASSWORD = 'correct horse'
+const PASSWORD = { environment: { SVC_MASTER_PASSWORD: MASTER_PASSWORD } }
 
 export const BY_COMMAND: Acts = {
   'contributors register': () =>
@@ -352,7 +360,10 @@ export const BY_COMMAND: Acts = {
   },
   'brain run': () => command('brain', 'run'),
   'learn run': () => command('learn', 'run'),
-  'keys create': () => command('keys', 'create', '--name', 'k2', '--scopes', 'read'),
+  'keys create': async () => {
+    const { stdout } = await home.run(['keys', 'create', '--name', 'k2', '--scopes', 'read', '--json'])
+    keySecrets.push((JSON.parse(stdout) as { secret: string }).secret)
+  },
   'keys revoke': () => command('keys', 'revoke', 'k2'),
   'identity admit': () => command('identity', 'admit', `svc-${otherKey.slice(0, 16)}`, otherKey),
   'identity retire': () => command('identity', 'retire', `svc-${otherKey.slice(0, 16)}`, '--reason', 'left'),

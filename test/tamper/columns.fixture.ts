@@ -74,4 +74,10 @@ export const COLUMNS: Readonly<Record<string, ColumnCase>> = {
     setNull: at15('signature'),
     swap: at15('signature'),
   },
+  commands: {
+    other: `'{"number":1500}'`,
+    modify: at15('signature'),
+    setNull: at15('signature'),
+    swap: at15('signature'),
+  },
 }

@@ -89,9 +89,10 @@ const ALL_COLUMNS = [
   'signer',
   'recorded_at',
   'batch_signature',
+  'commands',
 ]
 
-const OVERWRITE = `REPLACE INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const OVERWRITE = `REPLACE INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 const valuesOf = (record: LogRecord): readonly (string | number | null)[] => [
   record.seq,
@@ -110,4 +111,5 @@ const valuesOf = (record: LogRecord): readonly (string | number | null)[] => [
   record.signer,
   record.recordedAt,
   record.batchSignature,
+  record.commands,
 ]

@@ -113,6 +113,7 @@ describe('an event that a node said before', () => {
       id: 'new',
       recordedAt: logs.records.at(-1)!.recordedAt,
       batchSignature: null,
+      commands: null,
     }
     const [forged] = rechained([replayed], headAfter(logs.records))
     const { verify } = await logs.broken(overwrite([forged!]))

@@ -71,14 +71,20 @@ export const recordsOf = async (
     sha256Hex,
   )
   const payloads = await node.signAll(chained.map(({ payload }) => payload))
-  const batches = await node.signAll(chained.map((record) => batchText([record])))
+  const batches = await node.signAll(
+    chained.map((record) => batchText([record], commandsOf(record), sha256Hex)),
+  )
   return chained.map((record, index) => ({
     ...record,
     signature: payloads[index] ?? null,
     signer: node.nodeId,
     batchSignature: batchSignatureOf(1, batches[index] ?? ''),
+    commands: commandsOf(record),
   }))
 }
+
+/** Stands for the commands of a batch. Verification compares the bytes and does not read them. */
+const commandsOf = ({ seq }: Pick<Stamped, 'seq'>): string => `{"number":${seq}}`
 
 /** Appends in pages of the size that the store accepts. */
 export const fill = async (log: EventLog, records: readonly LogRecord[]): Promise<void> => {
@@ -134,7 +140,7 @@ export const resigned = async (
   node: Signer,
 ): Promise<readonly LogRecord[]> => {
   const payloads = await node.signAll(records.map(({ payload }) => payload))
-  const batches = await node.signAll(records.map((record) => batchText([record])))
+  const batches = await node.signAll(records.map((record) => batchText([record], record.commands, sha256Hex)))
   return records.map((record, index) => ({
     ...record,
     signature: payloads[index] ?? null,

@@ -38,6 +38,8 @@ export interface CycleInputs {
   readonly authors: readonly AuthorSignals[]
   readonly market: readonly (MarketFacts & { readonly symbol: CanonicalSymbol })[]
   readonly regimeBefore: Regime | null
+  /** Regime of a hypothetical cycle, in place of the detected one. */
+  readonly regime?: Regime
   readonly killSwitchLevel: KillSwitchLevel
   readonly weights: DomainWeights
   readonly holdings: readonly PositionOrIntent[]
@@ -76,7 +78,7 @@ export const runCycle = <Kept>(
   const market = new Map(inputs.market.map((facts) => [facts.symbol, facts]))
   const holdings = bySymbol(inputs.holdings)
   const ofRegime = regimeIn(signals, inputs, rules.brain)
-  const { regime } = ofRegime
+  const regime = inputs.regime === undefined ? ofRegime.regime : { ...ofRegime.regime, regime: inputs.regime }
   const convictions: Kept[] = []
   const intents: DecidedIntent[] = []
   let anyScored = false

@@ -1,12 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { ContributorAuthor } from './authors.ts'
+import type { CycleInputs } from './cycle.ts'
 import { distanceOf, valueOf, whatIfs } from './explain.ts'
 import { convictionPayload } from './payloads.ts'
 import {
   builtin,
   curatorCall,
   cycleOf,
+  contributor,
   firstOf,
+  inputsOf,
   regimeSignals,
   RULES,
   signalOf,
@@ -16,8 +20,8 @@ import { signalsOf, viewOf } from './views.fixture.ts'
 
 const storedOf = (signals: readonly BrainSignal[]) =>
   convictionPayload(firstOf(cycleOf({ signals })), { cycleId: 'c', sha256Hex: () => '' })
-const isCapped = (author: string): boolean => author === 'ann'
-const explained = (signals: readonly BrainSignal[]) => whatIfs(storedOf(signals), RULES, isCapped)
+const explained = (signals: readonly BrainSignal[], changes: Partial<CycleInputs> = {}) =>
+  whatIfs(storedOf(signals), { ...inputsOf({ signals }), ...changes }, RULES)
 
 const strong = [
   signalOf('social', { score: 9 }),
@@ -58,6 +62,37 @@ describe('what would have changed a decision', () => {
       curatorCall('bullish', 10),
     ])
     expect(outcomes.find(({ subject }) => subject === 'house')).toMatchObject({ value: 0.5 })
+  })
+
+  it('follows the votes of newcomers and of authors whose call is over', () => {
+    const known = (id: string, influence: number, newcomer: number): ContributorAuthor => ({
+      ...contributor(id),
+      worth: { influence, newcomer, groupId: null },
+    })
+    const signals = [
+      curatorCall('bullish', 10, { id: 'a', author: known('ann', 0.9, 0.1) }),
+      curatorCall('bearish', 10, { id: 'b', author: contributor('bob') }),
+      curatorCall('bearish', 8, { id: 'c', author: contributor('cid') }),
+      curatorCall('bearish', 9, { id: 'd', author: known('dan', 0.8, 0.2), isOver: true }),
+    ]
+    const outcomes = explained(signals).filter(({ change }) => change === 'without_author')
+    expect(outcomes.map(({ subject }) => subject).toSorted()).toEqual(['ann', 'bob', 'cid', 'dan'])
+    for (const { subject, value, direction } of outcomes) {
+      const decided = firstOf(cycleOf({ signals: signals.filter(({ author }) => author.id !== subject) }))
+      expect({ subject, value, direction }).toEqual({
+        subject,
+        value: decided.value,
+        direction: decided.direction,
+      })
+    }
+  })
+
+  it('follows the kill switch, the holdings and the regime of the cycle', () => {
+    const stopped = explained(strong, { killSwitchLevel: 2 })
+    expect(stopped.every(({ action }) => action === 'none')).toBe(true)
+    const bear = explained(strong).find(({ subject }) => subject === 'BEAR')
+    const { decision, effectiveConviction } = firstOf(cycleOf({ signals: strong, regime: 'BEAR' }))
+    expect(bear).toMatchObject({ action: decision.action, effective_conviction: effectiveConviction })
   })
 
   it('has nothing to say about a symbol of which nothing is known but the regime', () => {

@@ -1,15 +1,14 @@
-import type { Configuration } from '../config/schema.ts'
 import type { PayloadOf } from '../events/catalogue.ts'
 import { REGIMES } from '../events/brain.ts'
 import { r9 } from '../shared/numbers.ts'
+import { canonicalSymbol } from '../shared/symbol.ts'
+import { weightedTypeOf } from '../signal-types/all.ts'
+import type { AuthorSignal, AuthorSignals } from './authors.ts'
 import { strengthOf, type ConvictionStrength } from './conviction.ts'
-import type { Regime } from './regime.ts'
-import { sharesOf } from './domain-score.ts'
+import { type CycleInputs, runCycle } from './cycle.ts'
+import type { DecisionRules } from './decision.ts'
 
 export type StoredConviction = PayloadOf<'brain.conviction.v1'>
-type StoredInput = StoredConviction['inputs'][number]
-
-export type ExplainRules = Pick<Configuration, 'brain'>
 
 /** Result of a cycle if one input had been different. */
 interface WhatIf {
@@ -33,49 +32,73 @@ interface Distance {
 }
 
 /**
- * Computed from the stored event and the current rules. The share of the removed author goes to the others in
- * proportion to their stored shares.
+ * Runs the cycle again for one symbol, each time with one difference: without the signals of an author, without those
+ * of a domain, or in another regime. `inputs` are those of the stored cycle.
  */
 export const whatIfs = (
   conviction: StoredConviction,
-  rules: ExplainRules,
-  isCapped: (author: string) => boolean,
+  inputs: CycleInputs,
+  rules: DecisionRules,
 ): readonly WhatIf[] => {
+  const own = inputsOn(conviction.symbol, inputs, rules)
+  const outcome = (change: WhatIf['change'], subject: string, changed: Partial<CycleInputs>): WhatIf => {
+    const { convictions } = runCycle({ ...own, ...changed }, rules, (decided) => decided)
+    const [decided] = convictions
+    if (decided === undefined) throw new Error('a cycle decides on every symbol')
+    const { value, direction, effectiveConviction, decision } = decided
+    return {
+      change,
+      subject,
+      value,
+      direction,
+      effective_conviction: effectiveConviction,
+      action: decision.action,
+      changes_decision: decision.action !== conviction.decision.action,
+    }
+  }
   const authors = [...new Set(conviction.inputs.map(({ author }) => author))]
-  const outcome = (
-    change: WhatIf['change'],
-    subject: string,
-    inputs: readonly StoredInput[],
-    regime: Regime,
-  ) => outcomeOf(conviction, { change, subject }, { inputs, regime, rules, isCapped })
   return [
-    ...authors.map((author) =>
-      outcome(
-        'without_author',
-        author,
-        without(conviction, (input) => input.author === author),
-        conviction.regime,
-      ),
+    ...authors.map((id) =>
+      outcome('without_author', id, { authors: own.authors.filter(({ author }) => author.id !== id) }),
     ),
     ...conviction.domains_used.map((domain) =>
-      outcome(
-        'without_domain',
-        domain,
-        without(conviction, (input) => input.domain === domain),
-        conviction.regime,
-      ),
+      outcome('without_domain', domain, {
+        authors: withSignals(own.authors, ({ type }) => weightedTypeOf(type)?.domain !== domain),
+      }),
     ),
     ...REGIMES.filter((regime) => regime !== conviction.regime).map((regime) =>
-      outcome('other_regime', regime, conviction.inputs, regime),
+      outcome('other_regime', regime, { regime }),
     ),
   ]
 }
+
+/** The inputs of one symbol: other symbols have no effect on it, except the one that decides the regime. */
+const inputsOn = (name: string, inputs: CycleInputs, { brain }: DecisionRules): CycleInputs => {
+  const read = new Set([canonicalSymbol(name), canonicalSymbol(brain.regime_symbol)])
+  return {
+    ...inputs,
+    symbols: [name],
+    authors: withSignals(inputs.authors, ({ symbol }) => read.has(symbol)),
+  }
+}
+
+const withSignals = (
+  authors: readonly AuthorSignals[],
+  isKept: (signal: AuthorSignal) => boolean,
+): readonly AuthorSignals[] =>
+  authors.flatMap((one) => {
+    const signals = one.signals.filter(isKept)
+    return signals.length === 0 ? [] : [{ ...one, signals }]
+  })
 
 export const valueOf = ({ inputs }: Pick<StoredConviction, 'inputs'>): number =>
   r9(inputs.reduce((sum, { contribution }) => sum + contribution, 0))
 
 /** The lowest tier that was not reached; null if all were. */
-export const distanceOf = (conviction: StoredConviction, { brain }: ExplainRules): Distance | null => {
+export const distanceOf = (
+  conviction: StoredConviction,
+  { brain }: Pick<DecisionRules, 'brain'>,
+): Distance | null => {
   const tier = brain.tiers.find((threshold) => conviction.effective_conviction < threshold)
   if (tier === undefined) return null
   const value = valueOf(conviction)
@@ -88,11 +111,6 @@ export const distanceOf = (conviction: StoredConviction, { brain }: ExplainRules
   return { tier, value_needed: r9(needed), value_missing: r9(Math.max(0, needed - Math.abs(value))) }
 }
 
-const without = (
-  { inputs }: StoredConviction,
-  isGone: (input: StoredInput) => boolean,
-): readonly StoredInput[] => inputs.filter((input) => !isGone(input))
-
 const circumstancesOf = ({ regime, counter_thesis }: StoredConviction) => ({
   regime,
   gauges: {
@@ -101,110 +119,3 @@ const circumstancesOf = ({ regime, counter_thesis }: StoredConviction) => ({
     basis: counter_thesis['basis_annualized'] ?? null,
   },
 })
-
-interface Hypothesis {
-  readonly inputs: readonly StoredInput[]
-  readonly regime: Regime
-  readonly rules: ExplainRules
-  readonly isCapped: (author: string) => boolean
-}
-
-const outcomeOf = (
-  conviction: StoredConviction,
-  named: Pick<WhatIf, 'change' | 'subject'>,
-  { inputs, regime, rules, isCapped }: Hypothesis,
-): WhatIf => {
-  const domains = domainsWithout(conviction, inputs, rules.brain.share_cap, isCapped)
-  const total = domains.reduce((sum, { weight }) => sum + weight, 0)
-  const value = r9(
-    total === 0 ? 0 : domains.reduce((sum, { weight, value: own }) => sum + (weight / total) * own, 0),
-  )
-  const circumstances = { ...circumstancesOf(conviction), regime }
-  const { direction, effectiveConviction } = strengthOf(value, circumstances, rules.brain)
-  const action = actionOf(
-    conviction,
-    { direction, effectiveConviction, domains: domains.length, regime },
-    rules,
-  )
-  return {
-    ...named,
-    value,
-    direction,
-    effective_conviction: effectiveConviction,
-    action,
-    changes_decision: action !== conviction.decision.action,
-  }
-}
-
-interface HypotheticalDomain {
-  readonly weight: number
-  readonly value: number
-}
-
-/** The domains that still have inputs, with their new weight and value. */
-const domainsWithout = (
-  conviction: StoredConviction,
-  inputs: readonly StoredInput[],
-  cap: number,
-  isCapped: (author: string) => boolean,
-): readonly HypotheticalDomain[] =>
-  conviction.domains_used.flatMap((domain): readonly HypotheticalDomain[] => {
-    const before = conviction.inputs.filter((input) => input.domain === domain)
-    const after = inputs.filter((input) => input.domain === domain)
-    if (after.length === 0) return []
-    const weight = (conviction.domain_weights[domain] ?? 0) * (bestOf(after) / bestOf(before))
-    const shares = after.length === before.length ? null : sharesAgain(after, cap, isCapped)
-    const value = after.reduce((sum, input) => sum + (shares?.get(input) ?? input.share) * input.evidence, 0)
-    return [{ weight, value }]
-  })
-
-const bestOf = (inputs: readonly StoredInput[]): number =>
-  inputs.reduce((best, { quality }) => Math.max(best, quality), 0)
-
-const sharesAgain = (
-  inputs: readonly StoredInput[],
-  cap: number,
-  isCapped: (author: string) => boolean,
-): ReadonlyMap<StoredInput, number> => {
-  const byAuthor = new Map<string, { readonly own: StoredInput[]; weight: number }>()
-  for (const input of inputs) {
-    if (input.share === 0) continue
-    const known = byAuthor.get(input.author) ?? { own: [], weight: 0 }
-    known.own.push(input)
-    known.weight += input.share
-    byAuthor.set(input.author, known)
-  }
-  const claims = [...byAuthor].map(([author, { weight }]) => ({
-    weight,
-    capGroup: isCapped(author) ? author : null,
-  }))
-  const shares = claims.length === 0 ? [] : sharesOf(claims, cap)
-  return new Map(
-    [...byAuthor.values()].flatMap(({ own, weight }, index) =>
-      own.map((input) => [input, ((shares[index] ?? 0) * input.share) / weight] as const),
-    ),
-  )
-}
-
-interface HypotheticalResult {
-  readonly direction: ConvictionStrength['direction']
-  readonly effectiveConviction: number
-  readonly domains: number
-  readonly regime: Regime
-}
-
-/** The action under the kill switch and the holdings of that time. */
-const actionOf = (
-  { decision }: StoredConviction,
-  { direction, effectiveConviction, domains, regime }: HypotheticalResult,
-  { brain }: ExplainRules,
-): WhatIf['action'] => {
-  if (decision.reasons.includes('hold')) return decision.action === 'exit' ? 'exit' : 'hold'
-  const isStopped =
-    direction === 'neutral' ||
-    decision.reasons.includes('kill_switch') ||
-    regime === 'CRISIS' ||
-    domains < brain.min_domains ||
-    effectiveConviction < brain.tiers[0]
-  return isStopped ? 'none' : direction
-}

@@ -143,7 +143,7 @@ type AuthorWithLatest = AuthorSignals<LatestSignal>
 /** The current inputs of a cycle, as plain data. */
 const cycleInputsOf = (
   facts: BrainFacts,
-  context: DecisionContext,
+  context: Pick<DecisionContext, 'now' | 'configuration' | 'prices'>,
   asOf: Timestamp = context.now,
 ): CycleInputs & { readonly authors: readonly AuthorWithLatest[] } => {
   const { now, configuration } = context

@@ -118,26 +118,21 @@ const symbolsOfOpenCalls = (signals: readonly BrainSignal[]): AuthorSignals['ope
 
 type Scenario = Partial<Omit<CycleInputs, 'authors'>> & { readonly signals?: readonly BrainSignal[] }
 
-export const cycleOf = (
-  { signals = [], ...inputs }: Scenario = {},
-  rules: DecisionRules = RULES,
-): CycleResult =>
-  runCycle(
-    {
-      asOfMs: NOW_MS,
-      symbols: ['ETH'],
-      authors: authorsOf(signals),
-      market: [],
-      regimeBefore: null,
-      killSwitchLevel: 0,
-      weights: WEIGHTS,
-      holdings: [],
-      staleness: { staleCycles: 0, everScored: false },
-      ...inputs,
-    },
-    rules,
-    (conviction) => conviction,
-  )
+export const cycleOf = (scenario: Scenario = {}, rules: DecisionRules = RULES): CycleResult =>
+  runCycle(inputsOf(scenario), rules, (conviction) => conviction)
+
+export const inputsOf = ({ signals = [], ...inputs }: Scenario): CycleInputs => ({
+  asOfMs: NOW_MS,
+  symbols: ['ETH'],
+  authors: authorsOf(signals),
+  market: [],
+  regimeBefore: null,
+  killSwitchLevel: 0,
+  weights: WEIGHTS,
+  holdings: [],
+  staleness: { staleCycles: 0, everScored: false },
+  ...inputs,
+})
 
 /** Conviction of the cycle on its first symbol. */
 export const firstOf = ({ convictions }: CycleResult): DecidedConviction => {

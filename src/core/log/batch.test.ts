@@ -1,7 +1,10 @@
+import { hash } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { timestampAt } from '../shared/time.ts'
 import { BatchCutter } from './batch.ts'
 import type { LogRecord } from './event.ts'
+
+const sha256Hex = (text: string): string => hash('sha256', text, 'hex')
 
 const RECORDED = timestampAt(Date.UTC(2026, 1, 20))
 
@@ -21,10 +24,11 @@ const recordAt = (seq: number, count: number): LogRecord => ({
   signer: 'svc-0123456789abcdef',
   recordedAt: RECORDED,
   batchSignature: seq === count ? `${count}:${'b2'.repeat(64)}` : null,
+  commands: null,
 })
 
 const cut = (change: (record: LogRecord) => LogRecord): readonly string[] => {
-  const cutter = new BatchCutter()
+  const cutter = new BatchCutter(sha256Hex)
   const records = [1, 2, 3].map((seq) => change(recordAt(seq, 3)))
   return [...records.flatMap((record) => cutter.add(record)), ...cutter.end()].map(({ kind }) => kind)
 }
@@ -36,6 +40,7 @@ it('holds events of one signer that were recorded at one time', () => {
 it.each([
   ['another time of recording', { recordedAt: timestampAt(Date.UTC(2026, 1, 19)) }],
   ['another signer', { signer: 'svc-fedcba9876543210' }],
+  ['commands that belong to its last event', { commands: '{}' }],
 ])('is no batch if one of its events has %s', (_, change) => {
   for (const changed of [1, 2])
     expect(cut((record) => (record.seq === changed ? { ...record, ...change } : record))).toEqual(['loose'])

@@ -37,6 +37,11 @@ export interface LogRecord {
   readonly recordedAt: string
   /** On the last event of a batch: `<events in the batch>:<128 hex digits>`, over `batchText`. Null on the others. */
   readonly batchSignature: string | null
+  /**
+   * On the last event of a batch: the commands that the batch was decided from, as text (core/stored-commands.ts). Null
+   * on the others, and in batches of releases that did not store commands.
+   */
+  readonly commands: string | null
 }
 
 /** The end of the log, which the next event links to. */

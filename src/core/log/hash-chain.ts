@@ -5,7 +5,7 @@ import { SCHEMA_VERSION, type LogRecord, type Stamped } from './event.ts'
 export type Sha256Hex = (text: string) => string
 
 /** A record that waits for its signatures, which are outside the hash. */
-export type ChainedRecord = Omit<LogRecord, 'signature' | 'signer' | 'batchSignature'>
+export type ChainedRecord = Omit<LogRecord, 'signature' | 'signer' | 'batchSignature' | 'commands'>
 
 /** The members that go into the hash, besides the previous hash. */
 type HashedFields = Omit<ChainedRecord, 'prevHash' | 'hash' | 'seq' | 'recordedAt'>

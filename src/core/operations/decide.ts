@@ -125,7 +125,8 @@ const rotateKey = (keys: Keys, nodeId: string, successor: NodeKey): Decision => 
 
 export type AccessEntry = PayloadOf<'system.audit.v1'>
 
-const RESOURCE_LENGTH_MAX = 256
+/** Characters of a resource in the access audit. */
+export const RESOURCE_LENGTH_MAX = 256
 
 /** Records the caller, the requested action, and whether it was allowed. */
 const recordAccess = (entry: AccessEntry, surface: 'api' | 'cli'): Decision =>

@@ -6,9 +6,10 @@ import { sizingShape } from '../events/trading.ts'
 import type { Stamped } from '../log/event.ts'
 import type { Intent } from '../trading/orders/intents.ts'
 import { killSwitchLevel } from '../shared/level.ts'
-import { distanceOf, type ExplainRules, type StoredConviction, valueOf, whatIfs } from '../brain/explain.ts'
+import type { DecisionRules } from '../brain/decision.ts'
+import { distanceOf, type StoredConviction, valueOf, whatIfs } from '../brain/explain.ts'
 import type { PayloadOf } from '../events/catalogue.ts'
-import { isBuiltin } from '../signals/producers.ts'
+import type { CycleInputs } from '../brain/cycle.ts'
 import { r9 } from '../shared/numbers.ts'
 import { picked } from './members.ts'
 
@@ -145,17 +146,19 @@ const explainedConviction = z.object({
   next_tier: z
     .object({ tier: z.number(), value_needed: z.number().nullable(), value_missing: z.number().nullable() })
     .nullable(),
-  what_if: z.array(
-    z.object({
-      change: z.enum(['without_author', 'without_domain', 'other_regime']),
-      subject: z.string(),
-      value: z.number(),
-      direction: conviction.direction,
-      effective_conviction: z.number(),
-      action,
-      changes_decision: z.boolean(),
-    }),
-  ),
+  what_if: z
+    .array(
+      z.object({
+        change: z.enum(['without_author', 'without_domain', 'other_regime']),
+        subject: z.string(),
+        value: z.number(),
+        direction: conviction.direction,
+        effective_conviction: z.number(),
+        action,
+        changes_decision: z.boolean(),
+      }),
+    )
+    .meta({ description: 'empty for a cycle of a release that did not store commands' }),
   intent: explainedIntent.nullable(),
 })
 
@@ -167,7 +170,7 @@ export const explanationView = z.object({
   kill_switch_level: z.int().nullable(),
   warnings: z.array(z.string()),
   rules_changed: z.boolean().meta({
-    description: 'the configuration has changed since: what_if and next_tier follow the one of today',
+    description: 'the configuration has changed since: what_if and next_tier follow the one of the cycle',
   }),
   convictions: z.array(explainedConviction),
 })
@@ -179,6 +182,8 @@ export interface StoredCycle {
   readonly cycleId: string
   readonly ts: Timestamp
   readonly cycle: PayloadOf<'brain.cycle.v1'> | null
+  /** Inputs of the cycle; null if its command is not stored. */
+  readonly inputs: CycleInputs | null
   readonly convictions: readonly { readonly id: string; readonly payload: StoredConviction }[]
   /** By conviction. */
   readonly intents: ReadonlyMap<string, z.infer<typeof explainedIntent>>
@@ -186,7 +191,7 @@ export interface StoredCycle {
 
 export const viewExplanation = (
   stored: StoredCycle,
-  rules: ExplainRules,
+  rules: DecisionRules,
   configHash: string,
 ): ExplanationView => ({
   cycle_id: stored.cycleId,
@@ -206,7 +211,7 @@ export const viewExplanation = (
         (one, other) => Math.abs(other.contribution) - Math.abs(one.contribution),
       ),
       next_tier: distanceOf(payload, rules),
-      what_if: [...whatIfs(payload, rules, (author) => !isBuiltin(author))],
+      what_if: stored.inputs === null ? [] : [...whatIfs(payload, stored.inputs, rules)],
       intent: stored.intents.get(id),
     }),
   ),

@@ -3,8 +3,10 @@ import type { LogRecord } from '../log/event.ts'
 import { eventRecordView, shownPayload } from './log.ts'
 import { shown } from './members.ts'
 
-const showRecord = shown(eventRecordView.omit({ verified: true }))
+const showRecord = shown(eventRecordView.omit({ verified: true, commands: true }))
 
 /** The members that `eventRecordText` writes. */
-export const viewEventRecord = (record: LogRecord): z.infer<typeof eventRecordView> =>
-  showRecord({ ...record, payload: shownPayload(record) })
+export const viewEventRecord = (record: LogRecord): z.infer<typeof eventRecordView> => ({
+  ...showRecord({ ...record, payload: shownPayload(record) }),
+  ...(record.commands === null ? {} : { commands: record.commands }),
+})

@@ -21,6 +21,7 @@ const record: LogRecord = {
   signature: 'c'.repeat(128),
   signer: 'svc-1',
   batchSignature: null,
+  commands: null,
   recordedAt: '2026-02-20T00:30:00.200Z',
 }
 
@@ -50,8 +51,8 @@ describe('a stored event as it is shown', () => {
 
   it('is the same as spliced text', () => {
     fc.assert(
-      fc.property(text, text, object, (source, signer, payload) => {
-        const stored = { ...record, source, signer, payload: canonicalJson(payload as JsonObject) }
+      fc.property(text, text, text, object, (source, signer, commands, payload) => {
+        const stored = { ...record, source, signer, commands, payload: canonicalJson(payload as JsonObject) }
         expect(JSON.parse(eventRecordText(stored))).toEqual(
           JSON.parse(JSON.stringify(viewEventRecord(stored))),
         )

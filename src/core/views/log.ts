@@ -36,6 +36,9 @@ export const eventRecordView = z.object({
   signer: z.string().nullable(),
   recorded_at: z.string(),
   batch_signature: z.string().nullable(),
+  commands: z.string().optional().meta({
+    description: 'on the last event of a batch: the commands that led to it, which batch_signature covers',
+  }),
   verified: z
     .literal(false)
     .optional()
@@ -53,7 +56,8 @@ export const eventRecordText = (record: LogRecord, { isUnsigned = false } = {}):
   `,"trace_id":${quote(record.traceId)},"dedupe_key":${quote(record.dedupeKey)},"payload":${payloadText(record)}` +
   `,"prev_hash":${quote(record.prevHash)},"hash":${quote(record.hash)},"signature":${quote(record.signature)}` +
   `,"signer":${quote(record.signer)},"recorded_at":${quote(record.recordedAt)}` +
-  `,"batch_signature":${quote(record.batchSignature)}${isUnsigned ? ',"verified":false' : ''}}`
+  `,"batch_signature":${quote(record.batchSignature)}` +
+  `${record.commands === null ? '' : `,"commands":${quote(record.commands)}`}${isUnsigned ? ',"verified":false' : ''}}`
 
 const quote = (text: string | null): string => JSON.stringify(text)
 

@@ -2,13 +2,14 @@ import { configurationFrom } from '../../core/config/recorded.ts'
 import { configurationHashInput } from '../../core/config/secrets.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import type { Stamped } from '../../core/log/event.ts'
+import { configDigitsOf } from '../../core/stored-commands.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { readPages } from '../read-pages.ts'
 import { stampedFrom } from '../../core/log/event.ts'
 import { payloadOf } from '../../core/log/payload.ts'
 import { sha256Hex } from '../sha256.ts'
 
-/** Settings with which a decision may have been made. */
+/** Settings with which decisions were made. */
 export interface Settings {
   readonly configuration: Configuration
   readonly hash: string
@@ -16,15 +17,11 @@ export interface Settings {
   readonly isGuess: boolean
 }
 
-/** Another process may still use the settings of its start. */
-const EARLIER_MAX = 4
-
 /** Settings that the log records, in the order of their events. */
 export class RecordedSettings {
   readonly #present: Settings
   /** Recorded settings, newest first. */
   #known: readonly Settings[] = []
-  #version = ''
 
   constructor(present: Configuration) {
     const hash = sha256Hex(configurationHashInput(present))
@@ -32,33 +29,20 @@ export class RecordedSettings {
     this.#present = { configuration: present, hash, isGuess: true }
   }
 
-  /** Release that wrote the latest start event. */
-  get version(): string {
-    return this.#version
-  }
-
   take({ type, payload }: Pick<Stamped, 'type' | 'payload'>): void {
     if (type !== 'system.started.v1' && type !== 'system.config_changed.v1') return
-    const { version, config_hash: hash, configuration: recorded } = payload
-    if (typeof version === 'string') this.#version = version
+    const { config_hash: hash, configuration: recorded } = payload
     const configuration = configurationFrom(recorded)
     if (typeof hash !== 'string' || configuration === null) return
     const others = this.#known.filter((known) => known.hash !== hash)
     this.#known = [{ configuration, hash, isGuess: false }, ...others].slice(0, KEPT_MAX)
   }
 
-  /**
-   * Settings with which a decision may have been made, most likely first. If the decision names a hash, only settings
-   * with it.
-   */
-  candidates(hash: string | null): readonly Settings[] {
-    if (hash === null) {
-      const newest = this.#known.slice(0, 1 + EARLIER_MAX)
-      return newest.length === 0 ? [this.#present] : newest
-    }
-    const named = this.#known.filter((known) => known.hash === hash)
-    if (named.length > 0) return named
-    return this.#present.hash === hash ? [{ ...this.#present, isGuess: false }] : []
+  /** Settings whose hash begins with these digits. The current ones replace settings that the log does not hold. */
+  withDigits(digits: string): Settings {
+    const known = this.#known.find(({ hash }) => configDigitsOf(hash) === digits)
+    const isGuess = configDigitsOf(this.#present.hash) !== digits
+    return known ?? { ...this.#present, isGuess }
   }
 
   /** Reads the settings that were recorded before the first audited event. */

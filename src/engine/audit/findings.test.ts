@@ -19,15 +19,16 @@ const [position, entry, other, bar] = events as [
   (typeof events)[0],
 ]
 
-it('counts what was decided again by its kind, and what came from outside for itself', () => {
+it('counts what was decided again by its kind, and batches by whether they were audited', () => {
   const list = new FindingList()
   list.same(bar)
   list.same(position)
   list.same(position)
   list.same(entry)
-  list.given(other, false)
-  list.given(other, false)
-  list.given(other, true)
+  list.notRerun(other, 'it was never known')
+  list.batchAudited()
+  list.batchAudited()
+  list.batchWithoutCommands()
   list.notRerun(bar, 'it was forgotten')
   const { kinds, ...report } = list.report(3, 9)
   expect(report).toEqual({
@@ -35,8 +36,9 @@ it('counts what was decided again by its kind, and what came from outside for it
     first_seq: 3,
     last_seq: 9,
     decisions: 6,
-    inputs: 2,
-    not_rerun: { 'the report of the venue is not recorded as it came': 1, 'it was forgotten': 1 },
+    batches: 2,
+    batches_without_commands: 1,
+    not_rerun: { 'it was never known': 1, 'it was forgotten': 1 },
     different: 0,
     findings: [],
   })

@@ -26,16 +26,20 @@ export class FindingList {
   readonly #counts = new Map<string, Record<Verdict, number>>()
   readonly #reasons = new Map<string, number>()
   readonly #findings: Finding[] = []
-  #inputs = 0
+  #batchesAudited = 0
+  #batchesWithoutCommands = 0
 
   same(event: Stamped): void {
     this.#count(event, 'same')
   }
 
-  /** `isDerived`: the event was decided from a report that the log does not hold as received. */
-  given(event: Stamped, isDerived: boolean): void {
-    if (isDerived) this.notRerun(event, 'the report of the venue is not recorded as it came')
-    else this.#inputs += 1
+  batchAudited(): void {
+    this.#batchesAudited += 1
+  }
+
+  /** Counts a batch that cannot be audited, because a release before stored commands wrote it. */
+  batchWithoutCommands(): void {
+    this.#batchesWithoutCommands += 1
   }
 
   notRerun(event: Stamped, reason: string): void {
@@ -65,10 +69,11 @@ export class FindingList {
       ok: different === 0,
       first_seq: first,
       last_seq: last,
-      /** Number of events that are decisions. */
+      /** Number of events of audited and not audited commands. */
       decisions: total('same') + different + total('not_rerun'),
-      /** Number of events from outside, which contain no decision. */
-      inputs: this.#inputs,
+      batches: this.#batchesAudited,
+      /** Number of batches that could not be audited: releases before 0.2.0 did not store commands. */
+      batches_without_commands: this.#batchesWithoutCommands,
       kinds,
       /** Reasons why decisions could not be repeated, with their counts. */
       not_rerun: Object.fromEntries(this.#reasons),

@@ -1,97 +1,54 @@
-import type { Configuration } from '../../core/config/schema.ts'
 import { canonicalJson } from '../../core/log/canonical-json.ts'
 import type { Stamped } from '../../core/log/event.ts'
-import { follow, run } from '../../core/run.ts'
-import type { NodeId, Timestamp } from '../../core/shared/brand.ts'
-import type { DecisionContext, SignedClaim } from '../../core/shared/decision-context.ts'
+import type { NodeId } from '../../core/shared/brand.ts'
+import type { SignedClaim } from '../../core/shared/decision-context.ts'
 import type { Json, JsonObject } from '../../core/shared/json.ts'
-import { decidedAtOf, isTimeOfDecision, type State } from '../../core/state.ts'
+import type { State } from '../../core/state.ts'
+import { type BatchInputs, idsOf, type RequestMade } from '../../core/stored-commands.ts'
+import { runRequest } from '../plan.ts'
 import { sha256Hex } from '../sha256.ts'
-import type { Attempt } from './attempts.ts'
+import type { Settings } from './configurations.ts'
 
-/** Context of a decision beside the state, as far as the log holds it. */
-export interface Circumstances {
-  readonly configuration: Configuration
-  readonly configHash: string
-  readonly version: string
+/** Inputs of a decision beside state and command, as far as the log holds them. */
+export interface BatchCircumstances extends BatchInputs {
+  /** Index of the command in its batch. */
+  readonly place: number
+  readonly settings: Settings
   readonly nodeId: NodeId
   readonly isSigned: (claim: SignedClaim) => boolean
 }
 
-/** Repeats a decision. Returns its events as they would be stored now, or null if it is refused or throws. */
+/** Runs a stored command again. Returns its events as they would be stored now, or null if it is refused or throws. */
 export const rerun = (
   state: State,
-  attempt: Attempt,
-  stored: readonly Stamped[],
-  circumstances: Circumstances,
+  request: RequestMade,
+  circumstances: BatchCircumstances,
 ): readonly Stamped[] | null => {
-  const ids: string[] = []
-  const first = runWith(state, attempt, stored, { ...circumstances, newId: (n) => placeholder(n) })
-  if (first === null) return null
-  for (const [index, event] of first.entries()) collectIds(event, stored[index], ids)
-  if (!JSON.stringify(first).includes(PLACEHOLDER)) return first
-  return runWith(state, attempt, stored, { ...circumstances, newId: (n) => ids[n] ?? placeholder(n) })
-}
-
-type Given = Circumstances & { readonly newId: (count: number) => string }
-
-const runWith = (
-  state: State,
-  attempt: Attempt,
-  stored: readonly Stamped[],
-  { newId, ...circumstances }: Given,
-): readonly Stamped[] | null => {
+  const { events: stored, traceId, elapsedMs } = request
+  const { seed, place, version, settings, nodeId, isSigned, now } = circumstances
   const [first] = stored
   if (first === undefined) return null
-  let count = 0
-  const context: DecisionContext = {
-    ...circumstances,
-    now: decidedAt(state, stored),
-    recordedAt: first.recordedAt,
-    traceId: attempt.kind === 'command' && attempt.isUntraced ? null : first.traceId,
-    newId: () => newId(count++),
-    sha256Hex,
-    // The duration is for the record only.
-    elapsedMs: () =>
-      Number(stored.find(({ type }) => type === 'brain.cycle.v1')?.payload['duration_ms'] ?? 0),
-    sign: (text) => signatureIn(stored, text, state, circumstances),
-    // The signature of an accepted submission was checked then, and the log holds it.
-    isSigned: () => true,
-  }
+  const durations = [...elapsedMs]
   try {
-    const result =
-      attempt.kind === 'command'
-        ? run(state, attempt.command, context)
-        : follow(state, stored.slice(0, attempt.events), context)
-    return result.status === 'accepted' ? result.events : null
+    const result = runRequest(state, request, {
+      now: now ?? first.recordedAt,
+      recordedAt: first.recordedAt,
+      traceId,
+      configuration: settings.configuration,
+      configHash: settings.hash,
+      version,
+      nodeId,
+      isSigned,
+      newId: idsOf(seed, place, sha256Hex),
+      sha256Hex,
+      elapsedMs: () => durations.shift() ?? 0,
+      sign: (text) => signatureIn(stored, text, state, circumstances),
+    })
+    return result.status === 'accepted' ? result.all : null
   } catch {
     // Decision code may throw on a state that never existed.
     return null
   }
-}
-
-/** When the decision was made: the first event says so whose time does not come from outside. */
-const decidedAt = (state: State, stored: readonly Stamped[]): Timestamp => {
-  const [first] = stored
-  const timed = stored.find((event) => isTimeOfDecision(event) && event.recordedAt === first?.recordedAt)
-  const event = timed ?? first
-  return event === undefined ? state.decidedAt : decidedAtOf(state, event)
-}
-
-const PLACEHOLDER = '00000000-0000-7fff-8000-a0d17'
-
-const placeholder = (count: number): string => `${PLACEHOLDER}${count.toString(16).padStart(7, '0')}`
-
-/** Ids are random, so the stored ids replace the new ones. */
-const collectIds = (made: unknown, stored: unknown, ids: string[]): void => {
-  if (typeof made === 'string') {
-    if (made.startsWith(PLACEHOLDER) && typeof stored === 'string')
-      ids[Number.parseInt(made.slice(PLACEHOLDER.length), 16)] ??= stored
-    return
-  }
-  if (typeof made !== 'object' || made === null || typeof stored !== 'object' || stored === null) return
-  for (const [name, value] of Object.entries(made))
-    collectIds(value, (stored as Readonly<Record<string, unknown>>)[name], ids)
 }
 
 /** The private key is not available. A stored signature of the same text replaces a new one. */
@@ -99,7 +56,7 @@ const signatureIn = (
   stored: readonly Stamped[],
   text: string,
   { operations }: State,
-  { nodeId, isSigned }: Pick<Circumstances, 'nodeId' | 'isSigned'>,
+  { nodeId, isSigned }: Pick<BatchCircumstances, 'nodeId' | 'isSigned'>,
 ): string => {
   const publicKeyHex = operations.nodes.publicKeys.get(nodeId)
   for (const { payload } of stored) {

@@ -5,6 +5,7 @@ import { evolveKeys, keyEventIn, keyOfBatch, type Keys } from '../../core/operat
 import { faultAt, type Findings } from './findings.ts'
 import { yieldToEventLoop } from '../../ports/yield-to-event-loop.ts'
 import { canonicalFaultOf, columnFaultOf, SLICE_EVENTS, withTexts } from './record-check.ts'
+import { sha256Hex } from '../sha256.ts'
 import { keyIn } from './signer-keys.ts'
 import { keyEverOf, keyOf, type Trust } from './trust.ts'
 import { createTreeCheck, type SignatureClaim } from './tree-check.ts'
@@ -49,7 +50,7 @@ export interface AuditEnd {
  */
 export const createAudit = (options: AuditOptions) => {
   const { findings, trust, isPart, wholeLog } = options
-  const cutter = new BatchCutter()
+  const cutter = new BatchCutter(sha256Hex)
   let { keys } = options
   const treeKeys = new Map(keys.publicKeys)
   const notes = options.notes.filter(({ frontier }) => frontier.size > options.start.seq)

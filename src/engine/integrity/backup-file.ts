@@ -128,6 +128,7 @@ const eventRecord = z.object({
   signer: z.string().nullable(),
   recorded_at: z.string(),
   batch_signature: z.string().nullable(),
+  commands: z.string().optional(),
 })
 
 const recordOf = (data: z.infer<typeof eventRecord>, payload: string): LogRecord => ({
@@ -146,6 +147,7 @@ const recordOf = (data: z.infer<typeof eventRecord>, payload: string): LogRecord
   signer: data.signer,
   recordedAt: data.recorded_at,
   batchSignature: data.batch_signature,
+  commands: data.commands ?? null,
 })
 
 const malformed = (

@@ -37,6 +37,7 @@ const lineOf = (record: LogRecord): string =>
     signer: record.signer,
     recorded_at: record.recordedAt,
     batch_signature: record.batchSignature,
+    ...(record.commands === null ? {} : { commands: record.commands }),
   })
 
 async function* linesOf(lines: readonly string[]): AsyncIterable<string> {

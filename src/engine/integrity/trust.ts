@@ -29,7 +29,7 @@ const HASHED_AT_ONCE = 100
 /** Follows the log batch by batch and checks the signature of each batch. */
 export class BatchCheck {
   readonly #trust: Trust
-  readonly #cutter = new BatchCutter()
+  readonly #cutter = new BatchCutter(sha256Hex)
   /** The event before the next one, whether valid or not. */
   #previous: Head
   /**
@@ -127,7 +127,11 @@ export const isSignedInPlace = async (
   return true
 }
 
-const batchAround = async (log: Pick<EventLog, 'read'>, seq: number): Promise<readonly LogRecord[]> => {
+/** The events of the batch that holds this event. */
+export const batchAround = async (
+  log: Pick<EventLog, 'read'>,
+  seq: number,
+): Promise<readonly LogRecord[]> => {
   // The last event of a batch has its signature, which states the number of events in the batch.
   const behind: LogRecord[] = []
   for await (const record of restOfBatch(log, seq)) behind.push(record)

@@ -295,7 +295,7 @@ export const openTestHome = async () => {
         seq: index + 1,
       }))
       const chained = chain(events, EMPTY_HEAD, sha256Hex)
-      const unsigned = { signature: null, signer: node.nodeId, batchSignature: null }
+      const unsigned = { signature: null, signer: node.nodeId, batchSignature: null, commands: null }
       const adopted = new MemoryLog()
       const signed = await resigned(
         chained.map((record) => ({ ...record, ...unsigned })),

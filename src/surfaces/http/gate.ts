@@ -7,6 +7,7 @@ import { corsHeaders, isForeignOrigin, ORIGIN_DENIED, preflight } from './cors.t
 import { NOT_FOUND, SHUTTING_DOWN } from './errors.ts'
 import { steadyNowOf } from './dependencies.ts'
 import { DOCS_PATH } from './docs.ts'
+import { RESOURCE_LENGTH_MAX } from '../../core/operations/decide.ts'
 import { keyNameOf, type Caller } from '../caller.ts'
 import { isDenialStored } from '../denials.ts'
 import { countHosts, isOwnHost, isSentByForeignPage } from '../own-host.ts'
@@ -46,11 +47,14 @@ export const givenRequestId = ({ headers }: IncomingMessage): string | null => {
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : null
 }
 
-/** Name of the requested resource in the audit: the path without prefix, query and trailing slash. */
+/**
+ * Name of the requested resource in the audit: the path without prefix, query and trailing slash, cut to the length that
+ * the audit keeps. The log also holds the command, which any caller can cause.
+ */
 export const resourceOf = (url: string): string => {
   const path = pathOf(url).replace(/\/+$/, '')
   const isBelowPrefix = path.startsWith(`${API_PREFIX}/`)
-  return isBelowPrefix ? path.slice(API_PREFIX.length) : path || '/'
+  return (isBelowPrefix ? path.slice(API_PREFIX.length) : path || '/').slice(0, RESOURCE_LENGTH_MAX)
 }
 
 /** The path alone, without the query or the host of an absolute address. */

@@ -52,12 +52,12 @@ WITH fence AS MATERIALIZED (
 ), batch AS MATERIALIZED (
   SELECT event.* FROM ready, json_to_recordset($4) AS event(seq bigint, id text, type text, dom text, ts text,
     "schemaVersion" text, source text, "traceId" text, "dedupeKey" text, payload text, "prevHash" text, hash text,
-    signature text, signer text, "recordedAt" text, "batchSignature" text, place bigint, refs text[])
+    signature text, signer text, "recordedAt" text, "batchSignature" text, commands text, place bigint, refs text[])
 ), stored AS (
   INSERT INTO events (seq, id, type, dom, ts, schema_version, source, trace_id, dedupe_key, payload,
-    prev_hash, hash, signature, signer, recorded_at, batch_signature, dom_count)
+    prev_hash, hash, signature, signer, recorded_at, batch_signature, commands, dom_count)
   SELECT seq, id, type, dom, ts, "schemaVersion", source, "traceId", "dedupeKey", payload, decode("prevHash", 'hex'),
-    decode(hash, 'hex'), decode(signature, 'hex'), signer, "recordedAt", "batchSignature", place + coalesce(
+    decode(hash, 'hex'), decode(signature, 'hex'), signer, "recordedAt", "batchSignature", commands, place + coalesce(
       (SELECT dom_count FROM events AS earlier WHERE earlier.dom = batch.dom ORDER BY earlier.seq DESC LIMIT 1), 0)
   FROM batch
 ), referred AS (

@@ -54,19 +54,25 @@ describe.skipIf(postgresMissing !== null)(`the PostgreSQL log (${postgresMissing
       await Promise.all(logs.map((log) => log.close()))
     })
 
-    it('brings a log without leaders up to date', async () => {
+    it.each([
+      ['5', ''],
+      ['4', 'DROP TABLE leaders; DROP TABLE lease;'],
+    ])('brings a log of format version %s up to date', async (version, older) => {
       const before = await openPostgresLog({ url })
-      await appendTo(before, 3)
+      const records = (await appendTo(before, 3)).map((record) => ({ ...record, commands: null }))
       const head = await before.head()
       await before.close()
       await run(
         url,
-        `DROP TABLE leaders; DROP TABLE lease; UPDATE meta SET value = '4' WHERE name = 'format_version'`,
+        `ALTER TABLE events DROP COLUMN commands; ${older} UPDATE meta SET value = '${version}' WHERE name = 'format_version'`,
       )
       const after = await openPostgresLog({ url })
       expect(await after.head()).toEqual(head)
+      expect(await after.read({ order: 'asc', limit: 10 })).toEqual(records)
       expect(await after.append(recordsAfter(head, 1), head, 1)).toEqual({ status: 'fenced' })
-      expect(await after.append(recordsAfter(head, 1), head)).toEqual({ status: 'appended' })
+      const added = recordsAfter(head, 1)
+      expect(await after.append(added, head)).toEqual({ status: 'appended' })
+      expect(await after.read({ order: 'desc', limit: 1 })).toEqual(added)
       await after.close()
     })
 

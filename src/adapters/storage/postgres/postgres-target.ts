@@ -9,7 +9,7 @@ import {
 import { appendStatement } from './append-statement.ts'
 import { connect, disconnect } from './connection.ts'
 import { asStoreError } from './errors.ts'
-import { queryOn, readHead, readPage, readTreeNodes } from './records.ts'
+import { queryOn, readHead, readTreeNodes } from './records.ts'
 import { createTables, hasTables, moveTables } from './schema.ts'
 
 /** Checking a tree and moving tables take longer than what a running service asks for. */
@@ -50,7 +50,8 @@ const look = async (client: Client): Promise<TargetContent> => {
   if (!(await hasTables(client))) return { status: 'empty' }
   const query = queryOn(client)
   const head = await readHead(query)
-  const [first] = await readPage(query, { order: 'asc', limit: 1 })
+  // The format may be an older one, so this reads no column that a later one has added.
+  const [first] = (await client.query<{ hash: string }>(FIRST_HASH)).rows
   if (first === undefined) return { status: 'empty' }
   const { rows } = await client.query<{ n: string }>(
     `SELECT count(*) AS n FROM pg_stat_activity
@@ -59,6 +60,8 @@ const look = async (client: Client): Promise<TargetContent> => {
   if (Number(rows[0]?.n) > 0) throw new TargetInUseError('other processes are connected to the database')
   return { status: 'log', head, firstHash: first.hash }
 }
+
+const FIRST_HASH = `SELECT encode(hash, 'hex') AS hash FROM events ORDER BY seq LIMIT 1`
 
 const openDraft = async (
   client: Client,

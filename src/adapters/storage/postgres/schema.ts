@@ -1,7 +1,7 @@
 import type { Client } from 'pg'
 
-/** A change of the layout raises the number. Of older layouts only the last one is brought up to date. */
-const FORMAT_VERSION = 5
+/** A change of the layout raises the number. The layouts of `STEPS` are brought up to date. */
+const FORMAT_VERSION = 6
 const SERVER_VERSION_MIN = 140_000
 // Any number will do, as long as every process that opens a log takes the same one.
 const SCHEMA_LOCK = 7_304_216_581
@@ -37,16 +37,22 @@ CREATE TABLE lease (
 );
 INSERT INTO lease (token, holder, expires_at) VALUES (0, '', '-infinity');`
 
-const FORMAT_WITHOUT_LEADERS = '4'
-const ADD_LEADERS = `${LEADER_TABLES}
+const ADD_COMMANDS = `
+ALTER TABLE events ADD COLUMN commands text COLLATE "C";
 UPDATE meta SET value = '${FORMAT_VERSION}' WHERE name = 'format_version'`
+
+/** Statements that bring an older format up to date, by its version. */
+const STEPS: ReadonlyMap<string | undefined, string> = new Map([
+  ['4', `${LEADER_TABLES}${ADD_COMMANDS}`],
+  ['5', ADD_COMMANDS],
+])
 
 /** Inside the caller's transaction. */
 export const createTables = async (client: Client): Promise<void> => {
   await assertServer(client)
   await client.query('SELECT pg_advisory_xact_lock($1)', [SCHEMA_LOCK])
-  if (!(await hasTables(client))) await client.query(SCHEMA)
-  else if ((await formatOf(client)) === FORMAT_WITHOUT_LEADERS) await client.query(ADD_LEADERS)
+  const step = (await hasTables(client)) ? STEPS.get(await formatOf(client)) : SCHEMA
+  if (step !== undefined) await client.query(step)
   await assertFormat(client)
 }
 
@@ -146,7 +152,8 @@ CREATE TABLE events (
   recorded_at text COLLATE "C" NOT NULL,
   batch_signature text COLLATE "C",
   -- How many events of this domain there are up to this one. A counter that is updated would leave dead rows.
-  dom_count bigint NOT NULL
+  dom_count bigint NOT NULL,
+  commands text COLLATE "C"
 );
 CREATE UNIQUE INDEX events_id ON events (id);
 CREATE UNIQUE INDEX events_dedupe_key ON events (dedupe_key) WHERE dedupe_key IS NOT NULL;

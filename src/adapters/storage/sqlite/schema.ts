@@ -13,9 +13,8 @@ import {
   type Database,
 } from './database.ts'
 
-/** A change of the layout raises the number. Of older layouts only the last one is brought up to date. */
-const FORMAT_VERSION = '4'
-const FORMAT_WITHOUT_LEADERS = '3'
+/** A change of the layout raises the number. The layouts of `STEPS` are brought up to date. */
+const FORMAT_VERSION = '5'
 
 /** Marks signals, whose order by time has indexes of its own. Queries repeat it word for word to use them. */
 export const IS_SIGNAL = `substr(type, 1, 7) = 'signal.'`
@@ -137,21 +136,28 @@ const stepTo = (db: Database): string | null => {
   if (tables?.[1] !== 1 || tables[2] !== 1)
     throw new Error('the database holds something else than an event log')
   const version = String(firstRow(prepareRows(db, `SELECT v FROM meta WHERE k = 'format_version'`))?.[0])
-  if (version === FORMAT_WITHOUT_LEADERS) return ADD_LEADERS
-  if (version !== FORMAT_VERSION) {
+  if (version === FORMAT_VERSION) return null
+  const step = STEPS.get(version)
+  if (step === undefined) {
     throw new Error(
       `the event log has format version ${version}, this release reads version ${FORMAT_VERSION} only; ` +
         'move the file away to begin a new log',
     )
   }
-  return null
+  return step
 }
 
 /** One row per leader there ever was. It is no part of the log. */
 const LEADERS_TABLE = `CREATE TABLE leaders (token INTEGER PRIMARY KEY, holder TEXT NOT NULL) STRICT;`
 
-const ADD_LEADERS = `${LEADERS_TABLE}
+const ADD_COMMANDS = `ALTER TABLE events ADD COLUMN commands TEXT;
 UPDATE meta SET v = '${FORMAT_VERSION}' WHERE k = 'format_version';`
+
+/** Statements that bring an older format up to date, by its version. */
+const STEPS: ReadonlyMap<string, string> = new Map([
+  ['3', `${LEADERS_TABLE}\n${ADD_COMMANDS}`],
+  ['4', ADD_COMMANDS],
+])
 
 const TREE_TABLE = `CREATE TABLE tree_nodes (
   level INTEGER,
@@ -181,7 +187,8 @@ CREATE TABLE events (
   signature TEXT,
   signer TEXT,
   recorded_at TEXT NOT NULL,
-  batch_signature TEXT
+  batch_signature TEXT,
+  commands TEXT
 ) STRICT;
 CREATE UNIQUE INDEX events_id ON events (id);
 CREATE UNIQUE INDEX events_dedupe_key ON events (dedupe_key) WHERE dedupe_key IS NOT NULL;

@@ -113,17 +113,28 @@ describe('opening', () => {
   it.each(['1', '99'])('refuses a log of format version %s', async (version) => {
     await (await open()).close()
     withFile((db) => db.exec(`UPDATE meta SET v = '${version}' WHERE k = 'format_version'`))
-    await expect(open()).rejects.toThrow(`format version ${version}, this release reads version 4 only`)
+    await expect(open()).rejects.toThrow(`format version ${version}, this release reads version 5 only`)
   })
 
-  it('brings a log without leaders up to date, with all its events', async () => {
+  it.each([
+    ['4', ''],
+    ['3', 'DROP TABLE leaders;'],
+  ])('brings a log of format version %s up to date, with all its events', async (version, older) => {
     const before = await open()
-    await appendTo(before, 3)
+    const records = (await appendTo(before, 3)).map((record) => ({ ...record, commands: null }))
     const head = await before.head()
     await before.close()
-    withFile((db) => db.exec(`DROP TABLE leaders; UPDATE meta SET v = '3' WHERE k = 'format_version'`))
+    withFile((db) =>
+      db.exec(
+        `ALTER TABLE events DROP COLUMN commands; ${older} UPDATE meta SET v = '${version}' WHERE k = 'format_version'`,
+      ),
+    )
     const after = await open()
     expect(await after.head()).toEqual(head)
+    expect(await after.read({ order: 'asc', limit: 10 })).toEqual(records)
+    const [added] = await appendTo(after, 1)
+    expect(added?.commands).not.toBeNull()
+    expect(await after.read({ order: 'desc', limit: 1 })).toEqual([added])
     expect(await after.lead({ after: 0, above: 0, holder: 'test' })).toBe(1)
     expect(await after.newestLeader()).toBe(1)
   })

@@ -72,6 +72,7 @@ const COLUMNS: Readonly<Record<keyof Omit<LogRecord, 'seq'>, string>> = {
   dedupeKey: 'dedupe_key',
   payload: 'payload',
   batchSignature: 'batch_signature',
+  commands: 'commands',
   prevHash: 'prev_hash',
   hash: 'hash',
   signature: 'signature',

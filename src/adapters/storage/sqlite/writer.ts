@@ -59,7 +59,7 @@ export class EventWriter {
     this.#head = prepareRows(db, `SELECT seq, hash FROM events WHERE seq = (${HEAD_SEQ})`)
     this.#insertEvent = prepare(
       db,
-      'INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      'INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
     )
     this.#insertAbout = prepare(db, 'INSERT INTO about VALUES (?, ?)')
     this.#count = prepare(
@@ -127,6 +127,7 @@ export class EventWriter {
       record.signer,
       record.recordedAt,
       record.batchSignature,
+      record.commands,
     )
     for (const ref of refsIn(record)) this.#insertAbout.run(ref, record.seq)
   }
@@ -144,9 +145,10 @@ const refsIn = (record: LogRecord): readonly string[] =>
  * again.
  */
 const assertStorable = (record: LogRecord): void => {
-  const { seq, id, type, ts, schemaVersion, source, traceId, dedupeKey, payload, recordedAt } = record
+  const { seq, id, type, ts, schemaVersion, source, traceId, dedupeKey, payload, recordedAt, commands } =
+    record
   if (!payload.startsWith('{') || !payload.endsWith('}')) throw new Error(`record ${seq} has no JSON object`)
-  const all = [id, type, ts, schemaVersion, payload, source, traceId, dedupeKey].join(' ')
+  const all = [id, type, ts, schemaVersion, payload, source, traceId, dedupeKey, commands].join(' ')
   if (all.includes('\0') || !all.isWellFormed())
     throw new Error(`record ${seq} holds text that cannot be stored`)
   if ([source, traceId, dedupeKey].some((text) => text !== null && CONTROL.test(text)))

@@ -23,11 +23,16 @@ describe('audit', () => {
     const { exitCode, stdout } = await home.run(['audit', '--json'])
     const report = JSON.parse(stdout)
     expect(report).toMatchObject({ ok: true, different: 0, findings: [], not_rerun: {} })
-    expect(report.decisions + report.inputs).toBe(before.length)
+    expect(report).toMatchObject({ decisions: before.length, batches_without_commands: 0 })
+    expect(report.batches).toBeGreaterThan(4)
+    expect(report.batches_per_second).toBeGreaterThan(0)
     expect(exitCode).toBe(0)
     expect((await home.run(['audit'])).stdout).toContain('every decision is the same')
-    const part = JSON.parse((await home.run(['audit', '--from', '3', '--to', '5', '--json'])).stdout)
-    expect(part).toMatchObject({ ok: true, last_seq: expect.any(Number) })
+    for (const option of ['--from', '--since']) {
+      const part = JSON.parse((await home.run(['audit', option, '3', '--to', '5', '--json'])).stdout)
+      expect(part).toMatchObject({ ok: true, last_seq: expect.any(Number) })
+      expect(part.first_seq).toBeGreaterThan(1)
+    }
     expect(await home.records()).toEqual(before)
   })
 
@@ -36,6 +41,7 @@ describe('audit', () => {
     for (const range of [
       ['--from', '999'],
       ['--from', '5', '--to', '3'],
+      ['--since', '1', '--from', '2'],
       ['--from', 'yesterday'],
     ])
       expect((await home.run(['audit', ...range])).exitCode).toBe(2)

@@ -17,22 +17,26 @@ import type { Text } from '../terminal.ts'
 export const define: DefineCommand = (command) => {
   command
     .description(
-      'Makes every stored decision again from its stored inputs, on the state before it and with the settings of then, ' +
-        'and compares the bytes. Nothing is written. It works while the service runs. A difference means that an event was ' +
-        'changed by somebody with the signing key, or that this release decides in another way.',
+      'Runs every stored command again, on the state before it and with the settings of that time, and compares the ' +
+        'bytes of its events. Nothing is written. It works while the service runs. A difference means that the holder of ' +
+        'a signing key has changed an event, or that this release decides in another way.',
     )
-    .option('--from <seq|time>', 'begin with this event', parsePoint)
+    .option('--since <seq|time>', 'begin with this event', parsePoint)
+    .option('--from <seq|time>', 'the same as --since', parsePoint)
     .option('--to <seq|time>', 'end with this event', parsePoint)
-    .examples('svc audit', 'svc audit --from 2026-02-20 --json', 'svc audit --from 1000 --to 2000')
+    .examples('svc audit', 'svc audit --since 2026-02-20 --json', 'svc audit --since 1000 --to 2000')
     .runs(audit)
 }
 
 interface Range {
+  readonly since?: PastPoint
   readonly from?: PastPoint
   readonly to?: PastPoint
 }
 
-const audit = async (invocation: Invocation, { from, to }: Range): Promise<Answer> => {
+const audit = async (invocation: Invocation, { since, from = since, to }: Range): Promise<Answer> => {
+  if (since !== undefined && from !== since)
+    throw new UsageError('--since and --from mean the same: give one')
   const { version, progress } = invocation
   const configuration = await settingsOf(invocation)
   await using session = await openExisting(invocation)
@@ -40,16 +44,19 @@ const audit = async (invocation: Invocation, { from, to }: Range): Promise<Answe
   const range = { from: await seqFrom(log, from), to: await seqTo(log, to) }
   const { seq: head } = await log.head()
   if (range.from !== null && range.from > head)
-    throw new UsageError(`--from is beyond event ${head}, the last one`)
-  if (range.to !== null && range.to < (range.from ?? 1)) throw new UsageError('--from comes after --to')
+    throw new UsageError(`the range begins beyond event ${head}, the last one`)
+  if (range.to !== null && range.to < (range.from ?? 1)) throw new UsageError('the range begins after --to')
   const bar = progress('auditing')
-  const report = await auditDecisions(log, {
+  const beganMs = performance.now()
+  const audited = await auditDecisions(log, {
     trust,
     configuration,
     version,
     ...range,
     onProgress: bar.update,
   }).finally(bar.end)
+  const seconds = (performance.now() - beganMs) / 1000
+  const report = { ...audited, batches_per_second: Math.round(audited.batches / seconds) }
   return { document: report, text: reportText(report), exitCode: report.ok ? EXIT_OK : EXIT_FAILED }
 }
 
@@ -65,14 +72,19 @@ const seqTo = async (log: EventLog, point: PastPoint | undefined): Promise<numbe
   return (await firstSeqFrom(log, timestampAt(Date.parse(point.time) + 1))) - 1
 }
 
-const reportText = (report: AuditReport): Text => {
-  const { kinds, findings, different } = report
+const reportText = (report: AuditReport & { readonly batches_per_second: number }): Text => {
+  const { kinds, findings, different, batches, batches_per_second: rate } = report
+  const { batches_without_commands: withoutCommands } = report
   const skipped = Object.entries(report.not_rerun)
   return paragraphs(
     fields([
       ['Audit', report.ok ? good('every decision is the same') : bad(`${different} events differ`)],
       ['Events', `${report.first_seq} to ${report.last_seq}`],
-      ['Decisions', `${report.decisions} made again; ${report.inputs} events are inputs from outside`],
+      ['Batches', `${batches} audited, ${rate} per second`],
+      ...(withoutCommands === 0
+        ? []
+        : [['Not audited', warning(`${withoutCommands} batches that do not hold their commands`)] as const]),
+      ['Decisions', `${report.decisions} events`],
       ...skipped.map(([reason, count]) => ['Not made again', warning(`${count}: ${reason}`)] as const),
     ]),
     table(kinds, [

@@ -69,6 +69,7 @@ const recordedBars = (hours: number): readonly LogRecord[] => {
     signature: null,
     signer: null,
     batchSignature: null,
+    commands: null,
   }))
 }
 

@@ -117,6 +117,13 @@ describe('an explanation', () => {
       decision: { action: 'none', reasons: ['coverage'] },
       inputs: [{ domain: 'curator', share: 0.5, quality: 1, evidence: 0.9, contribution: 0.45 }],
       value: 0.45,
+      what_if: [
+        { change: 'without_author', value: 0, direction: 'neutral', action: 'none', changes_decision: false },
+        { change: 'without_domain', subject: 'curator', value: 0, action: 'none' },
+        { change: 'other_regime', subject: 'BULL', value: 0.45 },
+        { change: 'other_regime', subject: 'BEAR', value: 0.45 },
+        { change: 'other_regime', subject: 'CRISIS', value: 0.45 },
+      ],
     })
     const same = await home.run([
       'brain',

@@ -4,6 +4,7 @@ import {
   type CycleView,
   type ExplanationView,
 } from '../../../core/views/brain.ts'
+import { PastStates } from '../../../engine/past-states.ts'
 import { explain } from '../../../engine/queries/explanation.ts'
 import { runsAsOf } from '../as-of.ts'
 import type { Answer, DefineCommand, Invocation } from '../command.ts'
@@ -72,7 +73,8 @@ const showExplanation = async (
   const id = wanted ?? state.brain.lastCycle?.id
   if (id === undefined)
     throw new Failure('decision.not_found', 'no cycle has run yet', { advice: 'Run one with "svc brain".' })
-  const found = await explain({ log, fresh }, { id, symbol }, configuration)
+  const past = new PastStates(session.log, session.trust)
+  const found = await explain({ log, fresh, past }, { id, symbol }, configuration)
   if (found === null) throw new Failure('decision.not_found', `no cycle and no conviction has the id ${id}`)
   return { document: found, text: explanationText(found) }
 }
@@ -102,7 +104,7 @@ export const cycleText = ({ cycle_id, ts, regime, kill_switch_level, intents }: 
 
 type Explained = ExplanationView['convictions'][number]
 
-const RULES_CHANGED = warning('settings have changed since: "what if" uses the current ones')
+const RULES_CHANGED = warning('settings have changed since: "what if" uses those of the cycle')
 
 /** The cycle, and for each symbol its inputs, its decision, and what would have changed the decision. */
 const explanationText = ({ cycle_id, ts, regime, rules_changed, convictions }: ExplanationView): Text =>

@@ -172,4 +172,4 @@ describe('an explanation', () => {
   })
 })
 
-const UNSIGNED = { signature: null, signer: null, batchSignature: null }
+const UNSIGNED = { signature: null, signer: null, batchSignature: null, commands: null }

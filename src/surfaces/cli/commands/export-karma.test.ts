@@ -45,13 +45,14 @@ const store = async (...events: readonly (readonly [type: string, payload: Stamp
   }))
   const chained = chain(stamped, { hash: last?.hash ?? '' }, sha256Hex)
   const signer = home.signer()
-  const batchSignature = batchSignatureOf(chained.length, signer.sign(batchText(chained)))
+  const batchSignature = batchSignatureOf(chained.length, signer.sign(batchText(chained, null, sha256Hex)))
   await home.replaceRecords([
     ...before,
     ...chained.map((record, index) => ({
       ...record,
       signature: signer.sign(record.payload),
       signer: signer.nodeId,
+      commands: null,
       batchSignature: index === chained.length - 1 ? batchSignature : null,
     })),
   ])

@@ -10,7 +10,7 @@ beforeEach(async () => {
   home = await openTestHome()
   const scenario = liveScenario()
   enterLive(scenario)
-  const unsigned = { signature: null, signer: null, batchSignature: null }
+  const unsigned = { signature: null, signer: null, batchSignature: null, commands: null }
   await home.adoptRecords(
     chain(scenario.log, EMPTY_HEAD, sha256Hex).map((record) => ({ ...record, ...unsigned })),
   )

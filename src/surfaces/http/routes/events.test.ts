@@ -50,6 +50,7 @@ const append = async (events: readonly TestEvent[]) => {
     signature: signatures[index] ?? null,
     signer: signer.nodeId,
     batchSignature: null,
+    commands: null,
   }))
   const { status } = await server.log.append(records, head)
   expect(status).toBe('appended')
