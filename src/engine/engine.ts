@@ -410,7 +410,7 @@ const timesOf = (
 /**
  * State of an engine whose log is lost. Returns the same object for the same state, because readers compare objects.
  */
-const lockedAfterLoss = (state: State): State => {
+export const lockedAfterLoss = (state: State): State => {
   const known = lockedStates.get(state)
   if (known !== undefined) return known
   const { trading } = state

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { INITIAL_STATE } from '../core/state.ts'
-import { lockedAfterLoss } from './locked-after-loss.ts'
+import { lockedAfterLoss } from './engine.ts'
 
 it('locks trading and changes nothing else, with the same object for the same state', () => {
   const locked = lockedAfterLoss(INITIAL_STATE)

@@ -6,9 +6,9 @@ import {
 } from '../../src/adapters/brokers/ccxt/ccxt-broker.fixture.ts'
 import { MemoryLog } from '../../src/adapters/storage/memory/memory-log.ts'
 import { usdNumber } from '../../src/core/shared/money.ts'
-import { equityOf } from '../../src/core/trading/account.ts'
+import { equityOf } from '../../src/core/trading/risk/account.ts'
 import { seeded } from '../../src/backtest/seeded.fixture.ts'
-import { openPositionsOf } from '../../src/core/trading/book.ts'
+import { openPositionsOf } from '../../src/core/trading/positions/book.ts'
 import {
   allRecords,
   openLiveEngine,

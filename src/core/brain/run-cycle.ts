@@ -141,7 +141,7 @@ const regimeEvents = (change: RegimeChange): readonly NewEvent[] => {
 type AuthorWithLatest = AuthorSignals<LatestSignal>
 
 /** The current inputs of a cycle, as plain data. */
-const cycleInputsOf = (
+export const cycleInputsOf = (
   facts: BrainFacts,
   context: Pick<DecisionContext, 'now' | 'configuration' | 'prices'>,
   asOf: Timestamp = context.now,

@@ -128,14 +128,14 @@ describe('copying a log', () => {
   })
 
   it('takes an export, too', async () => {
-    const lines = (await wellSigned(20)).map(eventRecordText)
+    const lines = (await wellSigned(20)).map((record) => eventRecordText(record))
     expect(await copy(lines)).toMatchObject({ head: { seq: 20 }, checkpoint: null })
   })
 
   it('refuses what is not a whole and intact log', async () => {
     const records = await wellSigned(20)
     const backup = await backupOf(records, 19)
-    const lines = records.map(eventRecordText)
+    const lines = records.map((record) => eventRecordText(record))
     for (const [given, reason] of [
       [[], 'there is no event in it'],
       [lines.slice(1), 'it does not begin with the first event'],
@@ -156,7 +156,7 @@ describe('copying a log', () => {
   })
 
   it('fails where the store did not keep what it was given', async () => {
-    const lines = (await wellSigned(20)).map(eventRecordText)
+    const lines = (await wellSigned(20)).map((record) => eventRecordText(record))
     const whole = draftOf()
     const failed = 'the store did not keep what was copied into it'
     await expect(

@@ -73,7 +73,7 @@ describe('what forbids an order', () => {
 describe('the next step', () => {
   const STOP = order({ kind: 'protective_stop', triggerPrice: priceFrom(90) })
   const resting = (one: OpenOrder): OpenOrder => ({ ...one, status: 'open' })
-  const unknown = (one: OpenOrder): OpenOrder => ({ ...one, status: 'unknown' })
+  const unknown = (one: OpenOrder): OpenOrder => ({ ...one, status: 'unknown', needsOperator: false })
 
   it('is none for an order that is not due', () => {
     for (const one of [unknown(ENTRY), resting(ENTRY), { ...resting(ENTRY), cancelReason: 'requested' }])
@@ -122,7 +122,7 @@ describe('the next step', () => {
 })
 
 describe('lookups', () => {
-  const unknown: OpenOrder = { ...EXIT, status: 'unknown' }
+  const unknown: OpenOrder = { ...EXIT, status: 'unknown', needsOperator: false }
   const opened = () =>
     new Lookups(
       () => ({ attempts: 3, overMs: 30_000 }),
