@@ -65,7 +65,7 @@ const ageCell = (name: string, at: unknown, { nowMs }: Style): Cell => {
 
 /** `registered_at`: Registered at. The unit of a value is not part of its title. */
 export const titleOf = (name: string): string => {
-  const words = name.replace(/_(id|usd|pct)$/, '').replaceAll('_', ' ')
+  const words = name.replace(/_(id|usd|pct|level)$/, '').replaceAll('_', ' ')
   return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`
 }
 

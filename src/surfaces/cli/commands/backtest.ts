@@ -23,7 +23,7 @@ export const define: DefineCommand = (command) => {
       `what decides: ${STRATEGY_NAMES.join(', ')}, or those of "svc strategies" (default: brain)`,
       collected((name) => name),
     )
-    .option('--strategy <name>', 'the same, for one')
+    .option('--strategy <name>', 'one strategy, instead of naming it as a word')
     .option('--set <key=value>', 'a parameter of the strategy; may be repeated', collected(parseSetting))
     .option(
       '--trials <count>',
