@@ -160,7 +160,7 @@ export class RunChild {
         else reject(new ProcessLostError(killedBy ?? `exit code ${code}`))
       }
       const onMessage = (answer: RunAnswer): void => {
-        watch.heard()
+        watch.restart()
         switch (answer.kind) {
           case 'alive':
             return
@@ -223,7 +223,8 @@ class SilenceWatch {
     }, CHECK_MS)
   }
 
-  heard(): void {
+  /** Begins the time without a message anew. */
+  restart(): void {
     this.#checks = 0
   }
 

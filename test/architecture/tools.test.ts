@@ -31,8 +31,9 @@ const { ensureInstalled, ensureBuilt } = (await import(new URL('setup.mjs', TOOL
 
 let home: string
 let said: string[]
+/** Progress depends on the speed of the machine and is left out. */
 const say = (text: string): void => {
-  said.push(text)
+  if (!/: \d+ s$/.test(text)) said.push(text)
 }
 const put = (file: string, content: unknown): void => writeFileSync(join(home, file), JSON.stringify(content))
 

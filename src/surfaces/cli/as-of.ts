@@ -21,14 +21,12 @@ export const withAsOf = (command: SvcCommand): SvcCommand =>
   command.option('--as-of <seq|time>', 'as it was after this event, or at this time', parsePoint)
 
 /** Adds `--as-of`, and an action that shows the present or the past. A list becomes the member `list` in the past. */
-export const runsAsOf = <Options>(
-  command: SvcCommand,
-  answer: (from: AnsweredFrom, options: Options) => Answer | Promise<Answer>,
-  list?: string,
-): SvcCommand =>
+export const runsAsOf = <Options>(command: SvcCommand, answer: Showing<Options>, list?: string): SvcCommand =>
   withAsOf(command).runs((invocation, options: Options & AsOfOption) =>
     answeredAsOf(invocation, options, (from) => answer(from, options), list),
   )
+
+type Showing<Options> = (from: AnsweredFrom, options: Options) => Answer | Promise<Answer>
 
 /** Viewpoint and state from which an answer is computed. */
 export type AnsweredFrom = Viewpoint & { readonly state: State }

@@ -79,8 +79,8 @@ export const table =
   (style) => {
     if (items.length === 0 && none !== '') return `${none}\n`
     const heading = columns.map(({ title }): Cell => ({ text: title, tone: 'heading' }))
-    const cells = columns.map((column) => column.cells(items, style))
-    const lines = [heading, ...items.map((_, row) => cells.map((column) => column[row] ?? ''))]
+    const shown = columns.map((column) => column.cells(items, style))
+    const lines = [heading, ...items.map((_, row) => shown.map((column) => column[row] ?? ''))]
     const widths = fitted(
       columns,
       columns.map((_, index) => widest(lines.map((line) => textOf(line[index] ?? '')))),

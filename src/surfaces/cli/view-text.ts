@@ -64,7 +64,7 @@ const ageCell = (name: string, at: unknown, { nowMs }: Style): Cell => {
 }
 
 /** `registered_at`: Registered at. The unit of a value is not part of its title. */
-export const titleOf = (name: string): string => {
+const titleOf = (name: string): string => {
   const words = name.replace(/_(id|usd|pct|level)$/, '').replaceAll('_', ' ')
   return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`
 }
@@ -74,7 +74,7 @@ const memberCell = (name: string, value: unknown, money = usd): Cell => {
   if (value === null || value === undefined || value === '') return quiet(TIME.test(name) ? 'never' : 'none')
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (Array.isArray(value)) return listCell(value.map(String))
-  if (typeof value !== 'number') return String(value)
+  if (typeof value !== 'number') return typeof value === 'string' ? value : JSON.stringify(value)
   if (/^kill_switch(_level)?$/.test(name)) return levelCell(value)
   const [, format] = UNITS.find(([unit]) => unit.test(name)) ?? [null, plainNumber]
   return format === usd ? money(value) : format(value)

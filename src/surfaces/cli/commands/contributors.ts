@@ -81,11 +81,11 @@ export const define: DefineCommand = (command) => {
     command.command('explain').summary('what its calls add, its weight, and with whom it moves together'),
   ).runs(explain)
   withAsOf(named(command.command('score').summary('the score of a contributor and its factors'))).runs(score)
-  const board = command
+  const leaders = command
     .command('leaderboard')
     .summary('list contributors by score')
     .option('--limit <number>', `how many, up to ${LEADERS_MAX}`, numberFrom(1, LEADERS_MAX), 20)
-  runsAsOf(board, leaderboard, 'leaderboard')
+  runsAsOf(leaders, leaderboard, 'leaderboard')
 }
 
 const LEADERS_MAX = 200

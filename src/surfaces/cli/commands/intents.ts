@@ -31,11 +31,7 @@ export const define: DefineCommand = (command) => {
     .defaultCommand('list', 'list intents (the default)')
     .choice('--status <status>', 'only intents with this status', INTENT_FILTERS, 'all')
     .option('--limit <number>', `how many, up to ${INTENTS_MAX}`, numberFrom(1, INTENTS_MAX), 100)
-  const answer = ({ state }: AnsweredFrom, filter: IntentFilter): Answer => {
-    const found = viewIntents(state.trading.intents, filter)
-    return { document: found, text: intentTable(found) }
-  }
-  runsAsOf(listed, answer, 'intents')
+  runsAsOf(listed, listFound, 'intents')
   for (const verdict of ['approve', 'deny'] as const) {
     command
       .command(verdict)
@@ -46,6 +42,11 @@ export const define: DefineCommand = (command) => {
         judge(invocation, verdict, id, note),
       )
   }
+}
+
+const listFound = ({ state }: AnsweredFrom, filter: IntentFilter): Answer => {
+  const found = viewIntents(state.trading.intents, filter)
+  return { document: found, text: intentTable(found) }
 }
 
 const INTENTS_MAX = 500

@@ -27,11 +27,7 @@ export const define: DefineCommand = (command) => {
     .defaultCommand('list', 'list orders (the default)')
     .choice('--status <status>', 'only orders with this status', ORDER_FILTERS, 'all')
     .option('--limit <number>', `how many, up to ${ORDERS_MAX}`, numberFrom(1, ORDERS_MAX), 100)
-  const answer = ({ state }: AnsweredFrom, filter: OrderFilter): Answer => {
-    const found = viewOrders(state.trading.orders, filter)
-    return { document: found, text: orderTable(found) }
-  }
-  runsAsOf(listed, answer, 'orders')
+  runsAsOf(listed, listFound, 'orders')
   command
     .command('cancel')
     .summary('cancel the open part of an order')
@@ -42,6 +38,11 @@ export const define: DefineCommand = (command) => {
     .argument('<id>', 'its id, or the beginning that "svc orders" shows')
     .option('--reason <text>', 'why, for the log', parseReason)
     .runs(cancel)
+}
+
+const listFound = ({ state }: AnsweredFrom, filter: OrderFilter): Answer => {
+  const found = viewOrders(state.trading.orders, filter)
+  return { document: found, text: orderTable(found) }
 }
 
 const ORDERS_MAX = 500
