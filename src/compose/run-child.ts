@@ -118,12 +118,16 @@ export class RunChild {
   }
 
   kill(): Promise<void> {
-    this.#isUsable = false
     return new Promise((resolve) => {
       if (this.#child.exitCode !== null || this.#child.signalCode !== null) return resolve()
       this.#child.once('exit', () => resolve())
-      this.#child.kill('SIGKILL')
+      this.#stop()
     })
+  }
+
+  #stop(): void {
+    this.#isUsable = false
+    this.#child.kill('SIGKILL')
   }
 
   /** Runs one task. Rejects with `TaskFailedError` if the run or its strategy fails. */
@@ -145,7 +149,7 @@ export class RunChild {
       // The process computes and may not read a message for long, so it is killed.
       const stop = (reason: Error): void => {
         end()
-        void this.kill()
+        this.#stop()
         reject(reason)
       }
       const watch = new SilenceWatch((ms) => stop(failed(noAnswerIn(ms))))

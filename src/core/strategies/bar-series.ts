@@ -33,7 +33,7 @@ export class BarSeries {
   readonly seconds: number
   readonly #kept: number
   /** Oldest first. The last chunk has room for the incomplete bar. */
-  #chunks: Chunk[] = [new Chunk()]
+  readonly #chunks: Chunk[] = [new Chunk()]
   /** Number of closed bars in the chunks. */
   #count = 0
   /** The chunk and the row of the incomplete bar, which is the next one to close. */
