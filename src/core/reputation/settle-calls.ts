@@ -208,8 +208,8 @@ const overdueAt = (
   { grace_seconds }: Pick<SettlementRules, 'grace_seconds'>,
 ): ((call: Call) => boolean) => {
   const nowMs = msOf(now)
-  const latest = timestampAt(nowMs - grace_seconds * 1000)
-  return (call) => call.dueAt < latest || isOpenedByWrongClock(call, nowMs)
+  const latestMs = nowMs - grace_seconds * 1000
+  return (call) => msOf(call.dueAt) < latestMs || isOpenedByWrongClock(call, nowMs)
 }
 
 /** The result of all trades on a call. */

@@ -115,16 +115,17 @@ export const runDueTasks = async (
   beforeMs: number,
   nowMs: number,
 ): Promise<void> => {
+  const now = timestampAt(nowMs)
   if (isNewMinute(beforeMs, nowMs)) {
     if (engine.state.signals.producers.runs.size > 0) await engine.execute({ kind: 'notice-stale-producers' })
     const { book, orders } = engine.state.trading
     if (book.count > 0 || orders.open.size > 0) await engine.execute({ kind: 'check-positions' })
     // Settles in batches, because many calls may have waited for a price that never came.
-    while (isAnyOverdue(engine.state.reputation.calls, timestampAt(nowMs), configuration().settlement)) {
+    while (isAnyOverdue(engine.state.reputation.calls, now, configuration().settlement)) {
       const outcome = await engine.execute({ kind: 'settle-overdue' })
       if (outcome.status === 'refused' || outcome.events.length === 0) break
     }
-    if (isSettlementDue(engine.state.treasury, configuration(), timestampAt(nowMs))) {
+    if (isSettlementDue(engine.state.treasury, configuration(), now)) {
       await engine.execute({ kind: 'settle-due-shares' })
     }
   }
@@ -135,7 +136,7 @@ export const runDueTasks = async (
   }
   const learning = learnIfDue(engine, configuration(), nowMs)
   if (learning !== null) await learning
-  if (hasOverdueIntent(engine, timestampAt(nowMs))) await engine.execute({ kind: 'expire-intents' })
+  if (hasOverdueIntent(engine, now)) await engine.execute({ kind: 'expire-intents' })
 }
 
 const isNewMinute = (beforeMs: number, nowMs: number): boolean =>

@@ -122,11 +122,12 @@ export const reachesLevel = (portfolio: Portfolio, symbol: CanonicalSymbol, pric
 /** Compares positions with the last price, or with its absence: at a start, when a lockdown ends, and every minute. */
 export const checkPositions = (facts: TradingFacts, context: DecisionContext): Decision => {
   const rules = monitorRules(facts, context)
+  const nowMs = msOf(context.now)
   return accept(
     ...openPositionsOf(facts.trading).flatMap((position) => {
       if (isMarkOld(position, context)) return eventsOf(facts, unpriced(position, rules), context)
       const { price, atMs } = position.mark
-      const ts = timestampAt(atMs)
+      const ts = atMs === nowMs ? context.now : timestampAt(atMs)
       const finding = atGivenPrice(monitored(position, { kind: 'mark', price, ts }, rules), context)
       // Changes of status were recorded when the price arrived.
       return finding.kind === 'status' ? [] : eventsOf(facts, finding, context)
