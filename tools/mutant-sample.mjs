@@ -40,6 +40,12 @@ const TEXT_CALLS = new Set(['Error', 'TypeError', 'RangeError', 'assert', 'descr
 /** At least three words, none of them written like code. */
 const SENTENCE = /^[A-Z]?[a-z-]+,?( [A-Za-z-]+[,;:.]?){2,}$/
 
+/** Longer prose may contain names, numbers and values. It has at least four words, three of them in small letters alone. */
+const PROSE_WORD = /^['"(]?[a-z]+(?:-[a-z]+)*[,;:.?)'"]*$/
+const WORDS_MIN = 4
+const PROSE_WORDS_MIN = 3
+const CODE = /[\n=$]|\b(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|WHERE|WITH|CASE)\b/
+
 const REPLACEMENT_LENGTH_MAX = 100
 
 const isCode = (name) => name.endsWith('.ts') && !/\.(test|contract|fixture|generated|d)\.ts$/.test(name)
@@ -102,12 +108,33 @@ const REASON = 'text for people'
 /** Kinds of nodes of a text, which may be joined from several lines. */
 const TEXTS = new Set(['StringLiteral', 'TemplateLiteral', 'BinaryExpression'])
 
+const isSentence = (text) => {
+  if (SENTENCE.test(text)) return true
+  const words = text.trim().split(' ')
+  const plain = words.filter((word) => PROSE_WORD.test(word))
+  return words.length >= WORDS_MIN && plain.length >= PROSE_WORDS_MIN && !CODE.test(text)
+}
+
+/** The text of a literal, with `{}` in place of each value. Null if a value is computed in it. */
+const textOf = (node) => {
+  if (node.type === 'StringLiteral') return node.value
+  if (node.type === 'TemplateLiteral')
+    return node.expressions.every(isName) ? node.quasis.map(({ value }) => value.cooked).join('{}') : null
+  if (node.type !== 'BinaryExpression' || node.operator !== '+') return null
+  const [left, right] = [textOf(node.left), textOf(node.right)]
+  return left === null || right === null ? null : left + right
+}
+
+const isName = ({ type, object, computed }) =>
+  type === 'Identifier' || (type === 'MemberExpression' && !computed && isName(object))
+
 const isTextProperty = ({ type, key }) =>
   type === 'ObjectProperty' && TEXT_PROPERTIES.has(key.name ?? key.value)
 
 /** Why StrykerJS leaves out what stands at this place of the code. */
 const textForPeople = ({ node, parent, key }) => {
-  if (node.type === 'StringLiteral' && SENTENCE.test(node.value)) return REASON
+  const text = textOf(node)
+  if (text !== null && isSentence(text)) return REASON
   // `.meta({ description: '…' })` as a whole.
   if (node.type === 'ObjectExpression')
     return node.properties.length > 0 && node.properties.every(isTextProperty) ? REASON : undefined

@@ -69,6 +69,19 @@ describe('the mutants of a folder', () => {
       { line: 2, column: code.indexOf(`'SELECT`) + 1 },
     ])
   })
+
+  it.each([
+    ['prose with numbers and names', `'closes that count; 50 are kept of BTC'`, 0],
+    ['prose around a value', '`event ${seq} is not the one that was verified`', 0],
+    ['prose in two parts', `'the first two parts ' + 'are one sentence'`, 0],
+    ['prose around something computed', '`event ${seq + 1} is not the one that was verified`', 2],
+    ['a query', `'SELECT a, b, c FROM events where one of them is'`, 1],
+    ['a condition', `'name of it = one of those that are'`, 1],
+    ['names', `'text/css; charset'`, 1],
+  ])('are made of %s as it deserves', async (_what, code, count) => {
+    write('src/core/text.ts', `export const text = ${code}\n`)
+    expect(await mutantsIn(root, 'src/core')).toHaveLength(count)
+  })
 })
 
 describe('a sample', () => {

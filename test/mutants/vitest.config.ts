@@ -17,7 +17,7 @@ import { bundledThreads, PROGRAMS_FOLDER, translatedModules } from '../programs.
 const ROOT = join(import.meta.dirname, '../..')
 const FOLDER = process.env['SVC_MUTANTS_FOLDER'] ?? 'src'
 /** Longer tests of a folder are left out, if others look at the same code. */
-const SECONDS_MAX = FOLDER === 'src/surfaces/http' ? 5 : 40
+const SECONDS_MAX = FOLDER === 'src/surfaces/http' ? 15 : 40
 /** StrykerJS runs tests in threads, and only the main thread can start the process of a backtest. */
 const NEED_PROCESSES = /\/backtests(-of-file)?\.test\.ts$/
 
@@ -34,6 +34,13 @@ const ALSO: Readonly<Record<string, readonly string[]>> = {
   'src/engine': ['src/compose', 'src/surfaces/http/routes'],
 }
 const ALSO_SECONDS_MAX = 1
+
+/** Tests of the server that call the endpoint of MCP. */
+const MCP_TESTS = [
+  'src/surfaces/http/access-keys.test.ts',
+  'src/surfaces/http/as-of.test.ts',
+  'src/surfaces/http/routes/mcp.test.ts',
+]
 
 const isLeftOut = (file: string): boolean =>
   file.startsWith('src/surfaces/http/') && NEED_PROCESSES.test(file)
@@ -94,6 +101,7 @@ export default defineConfig({
     include: [
       ...testsIn(FOLDER, SECONDS_MAX),
       ...(ALSO[FOLDER] ?? []).flatMap((folder) => testsIn(folder, ALSO_SECONDS_MAX)),
+      ...(FOLDER === 'src/surfaces/mcp' ? MCP_TESTS : []),
     ],
     globalSetup: './test/programs.ts',
     setupFiles: ['./test/generated.setup.ts', './test/mutants/mutant.setup.ts'],

@@ -31,3 +31,22 @@ it('refuses a header that cannot be read, whatever the call names', () => {
     })
   }
 })
+
+it('says which header differs from the message, and how', () => {
+  const request = { id: 1, method: 'tools/call', params: { name: 'a', _meta: MODERN_META } }
+  const headers = { protocolVersion: '2026-07-28', method: 'tools/call', name: 'a' }
+  for (const [changed, mismatch] of [
+    [{ name: 'b' }, { name: 'Mcp-Name', header: 'b', body: 'a' }],
+    [{ name: null }, { name: 'Mcp-Name', header: null, body: 'a' }],
+    [{ method: 'ping' }, { name: 'Mcp-Method', header: 'ping', body: 'tools/call' }],
+    [
+      { protocolVersion: '2025-11-25' },
+      { name: 'MCP-Protocol-Version', header: '2025-11-25', body: '2026-07-28' },
+    ],
+  ] as const) {
+    expect(identifyCaller(request, { ...headers, ...changed })).toMatchObject({
+      status: 'refused',
+      error: { data: { mismatch } },
+    })
+  }
+})

@@ -88,10 +88,7 @@ const resultOf = (outcome: ToolOutcome): MethodResult => {
 }
 
 /** `tools/list`, in the order in which tools are listed everywhere. */
-export const toolList = (): readonly JsonObject[] => (made ??= TOOLS.map(entryOf))
-
-// Built once, because it takes a while and never changes.
-let made: readonly JsonObject[] | null = null
+export const toolList = (): readonly JsonObject[] => TOOLS.map(entryOf)
 
 const entryOf = ({ name, description }: (typeof TOOLS)[number]): JsonObject => {
   const { title, advice, input, output, needs } = TOOL_BY_NAME[name]

@@ -34,12 +34,26 @@ describe.each([
   ['get_prices', '/prices'],
   ['get_orders', '/orders'],
   ['get_intents', '/intents'],
+  ['get_alerts', '/alerts'],
 ])('%s', (tool, path) => {
   it(`says what GET ${path} says`, async () => {
     await server.open(INTENT_IDS.BTC)
     await server.call('POST', '/learning/run')
     const { value, isError } = await call(tool, {})
     expect([value, isError]).toEqual([(await server.call('GET', path)).body, false])
+  })
+})
+
+describe('get_bars', () => {
+  it('says what GET /bars says of one symbol, and knows no other', async () => {
+    const { value } = await call('get_bars', { symbol: 'BTC' })
+    expect(value).toMatchObject([{ symbol: 'BTC', close: 100 }])
+    expect(value).toEqual((await server.call('GET', '/bars?symbol=BTC')).body)
+    expect((await call('get_bars', { symbol: 'BTC', to: '2020-01-01T00:00:00Z' })).value).toEqual([])
+    expect((await call('get_bars', { symbol: 'NOPE' })).value).toEqual({
+      error: 'symbol_not_found',
+      symbol: 'NOPE',
+    })
   })
 })
 
@@ -114,6 +128,12 @@ describe('a tool for operators', () => {
     })
     for (const id of ids)
       expect(server.engine.state.trading.positions.get(positionId(id))?.status).toBe('closed')
+    const closed = await server.log.read({
+      types: ['execution.position_closed'],
+      order: 'asc',
+      limit: 10,
+    })
+    for (const { payload } of closed) expect(JSON.parse(payload)).toMatchObject({ note: everything.reason })
     for (const level of [3, 0]) {
       const move = { level, reason: `now ${level}` }
       const asked = await call('set_kill_switch', move)
@@ -261,6 +281,28 @@ describe('a tool for operators', () => {
       outcome: 'denied',
       reason: 'kill_switch_active',
     })
+  })
+
+  it('is refused to a caller without the right, though with the code of an operator', async () => {
+    await server.close()
+    server = await startTrading({ settings: { api: { operator_token: OPERATOR_TOKEN } } })
+    const operator = { authorization: `Bearer ${OPERATOR_TOKEN}` }
+    await server.call('POST', '/kill-switch', { json: { level: 1, reason: 'x' } })
+    const lower = { level: 0, reason: 'all clear' }
+    const { confirm } = (await call('set_kill_switch', lower, operator)).structuredContent
+    const denials = async () =>
+      (await server.auditEntries()).filter(({ resource }) => resource === 'mcp:set_kill_switch')
+    expect(await denials()).toEqual([])
+    expect((await call('set_kill_switch', { ...lower, confirm })).isError).toBe(true)
+    expect(await denials()).toMatchObject([{ outcome: 'denied', reason: 'auth.forbidden' }])
+  })
+
+  it('remembers the newest thousand codes', async () => {
+    const { state } = server.engine
+    const about = { tool: 'deny_intent', arguments: {} }
+    const codes = Array.from({ length: 1001 }, () => issueConfirmation(about, state, 2000))
+    const isKnown = (code: string | undefined) => useConfirmation(code ?? '', about, state, 1000).status
+    expect([0, 1, 1000].map((index) => isKnown(codes[index]))).toEqual(['invalid', 'valid', 'valid'])
   })
 
   it('is for whoever has the operator token, once it is set', async () => {

@@ -41,6 +41,16 @@ describe('emit_producer_signal', () => {
     })
   })
 
+  it('takes at most 64 KB', async () => {
+    const answer = await emit({ payload: { symbol: 'BTC', note: 'x'.repeat(64 * 1024) } })
+    expect(answer.error).toMatchObject({
+      code: -32_602,
+      data: { errors: [{ loc: ['arguments', 'payload'] }] },
+    })
+    const fits = { symbol: 'BTC', note: 'x'.repeat(64 * 1024 - '{"note":"","symbol":"BTC"}'.length) }
+    expect(resultOf(await emit({ payload: fits })).isError).toBe(false)
+  })
+
   it('takes the time that was observed, in any form that is read', async () => {
     const answer = await emit({ ts: '2026-02-20T02:29:58+02:00' })
     expect(resultOf(answer).structuredContent['emitted_at']).toBe('2026-02-20T00:29:58.000Z')
