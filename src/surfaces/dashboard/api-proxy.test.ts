@@ -1,9 +1,14 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, request as httpRequest } from 'node:http'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request as httpRequest,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { OPERATOR_TOKEN } from '../http/test-server.fixture.ts'
+import { OPERATOR_TOKEN, TOKEN } from '../http/test-server.fixture.ts'
 import { checkToken, openApiConnection } from './api-proxy.ts'
 import { json, startTestDashboard, type TestDashboard } from './dashboard.fixture.ts'
 
@@ -180,7 +185,106 @@ describe('the stream through the dashboard', () => {
   })
 })
 
+describe('a token', () => {
+  it.each([
+    [200, 'valid'],
+    [429, 'valid'],
+    [401, 'invalid'],
+    [403, 'unreadable'],
+    [500, 'unreachable'],
+    [302, 'unreachable'],
+  ])('to which the API answers %s is %s', async (status, meaning) => {
+    const asked: unknown[] = []
+    const api = createServer(({ method, url, headers }, response) => {
+      asked.push([method, url, Buffer.from(headers.authorization ?? '', 'latin1').toString('utf8')])
+      response.writeHead(status).end()
+    })
+    await once(api.listen(0, '127.0.0.1'), 'listening')
+    const { port } = api.address() as AddressInfo
+    const connection = openApiConnection(`http://0.0.0.0:${port}/api/v1`)
+    expect(connection.url.hostname).toBe('127.0.0.1')
+    expect(await checkToken(connection, 'tökén', 10_000)).toBe(meaning)
+    expect(asked).toEqual([['GET', '/api/v1/brain/status', 'Bearer tökén']])
+    api.close()
+  })
+
+  it('is not checked by an API that does not answer in time', async () => {
+    const api = createServer(() => undefined)
+    await once(api.listen(0, '127.0.0.1'), 'listening')
+    const { port } = api.address() as AddressInfo
+    expect(await checkToken(openApiConnection(`http://127.0.0.1:${port}/api`), 'token', 20)).toBe(
+      'unreachable',
+    )
+    api.close()
+    api.closeAllConnections()
+  })
+
+  it('with a control character is sent nowhere', async () => {
+    const nowhere = openApiConnection('http://127.0.0.1:1/api')
+    for (const token of ['a\nb', 'a\u0000', 'a\u007f', '\u001fa'])
+      expect(await checkToken(nowhere, token, 10_000)).toBe('invalid')
+    expect(await checkToken(nowhere, 'a b~', 10_000)).toBe('unreachable')
+  })
+})
+
 describe('an API', () => {
+  it('gets and gives the headers that belong to it, and no others', async () => {
+    const given = {
+      allow: 'GET',
+      'cache-control': 'no-cache',
+      'content-type': 'application/json',
+      deprecation: '@1',
+      'idempotency-replayed': 'true',
+      'retry-after': '7',
+      sunset: 'soon',
+      'x-accel-buffering': 'no',
+      'x-attribution-notice': 'notice',
+      'x-request-id': 'of-the-api',
+    }
+    let asked: IncomingHttpHeaders = {}
+    const api = createServer((request, response) => {
+      asked = request.headers
+      response.writeHead(201, { ...given, 'set-cookie': 'a=b', 'access-control-allow-origin': '*' })
+      request.resume().on('end', () => response.end('{"ok":1}'))
+    })
+    await once(api.listen(0, '127.0.0.1'), 'listening')
+    const { port } = api.address() as AddressInfo
+    const sessionSecret = new Uint8Array(32)
+    const signedIn = await startTestDashboard({ sessionSecret })
+    const other = await startTestDashboard({ apiUrl: `http://127.0.0.1:${port}/api/v1`, sessionSecret })
+    const passed = {
+      accept: 'application/json',
+      'content-type': 'application/json',
+      'idempotency-key': 'key',
+      'last-event-id': 'e1',
+      'x-request-id': 'of-the-page',
+      'x-trace-id': 'trace',
+    }
+    const sent = {
+      ...passed,
+      cookie: await signedIn.signIn(),
+      'sec-fetch-site': 'same-origin',
+      'x-other': '1',
+    }
+    const answer = await other.ask('POST', '/api/v1/any/path?a=b', { headers: sent, body: '{}' })
+    expect([answer.status, answer.text]).toEqual([201, '{"ok":1}'])
+    expect(answer.headers).toMatchObject(given)
+    for (const name of ['set-cookie', 'access-control-allow-origin'])
+      expect(answer.headers[name]).toBeUndefined()
+    expect(asked).toMatchObject({ ...passed, authorization: `Bearer ${TOKEN}`, 'x-act-without': 'operate' })
+    for (const name of ['cookie', 'sec-fetch-site', 'x-other']) expect(asked[name]).toBeUndefined()
+    const operated = { ...sent, 'x-operator-token': encodeURIComponent('öperator') }
+    await other.ask('POST', '/api/v1/any', { headers: operated, body: '{}' })
+    expect(Buffer.from(asked.authorization ?? '', 'latin1').toString('utf8')).toBe('Bearer öperator')
+    expect(asked['x-act-without']).toBeUndefined()
+    await other.ask('POST', '/api/v1/any', { headers: { ...sent, 'x-operator-token': '' }, body: '{}' })
+    expect(asked).toMatchObject({ authorization: `Bearer ${TOKEN}`, 'x-act-without': 'operate' })
+    await signedIn.close()
+    await other.close()
+    api.closeAllConnections()
+    api.close()
+  })
+
   it('that aborts a response aborts it for the browser', async () => {
     const broken = createServer((_request, response) => {
       response.writeHead(200, {

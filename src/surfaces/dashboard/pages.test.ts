@@ -33,6 +33,8 @@ describe('every response', () => {
         'content-security-policy': POLICY,
         'x-content-type-options': 'nosniff',
         'x-frame-options': 'DENY',
+        'cross-origin-opener-policy': 'same-origin',
+        'referrer-policy': 'same-origin',
         'cache-control': 'no-store',
         'x-request-id': expect.stringMatching(/^[\da-f-]{36}$/),
       })
@@ -71,8 +73,22 @@ describe('pages', () => {
       const { status, headers } = await dashboard.ask(method, path)
       expect([status, headers['allow']]).toEqual([405, allow])
     }
-    const { headers, text } = await dashboard.ask('GET', '/login')
-    expect([headers['location'], text]).toEqual(['/', ''])
+    for (const method of ['GET', 'HEAD']) {
+      const { status, headers, text } = await dashboard.ask(method, '/login')
+      expect([status, headers['location'], text]).toEqual([303, '/', ''])
+    }
+  })
+
+  it('are refused in the format of the API', async () => {
+    const { status, headers, text } = await dashboard.ask('PUT', '/')
+    expect([status, headers['content-type']]).toEqual([405, 'application/problem+json'])
+    expect(JSON.parse(text)).toEqual({
+      status: 405,
+      title: 'Method Not Allowed',
+      code: 'route.method_not_allowed',
+      detail: 'Only GET, HEAD here',
+      request_id: headers['x-request-id'],
+    })
   })
 })
 
@@ -103,7 +119,7 @@ describe('the server', () => {
 })
 
 describe('the page that verifies proofs', () => {
-  const verifying = '<style>p{}</style><script>let inline</script>'
+  const verifying = '<style>p{}</style><script>let inline</script><script>two\nlines</script>'
   const hashOf = (text: string): string => `'sha256-${hash('sha256', text, 'base64')}'`
 
   it('is public, with a policy that allows its own script and style and nothing else', async () => {
@@ -114,7 +130,7 @@ describe('the page that verifies proofs', () => {
     const { status, headers, text } = await other.ask('GET', '/verify')
     expect([status, headers['content-type'], text]).toEqual([200, 'text/html; charset=utf-8', verifying])
     expect(headers['content-security-policy']).toBe(
-      `default-src 'none'; script-src ${hashOf('let inline')}; style-src ${hashOf('p{}')}; ` +
+      `default-src 'none'; script-src ${hashOf('let inline')} ${hashOf('two\nlines')}; style-src ${hashOf('p{}')}; ` +
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     )
     expect((await other.ask('POST', '/verify')).status).toBe(405)
@@ -161,6 +177,31 @@ describe('assets', () => {
       const { status, text } = await dashboard.ask('GET', path)
       expect([path, status, text]).toEqual([path, 404, expect.stringContaining('route.not_found')])
     }
+  })
+
+  it('have the type of their extension, and are none without one', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'svc-assets-'))
+    const names = ['a.css', 'a.js', 'a.svg', 'a.png', 'a.woff2', 'a.txt', 'a.map', 'a']
+    for (const name of ['index.html', 'sign-in.html', ...names]) await writeFile(join(folder, name), name)
+    const { assets, verify } = loadPages(folder)!
+    expect(verify).toBeNull()
+    expect(names.map((name) => assets.get(`/${name}`)?.contentType)).toEqual([
+      'text/css; charset=utf-8',
+      'text/javascript; charset=utf-8',
+      'image/svg+xml',
+      'image/png',
+      'font/woff2',
+      'text/plain; charset=utf-8',
+      undefined,
+      undefined,
+    ])
+    expect(assets.get('/a.css')).toMatchObject({ isHashed: false, brotli: null, gzip: null })
+    // One page alone is no build.
+    await rm(join(folder, 'sign-in.html'))
+    expect(loadPages(folder)).toBeNull()
+    // A folder that cannot be read is another fault than one that is missing.
+    expect(() => loadPages(join(folder, 'a.css'))).toThrow('ENOTDIR')
+    await rm(folder, { recursive: true })
   })
 
   it('are missing before the first build', async () => {
