@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import process from 'node:process'
+import { pathToFileURL } from 'node:url'
 
 import { defineConfig } from 'vitest/config'
 import {
@@ -105,6 +106,7 @@ export default defineConfig({
     ],
     globalSetup: './test/programs.ts',
     setupFiles: ['./test/generated.setup.ts', './test/mutants/mutant.setup.ts'],
+    execArgv: ['--import', pathToFileURL(join(import.meta.dirname, 'thread-coverage.mjs')).href],
     provide: { programs: PROGRAMS_FOLDER, seed: seedOfRun() },
     reporters: [new FailedFiles()],
     isolate: false,

@@ -7,39 +7,6 @@ const entryOf = (name: string): JsonObject => toolList().find((entry) => entry['
 const textOf = (name: string, schema: 'inputSchema' | 'outputSchema'): string =>
   JSON.stringify(entryOf(name)[schema])
 
-/** The arguments of each tool, required ones without a question mark. Clients rely on them. */
-const ARGUMENTS = {
-  get_brain_status: 'as_of?',
-  get_recent_signals: 'limit? domain?',
-  get_open_positions: 'as_of?',
-  get_signal_attribution: 'signal_id',
-  emit_producer_signal: 'producer_id signal_type payload ts? dedupe_key? signature?',
-  svc_provenance_check: 'producer_id signal_type?',
-  explain_decision: 'id? symbol?',
-  explain_author: 'author',
-  get_portfolio: 'as_of?',
-  get_orders: 'status? limit?',
-  get_intents: 'status? limit?',
-  get_weights: 'limit? as_of?',
-  get_treasury: '',
-  get_symbols: '',
-  get_prices: '',
-  get_bars: 'symbol from? to? limit?',
-  get_alerts: '',
-  close_position: 'position_id reason? confirm?',
-  close_all_positions: 'reason? confirm?',
-  cancel_order: 'order_id reason? confirm?',
-  approve_intent: 'intent_id note? confirm?',
-  deny_intent: 'intent_id note? confirm?',
-  set_kill_switch: 'level reason raise_only? confirm?',
-  acknowledge_alerts: 'alert_ids confirm?',
-  run_backtest: 'strategy? data? recorded? symbol? from? to? seed? reset_daily? parameters? wait_seconds?',
-  get_backtest: 'id wait_seconds?',
-  run_sweep:
-    'strategy? data? recorded? symbol? from? to? seed? reset_daily? set random? halving? walk_forward? folds? embargo? metric? false_discovery_rate? wait_seconds?',
-  get_sweep: 'id wait_seconds?',
-}
-
 describe('the list of tools', () => {
   it.each([
     ['get_brain_status', { readOnlyHint: true, destructiveHint: false, idempotentHint: true }],
@@ -47,18 +14,6 @@ describe('the list of tools', () => {
     ['close_position', { readOnlyHint: false, destructiveHint: true, idempotentHint: false }],
   ])('says what a client may assume of %s', (name, hints) => {
     expect(entryOf(name)['annotations']).toEqual({ ...hints, openWorldHint: false })
-  })
-
-  it('names the arguments of each tool, with a question mark where one may be absent', () => {
-    const taken = toolList().map(({ name, inputSchema }) => {
-      const { properties = {}, required = [] } = inputSchema as {
-        readonly properties?: object
-        readonly required?: readonly string[]
-      }
-      const named = Object.keys(properties).map((each) => (required.includes(each) ? each : `${each}?`))
-      return [name, named.join(' ')]
-    })
-    expect(Object.fromEntries(taken)).toEqual(ARGUMENTS)
   })
 
   it('describes each tool by its purpose, then by its advice if it has some', () => {
