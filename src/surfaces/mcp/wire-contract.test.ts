@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { typeText } from '../schema-text.fixture.ts'
+import { typeText } from '../../../test/schema-text.fixture.ts'
 import { toolList } from './tool-methods.ts'
 
 // A change is recorded by `npx vitest run src/surfaces/mcp/wire-contract.test.ts -u`.

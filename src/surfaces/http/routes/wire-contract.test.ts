@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { typeText } from '../../schema-text.fixture.ts'
+import { typeText } from '../../../../test/schema-text.fixture.ts'
 import { endpointsOf, readDocument, type OpenApiDocument } from '../openapi-document.fixture.ts'
 import { startTestServer, type TestServer } from '../test-server.fixture.ts'
 
