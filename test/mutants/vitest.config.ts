@@ -112,8 +112,9 @@ export default defineConfig({
     isolate: false,
     sequence: { sequencer: NearestFirst },
     server: { deps: { external: [/\/signal-engine-programs-\d+\//] } },
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 60_000 } },
+    // A mutant whose effect is that nothing happens is noticed only after this time.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
   },
 })

@@ -186,6 +186,18 @@ describe.each(['fast', 'full'] as const)('%s verification', (mode) => {
 })
 
 describe('full verification', () => {
+  it('finds what is behind a broken link, too', async () => {
+    const records = await wellSigned(40)
+    const broken = changed(changed(records, 25, { payload: '{"number":7}' }), 30, {
+      recordedAt: '2025-01-01T00:00:00.000Z',
+    })
+    expect(await verify(await logWith(broken))).toMatchObject({
+      reason: 'hash',
+      first_bad_seq: 25,
+      checks: { hash_chain: 'fail', sequence: 'fail' },
+    })
+  })
+
   it('wants the first event to introduce its signer', async () => {
     const records = await recordsOf([...notes(3), started(node)], node)
     expect(await verify(await logWith(records))).toMatchObject({ reason: 'signature', first_bad_seq: 1 })

@@ -83,6 +83,29 @@ describe('proving an event', () => {
     expect(sizeOf(textOf(await proveEvent(prover, records[29]!)))).toBe(35)
   })
 
+  it('asks for no more checkpoints than the event needs, and for none once nothing is left to sign', async () => {
+    const records = await wellSigned(40)
+    const log = await logWith(records)
+    const checkpointer = fixture.checkpointerOf(log, { stepMax: 10 })
+    let asked = 0
+    const prover = proverOf(log, {
+      signCheckpoint: () => {
+        asked += 1
+        return checkpointer.step('now')
+      },
+    })
+    expect(sizeOf(textOf(await proveEvent(prover, records[19]!)))).toBe(20)
+    expect(asked).toBe(2)
+    const idle = proverOf(log, {
+      signCheckpoint: () => {
+        asked += 1
+        return Promise.resolve({ status: 'idle' })
+      },
+    })
+    expect(await proveEvent(idle, records[39]!)).toMatchObject({ status: 'unavailable' })
+    expect(asked).toBe(3)
+  })
+
   it('says why there is none, without a key to sign with or where signing stopped', async () => {
     const records = await wellSigned(40)
     await fixture.checkpointAt(records, 20)
