@@ -103,6 +103,7 @@ const SETTINGS = {
   testRunner: 'vitest',
   vitest: { configFile: 'test/mutants/vitest.config.ts', related: false },
   checkers: ['sample'],
+  ignorers: ['sample'],
   coverageAnalysis: 'perTest',
   concurrency: 1,
   reporters: ['sample'],

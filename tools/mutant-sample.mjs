@@ -64,7 +64,7 @@ export const mutantsIn = async (root, folder) => {
     content: readFileSync(join(root, name), 'utf8'),
   }))
   const logger = { debug: () => {}, info: () => {}, warn: () => {}, isDebugEnabled: () => false }
-  const options = { excludedMutations: [], ignorers: [{ shouldIgnore: textForPeople }], plugins: null }
+  const options = { excludedMutations: [], ignorers: [{ shouldIgnore: reasonToIgnore }], plugins: null }
   const { mutants } = await new Instrumenter(logger).instrument(files, options)
   return mutants
     .filter(({ status }) => status !== 'Ignored')
@@ -105,6 +105,9 @@ export const keyOfResult = ({ fileName, location: { start, end }, mutatorName, r
   })
 
 const REASON = 'text for people'
+/** The tool that bundles threads and processes finds them by these texts: another one would not be found by any test. */
+const PROGRAM = /-(?:thread|process)\.ts$/
+const PROGRAM_REASON = 'name of a program'
 /** Kinds of nodes of a text, which may be joined from several lines. */
 const TEXTS = new Set(['StringLiteral', 'TemplateLiteral', 'BinaryExpression'])
 
@@ -132,9 +135,10 @@ const isTextProperty = ({ type, key }) =>
   type === 'ObjectProperty' && TEXT_PROPERTIES.has(key.name ?? key.value)
 
 /** Why StrykerJS leaves out what stands at this place of the code. */
-const textForPeople = ({ node, parent, key }) => {
+const reasonToIgnore = ({ node, parent, key }) => {
   const text = textOf(node)
   if (text !== null && isSentence(text)) return REASON
+  if (text !== null && PROGRAM.test(text)) return PROGRAM_REASON
   // `.meta({ description: '…' })` as a whole.
   if (node.type === 'ObjectExpression')
     return node.properties.length > 0 && node.properties.every(isTextProperty) ? REASON : undefined
@@ -187,4 +191,5 @@ class SampleReporter {
 export const strykerPlugins = [
   { kind: 'Checker', name: 'sample', injectableClass: SampleChecker },
   { kind: 'Reporter', name: 'sample', injectableClass: SampleReporter },
+  { kind: 'Ignore', name: 'sample', value: { shouldIgnore: reasonToIgnore } },
 ]

@@ -78,6 +78,7 @@ describe('the mutants of a folder', () => {
     ['a query', `'SELECT a, b, c FROM events where one of them is'`, 1],
     ['a condition', `'name of it = one of those that are'`, 1],
     ['names', `'text/css; charset'`, 1],
+    ['the name of a thread, which the bundler reads', `'./writer-thread.ts'`, 0],
   ])('are made of %s as it deserves', async (_what, code, count) => {
     write('src/core/text.ts', `export const text = ${code}\n`)
     expect(await mutantsIn(root, 'src/core')).toHaveLength(count)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 
-import { afterAll, afterEach, beforeAll, beforeEach, inject } from 'vitest'
+import { afterAll, beforeAll, inject, type RunnerTestSuite } from 'vitest'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -37,27 +37,59 @@ if (inject('mode') === 'mutant' && activeMutant !== undefined) {
   })
 }
 
-// What such threads reach counts for the test that started them: see `thread-coverage.mjs`.
 if (inject('mode') === 'dry-run') {
-  const stryker = (globalThis as { __stryker__?: Stryker }).__stryker__
+  const stryker = ((globalThis as Readonly<Record<string, unknown>>)['__stryker__'] ?? {}) as Stryker
   const folder = mkdtempSync(join(tmpdir(), 'svc-coverage-'))
   process.env['SVC_MUTANTS_COVERAGE'] = folder
-  beforeEach(() => {
-    process.env['SVC_MUTANTS_TEST'] = stryker?.currentTestId ?? ''
+
+  // StrykerJS would run every test for a mutant that a hook of one file reaches: no test is running then.
+  let current: string | undefined
+  beforeAll(() => {
+    Object.defineProperty(stryker, 'currentTestId', {
+      configurable: true,
+      get: () => current ?? HOOKS,
+      set: (test: string | undefined) => {
+        current = test
+        process.env['SVC_MUTANTS_TEST'] = current ?? HOOKS
+      },
+    })
+    process.env['SVC_MUTANTS_TEST'] = HOOKS
   })
-  afterEach(() => {
+  // oxlint-disable-next-line no-empty-pattern -- the form that Vitest requires
+  afterAll(({}, file) => {
     delete process.env['SVC_MUTANTS_TEST']
-  })
-  afterAll(() => {
-    const coverage = stryker?.mutantCoverage
-    for (const name of readdirSync(folder)) {
-      const found = JSON.parse(readFileSync(join(folder, name), 'utf8')) as Coverage
-      if (coverage === undefined) continue
-      add(coverage.static, found.static)
-      for (const [test, hits] of Object.entries(found.perTest)) add((coverage.perTest[test] ??= {}), hits)
-    }
+    Object.defineProperty(stryker, 'currentTestId', { configurable: true, writable: true, value: undefined })
+    const coverage = stryker.mutantCoverage ?? { static: {}, perTest: {} }
+    stryker.mutantCoverage = coverage
+    // What a thread reaches counts for the test that started it: see `thread-coverage.mjs`.
+    for (const name of readdirSync(folder))
+      addCoverage(coverage, JSON.parse(readFileSync(join(folder, name), 'utf8')) as Coverage)
     rmSync(folder, { recursive: true })
+    const ofHooks = coverage.perTest[HOOKS] ?? {}
+    delete coverage.perTest[HOOKS]
+    for (const test of testIdsIn(file, '')) add(hitsOf(coverage, `${file.file.filepath}#${test}`), ofHooks)
   })
+}
+
+/** In place of a test: its mutants count for each test of the file. */
+const HOOKS = 'hooks'
+
+/** The names of tests as StrykerJS joins them. */
+const testIdsIn = ({ tasks }: Pick<RunnerTestSuite, 'tasks'>, prefix: string): readonly string[] =>
+  tasks.flatMap((task) => {
+    const name = `${prefix} ${task.name}`.trim()
+    return task.type === 'suite' ? testIdsIn(task, name) : [name]
+  })
+
+const addCoverage = (to: Coverage, found: Coverage): void => {
+  add(to.static, found.static)
+  for (const [test, hits] of Object.entries(found.perTest)) add(hitsOf(to, test), hits)
+}
+
+const hitsOf = ({ perTest }: Coverage, test: string): Hits => {
+  const hits = perTest[test] ?? {}
+  perTest[test] = hits
+  return hits
 }
 
 const add = (to: Hits, hits: Hits): void => {

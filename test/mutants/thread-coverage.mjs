@@ -3,7 +3,7 @@
  * test starts writes the mutants that it has reached into a file, for `mutant.setup.ts`.
  */
 import { randomUUID } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
 
@@ -11,11 +11,12 @@ const { SVC_MUTANTS_COVERAGE: folder, SVC_MUTANTS_TEST: test } = process.env
 
 // Not set in the thread of the tests itself, which sets it for others.
 if (folder !== undefined) {
-  const stryker = (globalThis.__stryker__ ??= {})
-  if (test !== '') stryker.currentTestId = test
+  const stryker = { currentTestId: test }
+  globalThis['__stryker__'] = stryker
   process.on('exit', () => {
     const { mutantCoverage } = stryker
-    if (mutantCoverage !== undefined)
+    // A thread may end after the tests of its file.
+    if (mutantCoverage !== undefined && existsSync(folder))
       writeFileSync(join(folder, `${randomUUID()}.json`), JSON.stringify(mutantCoverage))
   })
 }

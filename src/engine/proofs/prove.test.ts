@@ -16,6 +16,7 @@ import { sha256 } from '../sha256.ts'
 import {
   proveConsistency,
   proveEvent,
+  proveGrowth,
   usableCheckpoints,
   type Proved,
   type ProverDependencies,
@@ -185,6 +186,28 @@ describe('proving consistency', () => {
           newer: { size: newer.size },
         })
       }
+  })
+
+  it('holds between kept checkpoints that are named by their sizes, in any order', async () => {
+    const records = await wellSigned(700)
+    await fixture.checkpointAt(records, 100, 256, 700)
+    const dependencies = { log: await logWith(records), checkpoints: fixture.store() }
+    const sizes = async (from: number | null, to: number | null) => {
+      const proof = await proveGrowth(dependencies, from, to)
+      if (proof.status !== 'proved') return proof
+      const verified = await verifyProof(proof.text, keyOf(node), fixture.signatures)
+      return verified.status === 'consistent' ? [verified.older.size, verified.newer.size] : verified
+    }
+    expect(await sizes(null, null)).toEqual([100, 700])
+    expect(await sizes(256, null)).toEqual([256, 700])
+    expect(await sizes(null, 256)).toEqual([100, 256])
+    expect(await sizes(700, 256)).toEqual([256, 700])
+    expect(await sizes(256, 256)).toEqual([256, 256])
+    for (const [from, to] of [
+      [99, 700],
+      [100, 99],
+    ] as const)
+      expect(await sizes(from, to)).toEqual({ status: 'not-kept', size: 99, kept: [100, 256, 700] })
   })
 
   it('is not proved of a log that was rewritten in between', async () => {
