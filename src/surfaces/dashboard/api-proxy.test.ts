@@ -28,6 +28,7 @@ describe('the API through the dashboard', () => {
   it('requires a session', async () => {
     const denied = await dashboard.ask('GET', '/api/v1/brain/status')
     expect(JSON.parse(denied.text)).toMatchObject({ status: 401, code: 'auth.missing_token' })
+    expect(denied.headers['www-authenticate']).toBe('Bearer')
     const { status, text } = await dashboard.ask('GET', '/api/v1/brain/status', { headers: { cookie } })
     expect([status, JSON.parse(text)]).toMatchObject([200, { kill_switch_level: 0 }])
   })
@@ -305,6 +306,36 @@ describe('an API', () => {
     await signedIn.close()
     await other.close()
     broken.close()
+  })
+
+  it('is read over connections that stay, and written over a new one each time', async () => {
+    const connections: unknown[] = []
+    const api = createServer((request, response) => {
+      connections.push(request.socket)
+      request.resume().on('end', () => response.end('{}'))
+    })
+    await once(api.listen(0, '127.0.0.1'), 'listening')
+    const { port } = api.address() as AddressInfo
+    const sessionSecret = new Uint8Array(32)
+    const signedIn = await startTestDashboard({ sessionSecret })
+    const other = await startTestDashboard({ apiUrl: `http://127.0.0.1:${port}/api/v1`, sessionSecret })
+    const own = { cookie: await signedIn.signIn(), 'sec-fetch-site': 'same-origin' }
+    /** Number of connections that were not used before. */
+    const opened = async (method: string, times: number, body = {}): Promise<number> => {
+      const before = new Set(connections).size
+      for (let time = 0; time < times; time += 1)
+        expect((await other.ask(method, '/api/v1/health', { headers: own, ...body })).status).toBe(200)
+      return new Set(connections).size - before
+    }
+    expect(await opened('GET', 8)).toBeLessThan(8)
+    expect(await opened('HEAD', 8)).toBeLessThan(8)
+    expect(await opened('POST', 4)).toBe(4)
+    // A body is consumed, and could not be sent again.
+    expect(await opened('GET', 4, { headers: { ...own, 'content-length': '2' }, body: '{}' })).toBe(4)
+    await signedIn.close()
+    await other.close()
+    api.closeAllConnections()
+    api.close()
   })
 
   it('that closes a connection when the next request comes costs nobody an answer, and no write its certainty', async () => {

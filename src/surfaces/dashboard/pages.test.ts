@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text as textOf } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { APP_HTML, startTestDashboard, type TestDashboard } from './dashboard.fixture.ts'
 import { loadPages, signInPage, type BuiltPages } from './pages.ts'
@@ -110,6 +112,24 @@ describe('the page to sign in', () => {
 })
 
 describe('the server', () => {
+  it('refuses a request for two hosts', async () => {
+    const { hostname, port } = new URL(dashboard.url)
+    const socket = connect(Number(port), hostname)
+    socket.end(`GET /healthz HTTP/1.1\r\nHost: ${dashboard.host}\r\nHost: b\r\nConnection: close\r\n\r\n`)
+    expect(await textOf(socket)).toMatch(/^HTTP\/1\.1 400 [^]*"request\.malformed_http"/)
+  })
+
+  it('answers and reports what it did not expect', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'svc-sessions-'))
+    // A folder in place of the file cannot be read.
+    const broken = await startTestDashboard({ endedSessionsFile: folder })
+    const { status, text } = await broken.ask('GET', '/', { headers: { cookie: await broken.signIn() } })
+    expect([status, JSON.parse(text)]).toMatchObject([502, { code: 'dashboard.api_unreachable' }])
+    expect(broken.api.logLines.join('')).toContain('EISDIR')
+    await broken.close()
+    await rm(folder, { recursive: true })
+  })
+
   it('takes nobody once it is closed', async () => {
     const other = await startTestDashboard()
     await other.server.close()

@@ -72,8 +72,8 @@ describe('sign-in', () => {
   })
 
   it('refuses other content types', async () => {
-    const plain = { headers: { 'content-type': 'text/plain' }, body: TOKEN }
-    expect((await dashboard.ask('POST', '/login', plain)).status).toBe(415)
+    for (const headers of [{ 'content-type': 'text/plain' }, {}])
+      expect((await dashboard.ask('POST', '/login', { headers, body: TOKEN })).status).toBe(415)
     expect((await dashboard.ask('POST', '/login', { ...json({}), body: '{' })).status).toBe(400)
     expect((await dashboard.ask('POST', '/login', form({ token: 'x'.repeat(9000) }))).status).toBe(413)
   })
@@ -204,6 +204,13 @@ describe('insecure mode', () => {
     const proxied = { origin: 'https://trading.example', 'sec-fetch-site': 'same-origin' }
     expect((await open.ask('GET', '/api/v1/signals', { headers: proxied })).status).toBe(200)
     await open.close()
+  })
+
+  it('is none while there is a token', async () => {
+    const guarded = await startTestDashboard({ api: { insecureOk: true } })
+    expect((await guarded.ask('GET', '/api/v1/signals')).status).toBe(401)
+    expect((await guarded.ask('GET', '/healthz', { headers: { host: 'evil.example' } })).status).toBe(200)
+    await guarded.close()
   })
 
   it('refuses foreign hosts and pages on every route', async () => {
