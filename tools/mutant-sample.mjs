@@ -44,7 +44,8 @@ const SENTENCE = /^[A-Z]?[a-z-]+,?( [A-Za-z-]+[,;:.]?){2,}$/
 const PROSE_WORD = /^['"(]?[a-z]+(?:-[a-z]+)*[,;:.?)'"]*$/
 const WORDS_MIN = 4
 const PROSE_WORDS_MIN = 3
-const CODE = /[\n=$]|\b(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|WHERE|WITH|CASE)\b/
+const SQL = /\b(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|WHERE|WITH|CASE)\b/
+const CODE = /[\n=$]/
 
 const REPLACEMENT_LENGTH_MAX = 100
 
@@ -115,18 +116,19 @@ const isSentence = (text) => {
   if (SENTENCE.test(text)) return true
   const words = text.trim().split(' ')
   const plain = words.filter((word) => PROSE_WORD.test(word))
-  return words.length >= WORDS_MIN && plain.length >= PROSE_WORDS_MIN && !CODE.test(text)
+  return words.length >= WORDS_MIN && plain.length >= PROSE_WORDS_MIN && !CODE.test(text) && !SQL.test(text)
 }
 
 /** The text of a literal, with `{}` in place of each value. Null if a value is computed in it. */
 const textOf = (node) => {
   if (node.type === 'StringLiteral') return node.value
-  if (node.type === 'TemplateLiteral')
-    return node.expressions.every(isName) ? node.quasis.map(({ value }) => value.cooked).join('{}') : null
+  if (node.type === 'TemplateLiteral') return node.expressions.every(isName) ? templateText(node) : null
   if (node.type !== 'BinaryExpression' || node.operator !== '+') return null
   const [left, right] = [textOf(node.left), textOf(node.right)]
   return left === null || right === null ? null : left + right
 }
+
+const templateText = ({ quasis = [] }) => quasis.map(({ value }) => value.cooked).join('{}')
 
 const isName = ({ type, object, computed }) =>
   type === 'Identifier' || (type === 'MemberExpression' && !computed && isName(object))
@@ -139,6 +141,8 @@ const reasonToIgnore = ({ node, parent, key }) => {
   const text = textOf(node)
   if (text !== null && isSentence(text)) return REASON
   if (text !== null && PROGRAM.test(text)) return PROGRAM_REASON
+  // A query is a text, too.
+  if (TEXTS.has(node.type) && SQL.test(text ?? templateText(node))) return undefined
   // `.meta({ description: '…' })` as a whole.
   if (node.type === 'ObjectExpression')
     return node.properties.length > 0 && node.properties.every(isTextProperty) ? REASON : undefined
@@ -177,7 +181,7 @@ class SampleReporter {
   #tried = 0
 
   onMutantTested(result) {
-    if (result.status === 'CompileError') return
+    if (result.status === 'CompileError' || result.status === 'Ignored') return
     this.#tried += 1
     const { status, location, mutatorName, replacement } = result
     const [file] = keyOfResult(result, 1).split('|')

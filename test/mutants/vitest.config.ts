@@ -36,12 +36,21 @@ const ALSO: Readonly<Record<string, readonly string[]>> = {
 }
 const ALSO_SECONDS_MAX = FOLDER === 'src/engine' ? 2 : 1
 
-/** Tests of the server that call the endpoint of MCP. */
-const MCP_TESTS = [
-  'src/surfaces/http/access-keys.test.ts',
-  'src/surfaces/http/as-of.test.ts',
-  'src/surfaces/http/routes/mcp.test.ts',
-]
+/** Longer tests of other folders whose subject is code of this one. */
+const FURTHER: Readonly<Record<string, readonly string[]>> = {
+  'src/adapters/storage': [
+    'src/compose/draft-names.test.ts',
+    'src/engine/integrity/beside-the-events.test.ts',
+    'src/engine/integrity/derived-data.test.ts',
+    'src/surfaces/http/stream/foreign.test.ts',
+  ],
+  'src/engine': ['src/surfaces/http/as-of.test.ts'],
+  'src/surfaces/mcp': [
+    'src/surfaces/http/access-keys.test.ts',
+    'src/surfaces/http/as-of.test.ts',
+    'src/surfaces/http/routes/mcp.test.ts',
+  ],
+}
 
 const isLeftOut = (file: string): boolean =>
   file.startsWith('src/surfaces/http/') && NEED_PROCESSES.test(file)
@@ -102,7 +111,7 @@ export default defineConfig({
     include: [
       ...testsIn(FOLDER, SECONDS_MAX),
       ...(ALSO[FOLDER] ?? []).flatMap((folder) => testsIn(folder, ALSO_SECONDS_MAX)),
-      ...(FOLDER === 'src/surfaces/mcp' ? MCP_TESTS : []),
+      ...(FURTHER[FOLDER] ?? []),
     ],
     globalSetup: './test/programs.ts',
     setupFiles: ['./test/generated.setup.ts', './test/mutants/mutant.setup.ts'],
