@@ -42,7 +42,9 @@ const FURTHER: Readonly<Record<string, readonly string[]>> = {
     'src/compose/draft-names.test.ts',
     'src/engine/integrity/beside-the-events.test.ts',
     'src/engine/integrity/derived-data.test.ts',
+    'src/surfaces/http/routes/proofs.test.ts',
     'src/surfaces/http/stream/foreign.test.ts',
+    'test/postgres/job-queue.test.ts',
   ],
   'src/engine': ['src/surfaces/http/as-of.test.ts'],
   'src/surfaces/mcp': [
