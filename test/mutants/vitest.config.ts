@@ -46,7 +46,7 @@ const FURTHER: Readonly<Record<string, readonly string[]>> = {
     'src/surfaces/http/stream/foreign.test.ts',
     'test/postgres/job-queue.test.ts',
   ],
-  'src/engine': ['src/surfaces/http/as-of.test.ts'],
+  'src/engine': ['src/surfaces/http/as-of.test.ts', 'src/surfaces/http/routes/ended-records.test.ts'],
   'src/surfaces/mcp': [
     'src/surfaces/http/access-keys.test.ts',
     'src/surfaces/http/as-of.test.ts',
