@@ -173,6 +173,40 @@ describe.each(['fast', 'full'] as const)('%s verification', (mode) => {
     expect(await verify(log, { mode })).toMatchObject({ ok: false, ...found })
   })
 
+  it('finds that the log was exchanged for one with another first event, or for none', async () => {
+    const records = await wellSigned(20)
+    const pinned = (firstHash: string) => ({ signatures: fixture.signatures, own: null, firstHash })
+    const log = await logWith(records)
+    expect(await verify(log, { mode, trust: pinned(records[0]!.hash) })).toMatchObject({ ok: true })
+    for (const exchanged of [log, new MemoryLog()])
+      expect(await verify(exchanged, { mode, trust: pinned('ab'.repeat(32)) })).toMatchObject({
+        ok: false,
+        first_bad_seq: 1,
+        // Without events from which to trust others, fast verification finds their signatures first.
+        ...(mode === 'full' ? { reason: 'truncated' } : {}),
+      })
+  })
+
+  it('finds that events are lost which were acknowledged, or are others', async () => {
+    const records = await wellSigned(20)
+    const log = await logWith(records)
+    const acknowledged = (seq: number, hash = records[seq - 1]?.hash ?? '') =>
+      verify(Object.assign(log, { recordedHead: () => Promise.resolve({ seq, hash }) }), { mode })
+    for (const seq of [1, 20]) expect(await acknowledged(seq)).toMatchObject({ ok: true })
+    const lost = { ok: false, reason: 'truncated' }
+    expect(await acknowledged(21)).toMatchObject({
+      ...lost,
+      first_bad_seq: 21,
+      detail: expect.stringContaining('1 event is lost'),
+    })
+    expect(await acknowledged(25)).toMatchObject({
+      ...lost,
+      first_bad_seq: 21,
+      detail: expect.stringContaining('5 events are lost'),
+    })
+    expect(await acknowledged(12, 'ab'.repeat(32))).toMatchObject({ ...lost, first_bad_seq: 12 })
+  })
+
   it('finds that the store counted more events than there are', async () => {
     const log = await logWith(await wellSigned(20))
     log.count = () => Promise.resolve(21)
