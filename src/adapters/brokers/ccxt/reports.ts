@@ -1,4 +1,11 @@
-import { notionalOf, sumOf as totalOf, type Quantity, type Usd } from '../../../core/shared/money.ts'
+import {
+  minus,
+  NO_USD,
+  notionalOf,
+  sumOf as totalOf,
+  type Quantity,
+  type Usd,
+} from '../../../core/shared/money.ts'
 import type { BrokerFill, OrderReport } from '../../../ports/broker.ts'
 import type { Timer } from '../../../ports/timer.ts'
 import { DOLLARS, memberOf, textMemberOf } from '../../ccxt.ts'
@@ -190,10 +197,11 @@ const createFees = ({ api, request, contracts }: Exchange, timer: Timer): FeeOf 
     const cost = memberOf(fee, 'cost')
     const estimate = dividedUp(notionalOf(price, quantity) * takerMillionths, 1_000_000n)
     if (currency === null || cost === undefined) return estimate
-    const inReason = (charged: Usd | null): Usd | null =>
-      charged !== null && (charged < 0n ? -charged : charged) > notionalOf(price, quantity)
-        ? estimate
-        : charged
+    const inReason = (charged: Usd | null): Usd | null => {
+      if (charged === null) return null
+      const amount = charged < 0n ? minus(NO_USD, charged) : charged
+      return amount > notionalOf(price, quantity) ? estimate : charged
+    }
     if (DOLLARS.includes(currency)) return inReason(usdOf(cost, 'up')) ?? estimate
     const coins = scaledOf(cost, 12, 'up')
     const contract = contracts().get(currency)
