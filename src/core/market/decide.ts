@@ -30,7 +30,7 @@ export const decideMarket = (
   context: DecisionContext,
 ): Decision => {
   const events: NewEvent[] = []
-  for (const bar of bars) events.push(...observed(market, bar, feed, context))
+  for (const bar of bars) events.push(...eventsOfBar(market, bar, feed, context))
   return { status: 'accepted', events }
 }
 
@@ -44,7 +44,7 @@ interface Observation {
 /** Largest distance of a second bar that confirms a jump. */
 const CONFIRMING_MOVE_MAX = 0.1
 
-const observed = (
+const eventsOfBar = (
   market: Market,
   bar: FeedBar,
   feed: string,

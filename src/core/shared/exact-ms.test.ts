@@ -8,6 +8,7 @@ const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 it('reads every timestamp as the clock wrote it', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: LAST_MS }), (ms) => {
+      expect(timestampAt(ms)).toBe(new Date(ms).toISOString())
       expect(exactMs(timestampAt(ms))).toBe(ms)
       const midnight = ms - (ms % 86_400_000)
       expect(exactMs(timestampAt(midnight))).toBe(midnight)
@@ -35,4 +36,15 @@ it('reads other forms as the clock does', () => {
     expect(msOf(timestampOf(text))).toBe(Date.parse(text))
   expect(msOf(timestampOf('2026-02-20T00:29:58.123Z'))).toBe(Date.parse('2026-02-20T00:29:58.123Z'))
   expect(msOf(timestampOf('never'))).toBeNaN()
+})
+
+it('writes the first and last day of every year as the clock does', () => {
+  const years = Array.from({ length: 9999 - 1969 }, (_, index) => 1970 + index)
+  const times = years.flatMap((year) => [
+    Date.UTC(year, 0, 1),
+    Date.UTC(year, 2, 1) - 1,
+    Date.UTC(year, 2, 1),
+    Date.UTC(year, 11, 31),
+  ])
+  expect(times.filter((ms) => timestampAt(ms) !== new Date(ms).toISOString())).toEqual([])
 })

@@ -8,7 +8,10 @@ export const HOUR_MS = 3_600_000
 export const DAY_MS = 86_400_000
 
 /** Milliseconds since 1970 as a timestamp. */
-export const timestampAt = (ms: number): Timestamp => timestampOf(new Date(ms).toISOString())
+export const timestampAt = (ms: number): Timestamp =>
+  timestampOf(
+    Number.isInteger(ms) && ms >= FIRST_MS && ms <= LAST_MS ? textAt(ms) : new Date(ms).toISOString(),
+  )
 
 /** The inverse of `timestampAt`: a timestamp in milliseconds since 1970. */
 export const msOf = (ts: Timestamp): number => {
@@ -92,6 +95,37 @@ const isLeapYear = (year: number): boolean => year % 4 === 0 && (year % 100 !== 
 
 const daysIn = (year: number, month: number): number =>
   month === 2 && isLeapYear(year) ? 29 : (MONTH_DAYS[month - 1] ?? 0)
+
+/** The inverse of `exactMs`, in less than half the time of `Date`. */
+const textAt = (ms: number): string => {
+  const days = Math.floor(ms / DAY_MS)
+  const second = Math.floor((ms - days * DAY_MS) / 1000)
+  const minute = Math.floor(second / 60)
+  const hour = Math.floor(minute / 60)
+  const thousandths = ms % 1000
+  const fraction = thousandths === 0 ? '000' : String(thousandths).padStart(3, '0')
+  const time = `${PAIRS[hour]}:${PAIRS[minute - hour * 60]}:${PAIRS[second - minute * 60]}.${fraction}`
+  return `${dayText(days)}T${time}Z`
+}
+
+/** Text of a day, counted from 1970. As in `daysBefore`, a year begins in March; 400 years have 146,097 days. */
+const dayText = (days: number): string => {
+  const shifted = days + DAYS_TO_1970
+  const era = Math.floor(shifted / 146_097)
+  const dayOfEra = shifted - era * 146_097
+  const leapDays =
+    Math.floor(dayOfEra / 1460) - Math.floor(dayOfEra / 36_524) + Math.floor(dayOfEra / 146_096)
+  const yearOfEra = Math.floor((dayOfEra - leapDays) / 365)
+  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
+  const monthFromMarch = Math.floor((5 * dayOfYear + 2) / 153)
+  const date = dayOfYear - Math.floor((153 * monthFromMarch + 2) / 5) + 1
+  const month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+  return `${PAIRS[Math.floor(year / 100)]}${PAIRS[year % 100]}-${PAIRS[month]}-${PAIRS[date]}`
+}
+
+/** Numbers below 100 with two digits. */
+const PAIRS = Array.from({ length: 100 }, (_, number) => String(number).padStart(2, '0'))
 
 /** Days from 1970 to the first of a month. A year begins in March here, so that the leap day is its last one. */
 const daysBefore = (year: number, month: number): number => {
