@@ -24,7 +24,16 @@ export const typeText = (schema: unknown): string => {
   if (value !== undefined) return `${JSON.stringify(value)}${suffix}`
   if (Array.isArray(values)) return `${values.map((each) => JSON.stringify(each)).join(' | ')}${suffix}`
   if (type === 'array') return `[${typeText(items ?? true)}]${suffix}`
-  if (type !== 'object') return `${type === undefined ? 'any' : [type].flat().join(' | ')}${suffix}`
+  if (type !== 'object')
+    return `${
+      type === undefined
+        ? 'any'
+        : [type]
+            .flat()
+            .map((each) => JSON.stringify(each))
+            .join(' | ')
+            .replaceAll('"', '')
+    }${suffix}`
   const members = Object.entries((properties ?? {}) as Schema).map(
     ([name, member]) =>
       `${name}${(required as readonly string[])?.includes(name) ? '' : '?'}: ${typeText(member)}`,

@@ -46,7 +46,7 @@ export const run = (
     // Every event takes an id, made or not, so that the other ids of a run do not depend on it.
     newId()
     state = afterBar(state, observed, { seq: state.seq + 1, recordedAt })
-    for (const command of commandsAfterBar(observed)) pending.push(command)
+    for (const next of commandsAfterBar(observed)) pending.push(next)
     if (assessment === 'none' && !observed.bar.backfill) assessment = 'due'
   }
   for (let step = 0; step < pending.length || assessment === 'due'; step += 1) {

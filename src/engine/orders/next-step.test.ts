@@ -172,7 +172,7 @@ describe('lookups', () => {
     lookups.answered(unknown, 0)
     expect(lookups.isDue(unknown, 1)).toBe(false)
     for (const change of [{ status: 'open' }, { resends: 1 }, { cancelReason: 'x' }] as const)
-      expect(lookups.isDue({ ...unknown, ...change } as OpenOrder, 1), JSON.stringify(change)).toBe(true)
+      expect(lookups.isDue({ ...unknown, ...change }, 1), JSON.stringify(change)).toBe(true)
     lookups.forgetAllBut([unknown])
     expect(lookups.isDue(unknown, 1)).toBe(false)
     lookups.forgetAllBut([])

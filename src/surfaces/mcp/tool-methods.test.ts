@@ -17,7 +17,7 @@ describe('the list of tools', () => {
   })
 
   it('describes each tool by its purpose, then by its advice if it has some', () => {
-    const shown = new Map(toolList().map(({ name, description }) => [name, String(description)]))
+    const shown = new Map(TOOLS.map(({ name }) => [name, entryOf(name)['description'] as string]))
     const unadvised = TOOLS.filter(({ name, description }) => {
       expect(shown.get(name)?.startsWith(description), name).toBe(true)
       return shown.get(name) === description
