@@ -14,7 +14,7 @@ import { sha256Hex } from '../records.fixture.ts'
  * produced.
  */
 const FOLD_HASHES: Readonly<Record<string, string>> = {
-  '29': 'f3ed5eb9afe7d3f5be1db6281785753ac814ed661645ecb0965e804cf4384e86',
+  '30': 'ec343170b069e6642edfc7eba1fa81b909816282518a2e1a696db94a8d25c471',
 }
 
 /** Recorded events with every type of the catalogue. Add a line at the end for a new type. */

@@ -2,7 +2,7 @@ import { timestampOf, sessionId } from '../shared/brand.ts'
 import { describe, expect, it } from 'vitest'
 import { given, NOW, stateAfter } from '../../../test/given.fixture.ts'
 import type { NewEvent } from '../events/catalogue.ts'
-import { SESSIONS_PER_TRACE_MAX, sessionStatusOf, TRACE_IDS_MAX } from './traces.ts'
+import { SESSIONS_PER_OWNER_MAX, SESSIONS_PER_TRACE_MAX, sessionStatusOf, TRACE_IDS_MAX } from './traces.ts'
 
 const opened = (id: string, ts = NOW): NewEvent => ({
   type: 'trace.session_opened.v1',
@@ -72,6 +72,26 @@ describe('a trace session', () => {
     given(opened('s'), ...full)
       .when(append('s', 'one more'))
       .thenRefused('trace.session_full', { session_id: 's' })
+  })
+
+  it('replaces the oldest one of its owner beyond the limit, and none of other owners', () => {
+    const ofKey = {
+      ...opened('other'),
+      payload: { session_id: 'other', label: '', agent: null, owner: 'key:k1' },
+    }
+    const many = Array.from({ length: SESSIONS_PER_OWNER_MAX + 2 }, (_, index) => opened(`s${index}`))
+    const state = stateAfter([ofKey, ...many, appended('s0', 't'), closed('s1')])
+    const { sessions, sessionsOfTrace, sessionsOfOwner } = state.signals.traces
+    expect(sessions.size).toBe(SESSIONS_PER_OWNER_MAX + 1)
+    expect(sessionsOfOwner.get('token')).toHaveLength(SESSIONS_PER_OWNER_MAX)
+    for (const gone of ['s0', 's1']) {
+      expect(sessions.has(sessionId(gone))).toBe(false)
+      expect(sessionsOfTrace.has(gone)).toBe(false)
+    }
+    for (const kept of ['s2', 'other']) expect(sessions.get(sessionId(kept))?.traceIds).toEqual([kept])
+    given(ofKey, ...many)
+      .when(append('s0', 't'))
+      .thenRefused('trace.session_not_found', { session_id: 's0' })
   })
 
   it('closes once', () => {

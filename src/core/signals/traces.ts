@@ -1,5 +1,4 @@
 import type { SessionId, Timestamp } from '../shared/brand.ts'
-import { assertFold } from '../shared/assert.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent } from '../events/catalogue.ts'
 import { isOwnOrAny, TOKEN_OWNER, type Holder } from '../shared/fair-share.ts'
@@ -23,14 +22,23 @@ export interface Traces {
   readonly sessions: PersistentMap<SessionId, TraceSession>
   /** Open sessions by trace id, so that events with the id count as access. */
   readonly sessionsOfTrace: PersistentMap<string, readonly SessionId[]>
+  /** Sessions by owner, oldest first. */
+  readonly sessionsOfOwner: PersistentMap<string, readonly SessionId[]>
 }
 
-export const INITIAL_TRACES: Traces = { sessions: PersistentMap(), sessionsOfTrace: PersistentMap() }
+export const INITIAL_TRACES: Traces = {
+  sessions: PersistentMap(),
+  sessionsOfTrace: PersistentMap(),
+  sessionsOfOwner: PersistentMap(),
+}
 
 export const TRACE_IDS_MAX = 1000
 
 /** Limit of sessions that one event counts as access to. Older sessions with the same trace id are ignored. */
 export const SESSIONS_PER_TRACE_MAX = 10
+
+/** Limit of sessions of one owner. A further one replaces the oldest, so that memory does not grow with history. */
+export const SESSIONS_PER_OWNER_MAX = 200
 
 type SessionStatus = 'open' | 'closed' | 'expired'
 
@@ -103,25 +111,36 @@ export const evolveTraces = (traces: Traces, event: KnownEvent): Traces => {
 }
 
 const opened = (
-  { sessions, sessionsOfTrace }: Traces,
+  traces: Traces,
   { ts, payload }: Extract<KnownEvent, { type: 'trace.session_opened.v1' }>,
 ): Traces => {
   const { session_id: id, label, agent, owner = TOKEN_OWNER } = payload
   const times = { createdAt: ts, lastAccessedAt: ts, closedAt: null }
   const session = { id, label, agent, owner, ...times, traceIds: [id] }
-  return { sessions: sessions.set(id, session), sessionsOfTrace: linked(sessionsOfTrace, id, id) }
+  const own = traces.sessionsOfOwner.get(owner) ?? []
+  const dropped = own.slice(0, Math.max(0, own.length + 1 - SESSIONS_PER_OWNER_MAX))
+  const { sessions, sessionsOfTrace, sessionsOfOwner } = dropped.reduce(without, traces)
+  return {
+    sessions: sessions.set(id, session),
+    sessionsOfTrace: linked(sessionsOfTrace, id, id),
+    sessionsOfOwner: sessionsOfOwner.set(owner, [...own.slice(dropped.length), id]),
+  }
 }
 
-const appended = (
-  { sessions, sessionsOfTrace }: Traces,
-  id: SessionId,
-  traceId: string,
-  at: Timestamp,
-): Traces => {
+const without = (traces: Traces, id: SessionId): Traces => {
+  const session = traces.sessions.get(id)
+  if (session === undefined) return traces
+  return { ...unlinkedFrom(traces, session), sessions: traces.sessions.delete(id) }
+}
+
+/** Logs of earlier releases extend and close sessions that are no longer kept. */
+const appended = (traces: Traces, id: SessionId, traceId: string, at: Timestamp): Traces => {
+  const { sessions, sessionsOfTrace } = traces
   const session = sessions.get(id)
-  assertFold(session !== undefined, `trace session ${id} is extended but not open`)
+  if (session === undefined) return traces
   const traceIds = [...session.traceIds, traceId]
   return {
+    ...traces,
     sessions: sessions.set(id, { ...session, lastAccessedAt: at, traceIds }),
     sessionsOfTrace: linked(sessionsOfTrace, traceId, id),
   }
@@ -129,15 +148,21 @@ const appended = (
 
 const closed = (traces: Traces, id: SessionId, at: Timestamp): Traces => {
   const session = traces.sessions.get(id)
-  assertFold(session !== undefined, `trace session ${id} is closed but not open`)
+  if (session === undefined) return traces
   return {
+    ...unlinkedFrom(traces, session),
     sessions: traces.sessions.set(id, { ...session, closedAt: at }),
-    sessionsOfTrace: session.traceIds.reduce(
-      (links, traceId) => unlinked(links, traceId, id),
-      traces.sessionsOfTrace,
-    ),
   }
 }
+
+/** Ends the links from the trace ids of a session to the session. */
+const unlinkedFrom = (traces: Traces, session: TraceSession): Traces => ({
+  ...traces,
+  sessionsOfTrace: session.traceIds.reduce(
+    (links, traceId) => unlinked(links, traceId, session.id),
+    traces.sessionsOfTrace,
+  ),
+})
 
 const linked = (
   links: Traces['sessionsOfTrace'],
