@@ -1,5 +1,5 @@
 /**
- * Who may import whom. Every rule has a case in test/architecture/import-rules.test.ts that makes it fail.
+ * Who may import whom. Every rule has a case in test/architecture/import-rules.cases.ts that makes it fail.
  *
  *   surfaces ──► engine ──► ports ◄── adapters         main.ts, cli.ts and compose see all
  *       │           │         │           │

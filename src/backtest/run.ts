@@ -22,7 +22,7 @@ import { runSettings } from './run-settings.ts'
 import { strategyOf, type Strategy, type StrategyName } from './strategies.ts'
 
 /**
- * The engine's own deciders, producers and schedule on recorded time. Decisions at the close of a bar are traded at the
+ * The engine's deciders, built-in producers, due tasks and cycles on recorded time. Decisions at the close of a bar are traded at the
  * open of the next one: that price is all that is known of it by then.
  */
 export const backtest = async (dependencies: BacktestDependencies): Promise<BacktestResult> => {
@@ -286,7 +286,7 @@ class Run {
     }
   }
 
-  /** From the last close to the next open: the same time, unless there is a gap. */
+  /** Decides at each step from the last close to this open. Without a gap that is one time. */
   async #trade({ bars, openMs }: BarGroup): Promise<void> {
     const { universe, market } = this.#settings
     const stepMs = market.bar_seconds * 1000

@@ -24,7 +24,7 @@ export interface OwnCodeDependencies {
   readonly logger: Logger
   /** Finds the user's producers. Default: those in the home folder. The simulator reads no files. */
   readonly findProducers?: typeof findOwnProducers
-  /** Opens a strategy of the settings; by default that of the file of its name, in a thread of its own. */
+  /** Opens a strategy of the settings. Default: the file of that name, in a process of its own.. */
   readonly openStrategy?: StrategyRunnerDependencies['open']
 }
 
@@ -32,7 +32,7 @@ export interface OwnCodeDependencies {
 export interface RunningOwnCode {
   /** Announces bars before they are stored: see `OwnProducerRunner`. */
   expect(bars: readonly FeedBar[]): () => void
-  /** Resolves when it has run on them; `onProduced` is called when strategies and producers have. */
+  /** Runs strategies and producers on these bars, calls `onProduced`, and resolves. */
   take(bars: readonly FeedBar[], onProduced: () => void): Promise<void>
   /** Waits for the bars and producers of `bars`, and then for the user's producers. */
   awaiting(bars: Arrivals): Arrivals
@@ -109,8 +109,7 @@ export const openOwnCode = async (
 }
 
 /**
- * The feed, followed by the user's own code after each stored bar. A market does not wait for that code. The clock of a
- * replay does, like the clock of a backtest.
+ * The feed, followed by the user's own code after each stored bar. A live feed does not wait for that code; a replay and a backtest do.
  */
 export const withOwnCode = (
   feed: MarketFeed,

@@ -61,7 +61,7 @@ export const consequencesOf = (event: KnownEvent): readonly Command[] => {
   }
 }
 
-/** Events that change money, marks, regime or rules. Risk is assessed once, at the end of the batch. */
+/** Events that change money, marks, regime or rules. Risk is assessed once per command, after all its consequences. */
 export const touchesRisk = (event: KnownEvent): boolean => {
   switch (event.type) {
     case 'market.bar.v1':

@@ -22,7 +22,7 @@ const FOLLOW_UPS_MAX = 100_000
  */
 export type BarEvents = 'made' | 'left-out'
 
-/** Runs a command and all that follows from it, as one batch. Only the first command can be refused. */
+/** Runs a command and all that follows from it. Both are stored together, and only the command itself can be refused. */
 export const run = (
   before: State,
   command: Command,
@@ -50,7 +50,7 @@ export const run = (
     if (assessment === 'none' && !observed.bar.backfill) assessment = 'due'
   }
   for (let step = 0; step < pending.length || assessment === 'due'; step += 1) {
-    // Risk is assessed once, at the end: the kill switch judges the result of a batch, not its intermediate states.
+    // Risk is assessed once, at the end: the kill switch judges the state after the last consequence.
     if (step === pending.length) {
       pending.push({ kind: 'assess-risk' })
       assessment = 'done'

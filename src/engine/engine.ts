@@ -299,7 +299,8 @@ export class Engine implements Executor {
       if (result.error instanceof StoreLostError) this.#lose(result.error)
       for (const { reject } of batch.waiting) reject(result.error)
     } else if (this.#mustReplan && result.status === 'appended' && result.records.length > 0) {
-      // The batch is chained to one that seemed to fail, so that one is stored too. Both are read from the log.
+      // This batch follows one whose append reported an error. This one is stored, so the earlier one is, too. `#startOver`
+      // folds both from the log.
       this.#stored.push(batch)
     } else if (this.#mustReplan || result.status !== 'appended') {
       this.#mustReplan = true

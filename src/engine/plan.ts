@@ -25,7 +25,7 @@ export interface Request {
   readonly command: Command
   readonly traceId: string | null
   /**
-   * Recorded in the same batch if the command writes anything. The audit entry uses this, which saves a second wait.
+   * Recorded in the same batch if the command writes anything. The audit entry uses this and so needs no request of its own.
    */
   readonly alongside: Command | null
   /**

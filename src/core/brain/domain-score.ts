@@ -73,8 +73,8 @@ const addToClaim = (claims: AuthorClaim[], { weighted, quality }: FreshSignal): 
 
 /**
  * Weighs the claims. All newcomers together have the vote of one, so that adding names gains nothing. Speaking in turn
- * under several names gains nothing either: authors whose call is over together have what the strongest of them adds to
- * the authors whose call is open.
+ * under several names gains nothing either: all authors whose calls are over share the weight of the strongest of them, less
+ * the weight of all open ones.
  */
 const weighed = (claims: readonly AuthorClaim[]): readonly ShareClaim[] => {
   const [newcomers, open, over] = [noWeights(), noWeights(), noWeights()]

@@ -95,7 +95,7 @@ export class BarEvent {
   readonly #bar: FeedBar
   readonly #repeatedUntil: string | null
 
-  /** `repeatedUntil`: a wrong clock may have stored bars up to this time already. */
+  /** `repeatedUntil`: a wrong clock may have stored bars that open up to this time, so their keys get a suffix. */
   constructor(bar: FeedBar, observed: ObservedBar, repeatedUntil: string | null) {
     this.observed = observed
     this.#bar = bar

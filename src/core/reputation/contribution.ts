@@ -36,7 +36,7 @@ export interface Contribution {
 interface Following {
   readonly author: string
   readonly part: number
-  /** The part of `part` that chance does not explain; below 1. */
+  /** Like `part`, less what chance explains; below 1. */
   readonly sure: number
 }
 
@@ -70,6 +70,7 @@ export interface ContributionFacts {
  * - order: the author who borrows least comes first.
  * - subtract: deducts from the edge of each author what it repeats of earlier ones.
  * - caution: deducts the uncertainty of the rest, which is larger the more an author borrowed.
+ * - follow: deducts from each author the influence of the authors that it follows.
  *
  * Example: two authors have an edge of 0.3. The second repeats 0.9 of the calls of the first, beyond the expected
  * agreement. It keeps 0.3 - 0.9 · 0.3 = 0.03, and caution leaves nothing of that.
@@ -190,7 +191,8 @@ const significant = (share: number, noise: number): number => {
 }
 
 /**
- * Finds late copies. They repeat little of what is still open, but they do so always: their agreement is steadier than
+ * Finds late copies. A late copy overlaps little, because calls are nearly over when it repeats them. It agrees every time, more
+ * steadily than
  * the agreement of the original with them. The part is squared, because that is the part of the calls of an author who
  * repeats only some.
  */
@@ -337,7 +339,8 @@ const knowsAsMuch = (other: EstimatedEdge, own: EstimatedEdge): number =>
 
 // Limits of groups.
 
-/** Limits an original and all its followers together to the best of them. The original keeps its influence. */
+/** Deducts from a follower the largest influence that it follows, so that an original and its followers count as the
+ * strongest of them. The original keeps its influence. */
 const withoutFollowed = (contributions: Map<string, Contribution>): Map<string, Contribution> => {
   const reduced: (readonly [string, Contribution])[] = []
   for (const [author, own] of contributions) {

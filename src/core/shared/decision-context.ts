@@ -13,7 +13,7 @@ export interface SignedClaim {
 /** Inputs of a decision beyond the log: time, ids, and the operator's settings at that time. */
 export interface DecisionContext {
   readonly now: Timestamp
-  /** Later than now where the log already holds a later time, since `recorded_at` never decreases; else not given. */
+  /** Time of recording; by default now. Later than now where the log already holds a later time. */
   readonly recordedAt?: Timestamp
   readonly newId: () => string
   /** Ties the events of one request together. */

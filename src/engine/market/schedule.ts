@@ -36,7 +36,7 @@ const POLLS_AT_ONCE = 8
 /** Funding is due at 00:00, 08:00 and 16:00 UTC. */
 const FUNDING_PERIOD_MS = 28_800_000
 
-/** All tasks that the clock triggers: brain cycles, polls of producers, expiry, funding, learning and settlement. */
+/** Tasks of the clock, except those of orders at a venue (`OrderRouter`): brain cycles, polls of producers, expiry, funding, learning and settlement. */
 export const startSchedule = (dependencies: ScheduleDependencies): Schedule => {
   const closing = new AbortController()
   const { timer, onError } = dependencies

@@ -37,7 +37,7 @@ export class TickMonitor {
     }
     const before = this.#followed.get(symbol)
     const pauseMs = (before?.pausedUntilMs ?? 0) - tick.atMs
-    // A price with a wrong time caused any longer pause.
+    // A longer pause comes from a price with a wrong time and is ignored.
     if (this.#underWay.has(symbol) || (pauseMs > 0 && pauseMs <= PAUSE_MS)) return
     const followed = { price: priceFrom(tick.price), pausedUntilMs: 0 }
     this.#followed.set(symbol, followed)
@@ -70,7 +70,7 @@ export class TickMonitor {
         tick: { symbol, price: priceFrom(price), ts, confirms },
       })
       const isMoot = outcome.status === 'done' && outcome.events.length === 0
-      // The price that confirms a jump may arrive at once.
+      // After the first price of a jump there is no pause: the price that confirms it may follow at once.
       return isMoot && confirms !== null ? atMs + PAUSE_MS : 0
     } catch (error) {
       this.#dependencies.onError(`could not check a price of ${symbol}`, error)

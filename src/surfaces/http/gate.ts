@@ -49,7 +49,7 @@ export const givenRequestId = ({ headers }: IncomingMessage): string | null => {
 
 /**
  * Name of the requested resource in the audit: the path without prefix, query and trailing slash, cut to the length that
- * the audit keeps. The log also holds the command, which any caller can cause.
+ * the audit keeps. Any caller can cause an entry, and the command of the entry is stored, too.
  */
 export const resourceOf = (url: string): string => {
   const path = pathOf(url).replace(/\/+$/, '')

@@ -87,7 +87,7 @@ export interface FeedTick {
   readonly symbol: CanonicalSymbol
   readonly price: Price
   readonly ts: Timestamp
-  /** An earlier price at the same distance from all others, or null. Two such prices confirm each other. */
+  /** The price before it, if that price reached a level too; else null. Two prices close to each other confirm a jump. */
   readonly confirms: Price | null
 }
 

@@ -39,7 +39,7 @@ export interface Cause {
   readonly triggers: readonly { readonly name: string; readonly value: number; readonly threshold: number }[]
 }
 
-/** Values of the conditions that are true now. */
+/** Conditions that were true when the level was lowered, with their values then. */
 export type Acknowledged = Readonly<Record<string, number>>
 
 /** An operator may choose any level. Choosing the current one, or a raise to a lower level, changes nothing. */

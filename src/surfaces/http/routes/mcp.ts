@@ -150,8 +150,8 @@ const killSwitchCall = z.object({
 })
 
 /**
- * All urgent tools reduce risk, but for a call that lowers the kill switch, and for one that is denied: denials are
- * stored.
+ * Urgent tools reduce risk, with two exceptions: a call that lowers the kill switch, and a denied call, because its
+ * denial is stored.
  */
 const reducesRisk = (bytes: Uint8Array, caller: Caller, level: KillSwitchLevel): boolean => {
   if (!callsUrgentTool(bytes)) return false
