@@ -8,7 +8,7 @@ import type { NewEvent } from '../events/catalogue.ts'
 import { ANALYSIS_BARS_MAX } from './evolve.ts'
 import type { FeedBar } from './bar.ts'
 import { barAt, barsFrom } from './bars.fixture.ts'
-import { dayFactsOf, markOf, marketView } from './readings.ts'
+import { dayFactsOf, markOf, marketView, plainView } from './readings.ts'
 
 const BEGIN = timestampOf('2026-02-18T00:00:00.000Z')
 const at = (minutes: number): Timestamp => timestampAt(Date.parse(BEGIN) + minutes * 60_000)
@@ -110,6 +110,16 @@ describe('what producers see', () => {
     const [view] = marketView(marketAfter(days), ['BTC']).symbols
     expect(view).toMatchObject({ fearGreed: 27, fearGreedChange7d: 7, openInterestUsd: 107 })
     expect(view?.openInterestChangePct).toBeCloseTo((107 / 106 - 1) * 100, 9)
+  })
+
+  it('reaches code in another thread with every member', () => {
+    const view = marketView(marketAfter(barsFrom(at(0), closes(61))), ['BTC'])
+    const [own] = view.symbols
+    const getters = Object.entries(Object.getOwnPropertyDescriptors(Object.getPrototypeOf(own) as object))
+    const names = ['symbol', ...getters.flatMap(([name, { get }]) => (get === undefined ? [] : [name]))]
+    const [copied] = structuredClone(plainView(view)).symbols
+    expect(Object.keys(copied ?? {}).toSorted()).toEqual(names.toSorted())
+    expect(copied).toEqual(Object.fromEntries(names.map((name) => [name, own?.[name as keyof typeof own]])))
   })
 
   it('lacks symbols of which nothing was heard for long', () => {

@@ -154,6 +154,29 @@ class LazySymbolView implements SymbolView {
   }
 }
 
+/** A view as plain data, for code in another thread or process: a copy of an object has no members of its class. */
+export const plainView = ({ asOfMs, analysisBarSeconds, symbols }: MarketView): MarketView => ({
+  asOfMs,
+  analysisBarSeconds,
+  symbols: symbols.map((view) => ({
+    symbol: view.symbol,
+    analysisBars: view.analysisBars,
+    variance: view.variance,
+    close: view.close,
+    return1h: view.return1h,
+    return24h: view.return24h,
+    volume24hUsd: view.volume24hUsd,
+    fundingAnnualized: view.fundingAnnualized,
+    basisAnnualized: view.basisAnnualized,
+    openInterestUsd: view.openInterestUsd,
+    openInterestChangePct: view.openInterestChangePct,
+    bidDepthUsd: view.bidDepthUsd,
+    askDepthUsd: view.askDepthUsd,
+    fearGreed: view.fearGreed,
+    fearGreedChange7d: view.fearGreedChange7d,
+  })),
+})
+
 const changePct = (from: number | null, to: number | null): number | null =>
   from === null || to === null || from === 0 ? null : (to / from - 1) * 100
 

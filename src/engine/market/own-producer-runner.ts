@@ -1,6 +1,6 @@
 import type { Configuration } from '../../core/config/schema.ts'
 import type { FeedBar } from '../../core/market/bar.ts'
-import { marketView } from '../../core/market/readings.ts'
+import { marketView, plainView } from '../../core/market/readings.ts'
 import { firesBetween } from '../../core/shared/cron.ts'
 import { timestampAt } from '../../core/shared/time.ts'
 import type { OwnProducer } from '../../ports/producer.ts'
@@ -156,7 +156,7 @@ class ProducerTask {
     const { engine, configuration, producerRunner } = this.#dependencies
     const producer = await this.#task.open()
     const view = marketView(engine.state.market, configuration().universe.symbols, startedMs)
-    const run = await producer.run(view)
+    const run = await producer.run(plainView(view))
     const { schedule } = this.#task.registration
     const ts = timestampAt(this.#ranUpToMs)
     if (!this.#task.isClosed)
