@@ -1,4 +1,5 @@
 import { beginRun, createBarMemory } from '../adapters/history/bar-files/bar-memory.ts'
+import { forbidSignals } from '../adapters/strategies/files/forbid-signals.ts'
 import type { InsideOptions } from '../adapters/strategies/files/inside-strategies.ts'
 import type { EnvironmentVariables } from '../core/config/environment.ts'
 import type { Configuration } from '../core/config/schema.ts'
@@ -57,6 +58,7 @@ const resultOf = async (order: RunOrder): Promise<RunResult> => {
 
 /** Runs a strategy of the user in this thread, and tells the parent that its code returns. */
 const runInside: typeof runBacktest = async (configuration, request, place) => {
+  forbidSignals()
   let sentMs = performance.now()
   const onReturn = (): void => {
     const nowMs = performance.now()
