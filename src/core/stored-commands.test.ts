@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { expect, it } from 'vitest'
 import type { Command } from './decide.ts'
 import type { Stamped } from './log/event.ts'
@@ -12,7 +11,6 @@ import {
   storedRequest,
 } from './stored-commands.ts'
 
-const sha256Hex = (text: string): string => hash('sha256', text, 'hex')
 const SEED = '019b7000-1234-7abc-9def-0123456789ab'
 const AT = timestampAt(Date.UTC(2026, 1, 20))
 
@@ -69,13 +67,15 @@ it('reads nothing from a text of another batch or another form', () => {
     expect(parseCommands(other, events), other).toBeNull()
 })
 
-it('derives the same ids from the same seed, and others for every other command and event', () => {
+it('derives the same ids from the same seed, in order, and others for every other command and event', () => {
   const some = (seed: string, place: number): readonly string[] => {
-    const newId = idsOf(seed, place, sha256Hex)
+    const newId = idsOf(seed, place)
     return Array.from({ length: 100 }, newId)
   }
   const all = [...some(SEED, 0), ...some(SEED, 1), ...some(SEED.replace('b', 'c'), 0)]
   expect(new Set(all).size).toBe(300)
+  expect(all.slice(0, 200).toSorted()).toEqual(all.slice(0, 200))
+  expect(() => idsOf(SEED, 4096)).toThrow('more than a batch may have')
   expect(some(SEED, 1)).toEqual(all.slice(100, 200))
   for (const id of all)
     expect(id).toMatch(/^019b7000-1234-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$|^019c7000-1234-7/)

@@ -138,7 +138,7 @@ export const plan = async (
       answers.push({ status: 'refused', refusal: STALE })
       continue
     }
-    const newId = idsOf(context.seed, stored.length, context.sha256Hex)
+    const newId = idsOf(context.seed, stored.length)
     const tried = tryRun(state, head.hash, request, { ...context, newId })
     if (tried.status !== 'accepted') {
       answers.push(tried)

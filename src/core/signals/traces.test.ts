@@ -75,8 +75,9 @@ describe('a trace session', () => {
   })
 
   it('replaces the oldest one of its owner beyond the limit, and none of other owners', () => {
-    const ofKey = {
-      ...opened('other'),
+    const ofKey: NewEvent = {
+      type: 'trace.session_opened.v1',
+      source: 'api',
       payload: { session_id: 'other', label: '', agent: null, owner: 'key:k1' },
     }
     const many = Array.from({ length: SESSIONS_PER_OWNER_MAX + 2 }, (_, index) => opened(`s${index}`))

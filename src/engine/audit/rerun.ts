@@ -39,7 +39,7 @@ export const rerun = (
       version,
       nodeId,
       isSigned,
-      newId: idsOf(seed, place, sha256Hex),
+      newId: idsOf(seed, place),
       sha256Hex,
       elapsedMs: () => durations.shift() ?? 0,
       sign: (text) => signatureIn(stored, text, state, circumstances),

@@ -197,8 +197,8 @@ export class SimulatedProcess implements Owner {
   #newId(): string {
     this.#ids += 1
     const time = Math.floor(this.#around.world.nowMs).toString(16).padStart(12, '0')
-    const [life, count] = [this.#life.toString(16).padStart(3, '0'), this.#ids.toString(16).padStart(12, '0')]
-    return `${time.slice(0, 8)}-${time.slice(8)}-7${life}-8000-${count}`
+    const [life, count] = [this.#life.toString(16).padStart(3, '0'), this.#ids.toString(16).padStart(7, '0')]
+    return `${time.slice(0, 8)}-${time.slice(8)}-7${life}-8${count.slice(0, 3)}-${count.slice(3)}00000000`
   }
 }
 
