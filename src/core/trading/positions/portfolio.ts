@@ -1,4 +1,4 @@
-import type { ObservedBar } from '../../market/bar.ts'
+import { observedBar, type ObservedBar } from '../../market/bar.ts'
 import type { KnownEvent, PayloadOf } from '../../events/catalogue.ts'
 import { assertFold } from '../../shared/assert.ts'
 import { positionId, type Timestamp, type PositionId } from '../../shared/brand.ts'
@@ -35,6 +35,8 @@ import {
 
 export const evolvePortfolio = (portfolio: Portfolio, event: KnownEvent): Portfolio => {
   switch (event.type) {
+    case 'market.bar.v1':
+      return portfolioAfterBar(portfolio, observedBar(event.payload, event.payload.feed))
     case 'execution.position_opened.v1':
       return withPosition(portfolio, opened(event.payload, event.ts))
     case 'execution.position_adopted.v1':
