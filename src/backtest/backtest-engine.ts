@@ -1,4 +1,4 @@
-import { nodeId, type Timestamp } from '../core/shared/brand.ts'
+import { nodeId } from '../core/shared/brand.ts'
 import { usdNumber } from '../core/shared/money.ts'
 import { equityOf } from '../core/trading/risk/account.ts'
 import { timestampAt } from '../core/shared/time.ts'
@@ -35,8 +35,8 @@ export class BacktestEngine implements Executor {
   #nowMs = 0
   #prices: Prices | null = null
   #ids = 0
-  /** The current time as text. Formatted once per time, because a bar needs it several times. */
-  #now: Timestamp | null = null
+  /** The context of commands without a trace. Made once per time and settings, because a bar needs it several times. */
+  #untraced: DecisionContext | null = null
 
   constructor(dependencies: BacktestEngineDependencies) {
     this.#dependencies = dependencies
@@ -75,17 +75,15 @@ export class BacktestEngine implements Executor {
 
   /** Moves the time forward, never back. Without prices, those of the last bars apply. */
   moveTo(ms: number, prices: Prices | null = null): void {
-    if (ms > this.#nowMs) {
-      this.#nowMs = ms
-      this.#now = null
-    }
+    if (ms > this.#nowMs) this.#nowMs = ms
     this.#prices = prices
+    this.#untraced = null
   }
 
-  execute(command: Command, { traceId = null }: ExecuteOptions = {}): Promise<Outcome> {
+  execute(command: Command, { traceId = null }: ExecuteOptions = NO_OPTIONS): Outcome {
     const { barEvents, onEvents } = this.#dependencies
-    const result = run(this.#state, command, this.#context(traceId), barEvents)
-    if (result.status === 'refused') return Promise.resolve(result)
+    const result = run(this.#state, command, this.#contextOf(traceId), barEvents)
+    if (result.status === 'refused') return result
     this.#state = withoutEnded(result.state)
     const { events } = result
     if (events.length === 0) return NO_EVENTS
@@ -94,16 +92,24 @@ export class BacktestEngine implements Executor {
       if (dedupeKey !== null && type !== 'market.bar.v1') this.#keys.add(dedupeKey)
     }
     onEvents(events)
-    return Promise.resolve({ status: 'done', events, replayed: false })
+    return { status: 'done', events, replayed: false }
   }
 
-  #context(traceId: string | null): DecisionContext {
-    this.#now ??= timestampAt(this.#nowMs)
+  #contextOf(traceId: string | null): DecisionContext {
+    const configuration = this.#dependencies.configuration()
+    const known = this.#untraced
+    if (known !== null && known.configuration === configuration)
+      return traceId === null ? known : { ...known, traceId }
+    this.#untraced = this.#untracedWith(configuration)
+    return this.#contextOf(traceId)
+  }
+
+  #untracedWith(configuration: Configuration): DecisionContext {
     return {
-      now: this.#now,
+      now: timestampAt(this.#nowMs),
       newId: this.newId,
-      traceId,
-      configuration: this.#dependencies.configuration(),
+      traceId: null,
+      configuration,
       version: this.#dependencies.version,
       sha256Hex,
       nodeId: BACKTEST_NODE,
@@ -138,6 +144,7 @@ const NO_SIGNATURE = (): string => ''
 const NEVER_SIGNED = (): boolean => false
 const NO_TIME = (): number => 0
 
-const NO_EVENTS: Promise<Outcome> = Promise.resolve({ status: 'done', events: [], replayed: false })
+const NO_EVENTS: Outcome = { status: 'done', events: [], replayed: false }
+const NO_OPTIONS: ExecuteOptions = {}
 
 const CLOSED_MAX = 100

@@ -1,5 +1,6 @@
 import type { CanonicalSymbol, Timestamp } from '../shared/brand.ts'
 import { greater, lesser, priceFrom, returnOf, type Price } from '../shared/money.ts'
+import { appended } from '../shared/appended.ts'
 import { assertFold } from '../shared/assert.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
@@ -134,9 +135,7 @@ const withClose = (closes: readonly Quote[], close: Quote): readonly Quote[] => 
   const oldestMs = close.atMs - HOUR_MS
   let from = 0
   while (from + 1 < closes.length && (closes[from + 1] as Quote).atMs <= oldestMs) from += 1
-  const kept = closes.slice(from)
-  kept.push(close)
-  return kept
+  return appended(closes, from, close)
 }
 
 const withFearGreed = (
@@ -217,9 +216,8 @@ const analysed = (before: Analysis, observed: ObservedBar, rules: AnalysisRules)
 const closed = ({ bars, forming, variance }: Analysis, { varianceDecay }: AnalysisRules): Analysis => {
   if (forming === null) return { bars, forming, variance }
   const last = bars.at(-1)
-  const kept = bars.length < ANALYSIS_BARS_MAX ? bars : bars.slice(1 - ANALYSIS_BARS_MAX)
   return {
-    bars: [...kept, forming],
+    bars: appended(bars, Math.max(0, bars.length + 1 - ANALYSIS_BARS_MAX), forming),
     forming: null,
     variance:
       last === undefined ? null : decayed(variance, returnOf(last.close, forming.close), varianceDecay),
