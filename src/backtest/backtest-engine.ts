@@ -1,4 +1,4 @@
-import { nodeId } from '../core/shared/brand.ts'
+import { nodeId, type Timestamp } from '../core/shared/brand.ts'
 import { usdNumber } from '../core/shared/money.ts'
 import { equityOf } from '../core/trading/risk/account.ts'
 import { timestampAt } from '../core/shared/time.ts'
@@ -35,7 +35,9 @@ export class BacktestEngine implements Executor {
   #nowMs = 0
   #prices: Prices | null = null
   #ids = 0
-  /** The context of commands without a trace. Made once per time and settings, because a bar needs it several times. */
+  /** The current time as text. Formatted once per time, because a bar needs it several times. */
+  #now: Timestamp | null = null
+  /** The context of commands without a trace. Made once per time, prices and settings. */
   #untraced: DecisionContext | null = null
 
   constructor(dependencies: BacktestEngineDependencies) {
@@ -75,7 +77,10 @@ export class BacktestEngine implements Executor {
 
   /** Moves the time forward, never back. Without prices, those of the last bars apply. */
   moveTo(ms: number, prices: Prices | null = null): void {
-    if (ms > this.#nowMs) this.#nowMs = ms
+    if (ms > this.#nowMs) {
+      this.#nowMs = ms
+      this.#now = null
+    }
     this.#prices = prices
     this.#untraced = null
   }
@@ -105,8 +110,9 @@ export class BacktestEngine implements Executor {
   }
 
   #untracedWith(configuration: Configuration): DecisionContext {
+    this.#now ??= timestampAt(this.#nowMs)
     return {
-      now: timestampAt(this.#nowMs),
+      now: this.#now,
       newId: this.newId,
       traceId: null,
       configuration,

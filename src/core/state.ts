@@ -13,7 +13,7 @@ import { evolveTrading, INITIAL_TRADING, tradingAfterBar, type TradingState } fr
 import { evolveTreasury, INITIAL_TREASURY, type TreasuryState } from './treasury/evolve.ts'
 
 /** Changes with every change of the fold: a snapshot of another version is not used. */
-export const STATE_VERSION = '29'
+export const STATE_VERSION = '30'
 
 /** All of memory, as one fold over the log: one member per context. */
 export interface State {

@@ -14,7 +14,7 @@ import { sha256Hex } from '../records.fixture.ts'
  * produced.
  */
 const FOLD_HASHES: Readonly<Record<string, string>> = {
-  '29': 'f3ed5eb9afe7d3f5be1db6281785753ac814ed661645ecb0965e804cf4384e86',
+  '30': 'd8c8d9942cfea16ee8863e6fa989a4f25f984da8f298e0c4edade8f2535b44e3',
 }
 
 /** Recorded events with every type of the catalogue. Add a line at the end for a new type. */
