@@ -55,7 +55,9 @@ describe('analysis bars', () => {
     const [view] = marketView(market, ['BTC']).symbols
     expect(view?.analysisBars).toHaveLength(ANALYSIS_BARS_MAX)
     expect(view?.analysisBars.map(({ close }) => close)).toEqual(
-      closes(ANALYSIS_BARS_MAX + 50).slice(50).map(priceFrom),
+      closes(ANALYSIS_BARS_MAX + 50)
+        .slice(50)
+        .map(priceFrom),
     )
     const { older = [], newer = [] } = market.symbols.get(canonicalSymbol('BTC'))?.analysis ?? {}
     expect(older.length + newer.length).toBeLessThanOrEqual(ANALYSIS_BARS_MAX + 20)
