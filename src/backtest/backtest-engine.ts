@@ -85,7 +85,7 @@ export class BacktestEngine implements Executor {
     this.#untraced = null
   }
 
-  execute(command: Command, { traceId = null }: ExecuteOptions = NO_OPTIONS): Outcome {
+  execute(command: Command, { traceId = null }: ExecuteOptions = NO_OPTIONS): Promise<Outcome> | Outcome {
     const { barEvents, onEvents } = this.#dependencies
     const result = run(this.#state, command, this.#contextOf(traceId), barEvents)
     if (result.status === 'refused') return result

@@ -146,7 +146,11 @@ const isNewMinute = (beforeMs: number, nowMs: number): boolean =>
   Math.floor(nowMs / 60_000) > Math.floor(beforeMs / 60_000)
 
 /** Runs learning on a fixed grid. One run replaces any number of missed ones. */
-const learnIfDue = (engine: Executor, { learning }: Configuration, nowMs: number): unknown => {
+const learnIfDue = (
+  engine: Executor,
+  { learning }: Configuration,
+  nowMs: number,
+): ReturnType<Executor['execute']> | null => {
   const intervalMs = learning.interval_seconds * 1000
   const dueMs = Math.floor(nowMs / intervalMs) * intervalMs
   if (!learning.enabled || !isLearningDue(engine.state.brain.learning, dueMs, dueMs + intervalMs)) return null
