@@ -37,6 +37,8 @@ export class BacktestEngine implements Executor {
   #ids = 0
   /** The current time as text. Formatted once per time, because a bar needs it several times. */
   #now: Timestamp | null = null
+  /** The context of commands without a trace. Made once per time, prices and settings. */
+  #untraced: DecisionContext | null = null
 
   constructor(dependencies: BacktestEngineDependencies) {
     this.#dependencies = dependencies
@@ -80,12 +82,13 @@ export class BacktestEngine implements Executor {
       this.#now = null
     }
     this.#prices = prices
+    this.#untraced = null
   }
 
-  execute(command: Command, { traceId = null }: ExecuteOptions = {}): Promise<Outcome> {
+  execute(command: Command, { traceId = null }: ExecuteOptions = NO_OPTIONS): Promise<Outcome> | Outcome {
     const { barEvents, onEvents } = this.#dependencies
-    const result = run(this.#state, command, this.#context(traceId), barEvents)
-    if (result.status === 'refused') return Promise.resolve(result)
+    const result = run(this.#state, command, this.#contextOf(traceId), barEvents)
+    if (result.status === 'refused') return result
     this.#state = withoutEnded(result.state)
     const { events } = result
     if (events.length === 0) return NO_EVENTS
@@ -94,16 +97,25 @@ export class BacktestEngine implements Executor {
       if (dedupeKey !== null && type !== 'market.bar.v1') this.#keys.add(dedupeKey)
     }
     onEvents(events)
-    return Promise.resolve({ status: 'done', events, replayed: false })
+    return { status: 'done', events, replayed: false }
   }
 
-  #context(traceId: string | null): DecisionContext {
+  #contextOf(traceId: string | null): DecisionContext {
+    const configuration = this.#dependencies.configuration()
+    const known = this.#untraced
+    if (known !== null && known.configuration === configuration)
+      return traceId === null ? known : { ...known, traceId }
+    this.#untraced = this.#untracedWith(configuration)
+    return this.#contextOf(traceId)
+  }
+
+  #untracedWith(configuration: Configuration): DecisionContext {
     this.#now ??= timestampAt(this.#nowMs)
     return {
       now: this.#now,
       newId: this.newId,
-      traceId,
-      configuration: this.#dependencies.configuration(),
+      traceId: null,
+      configuration,
       version: this.#dependencies.version,
       sha256Hex,
       nodeId: BACKTEST_NODE,
@@ -138,6 +150,7 @@ const NO_SIGNATURE = (): string => ''
 const NEVER_SIGNED = (): boolean => false
 const NO_TIME = (): number => 0
 
-const NO_EVENTS: Promise<Outcome> = Promise.resolve({ status: 'done', events: [], replayed: false })
+const NO_EVENTS: Outcome = { status: 'done', events: [], replayed: false }
+const NO_OPTIONS: ExecuteOptions = {}
 
 const CLOSED_MAX = 100

@@ -14,7 +14,7 @@ import { runDueTasks } from '../engine/market/schedule.ts'
 import type { FeedListener, MarketFeed } from '../ports/market-feed.ts'
 import { AccountTracker } from './account.ts'
 import { BACKTEST_NODE, BacktestEngine } from './backtest-engine.ts'
-import { NO_PRICES, pricesAtOpen, type Prices } from './prices.ts'
+import { pricesAtOpen, type Prices } from './prices.ts'
 import type { RecordedInput, SurroundingEvents } from './log-feed.ts'
 import { OwnProducersInBacktest } from './own-producers.ts'
 import type { BacktestDependencies, BacktestResult } from './run-dependencies.ts'
@@ -211,7 +211,8 @@ class Run {
     this.#adaptTo(first.resolution_s)
     const isWarmUp = openMs < this.#tradedFromMs || first.backfill
     const group = { bars, openMs, closeMs, backfill: isWarmUp }
-    if (!isWarmUp) await this.#trade(group)
+    const trading = isWarmUp ? undefined : this.#trade(group)
+    if (trading !== undefined) await trading
     const events = this.#dependencies.feed.surroundingEvents?.() ?? NO_EVENTS
     if (events.before.length > 0)
       await this.#replay(events.before, closeMs, (proposal) => this.#propose(proposal))
@@ -287,14 +288,18 @@ class Run {
   }
 
   /** Decides at each step from the last close to this open. Without a gap that is one time. */
-  async #trade({ bars, openMs }: BarGroup): Promise<void> {
+  #trade({ bars, openMs }: BarGroup): Promise<void> | undefined {
+    if (openMs < this.#doneUpToMs) return undefined
+    const prices = pricesAtOpen(this.#settings.universe.symbols, bars, openMs)
+    return openMs === this.#doneUpToMs ? this.#decide(openMs, prices) : this.#tradeAfterGap(openMs, prices)
+  }
+
+  async #tradeAfterGap(openMs: number, prices: Prices): Promise<void> {
     const { universe, market } = this.#settings
-    const stepMs = market.bar_seconds * 1000
-    const noPrices = this.#doneUpToMs < openMs ? pricesAtOpen(universe.symbols, [], openMs) : NO_PRICES
-    for (let nowMs = this.#doneUpToMs; nowMs < openMs; nowMs += stepMs) await this.#decide(nowMs, noPrices)
-    if (openMs >= this.#doneUpToMs) {
-      await this.#decide(openMs, pricesAtOpen(universe.symbols, bars, openMs))
-    }
+    const noPrices = pricesAtOpen(universe.symbols, [], openMs)
+    for (let nowMs = this.#doneUpToMs; nowMs < openMs; nowMs += market.bar_seconds * 1000)
+      await this.#decide(nowMs, noPrices)
+    await this.#decide(openMs, prices)
   }
 
   /** Scheduled work, then the strategy. `group`: the bars that open now. */

@@ -106,7 +106,8 @@ const traded = (
     for (const proposal of proposals) {
       if (unpriced.includes(proposal)) continue
       const wanted = proposalOf(strategy.name, proposal)
-      const outcome = await engine.execute({ kind: 'propose-trade', proposal: wanted })
+      const decided = engine.execute({ kind: 'propose-trade', proposal: wanted })
+      const outcome = decided instanceof Promise ? await decided : decided
       const [first] = outcome.status === 'done' ? outcome.events : []
       if (first === undefined) onProposal(proposal, false)
       else if (first.type === 'execution.trade_intent.v1') onProposal(proposal, true)

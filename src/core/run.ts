@@ -33,22 +33,7 @@ export const run = (
   const pending: Command[] = [command]
   let state = before
   let assessment = 'none' as 'none' | 'due' | 'done'
-  const take = (stamped: Stamped): void => {
-    state = evolve(state, stamped)
-    events.push(stamped)
-    const known = asKnown(stamped)
-    if (known === null) return
-    pending.push(...consequencesOf(known))
-    if (assessment === 'none' && touchesRisk(known)) assessment = 'due'
-  }
   const { now, recordedAt = now, newId } = context
-  const takeBar = ({ observed }: BarEvent): void => {
-    // Every event takes an id, made or not, so that the other ids of a run do not depend on it.
-    newId()
-    state = afterBar(state, observed, { seq: state.seq + 1, recordedAt })
-    for (const next of commandsAfterBar(observed)) pending.push(next)
-    if (assessment === 'none' && !observed.bar.backfill) assessment = 'due'
-  }
   for (let step = 0; step < pending.length || assessment === 'due'; step += 1) {
     // Risk is assessed once, at the end: the kill switch judges the state after the last consequence.
     if (step === pending.length) {
@@ -63,8 +48,22 @@ export const run = (
       return decision
     }
     for (const event of decision.events) {
-      if (barEvents === 'left-out' && event instanceof BarEvent) takeBar(event)
-      else take(stamp(event, state.seq + 1, context))
+      if (barEvents === 'left-out' && event instanceof BarEvent) {
+        const { observed } = event
+        // Every event takes an id, made or not, so that the other ids of a run do not depend on it.
+        newId()
+        state = afterBar(state, observed, { seq: state.seq + 1, recordedAt })
+        for (const follower of commandsAfterBar(observed)) pending.push(follower)
+        if (assessment === 'none' && !observed.bar.backfill) assessment = 'due'
+        continue
+      }
+      const stamped = stamp(event, state.seq + 1, context)
+      state = evolve(state, stamped)
+      events.push(stamped)
+      const known = asKnown(stamped)
+      if (known === null) continue
+      for (const follower of consequencesOf(known)) pending.push(follower)
+      if (assessment === 'none' && touchesRisk(known)) assessment = 'due'
     }
   }
   return { status: 'accepted', events, state }

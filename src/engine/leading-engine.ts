@@ -3,7 +3,7 @@ import type { Engine } from './engine.ts'
 import type { Executor } from './plan.ts'
 
 /** The engine for tasks of the leader: feeds, schedule and order routing. */
-export type LeadingEngine = Executor & Pick<Engine, 'eventBus' | 'log'>
+export type LeadingEngine = Pick<Engine, 'eventBus' | 'log' | 'execute'> & Executor
 
 /** Adds the token of the lease to every command. `onFenced` is called if another process leads by now. */
 export const leadingEngine = (engine: Engine, leaderToken: number, onFenced: () => void): LeadingEngine => ({

@@ -52,7 +52,8 @@ export interface Executor {
       keys: readonly string[],
     ): Promise<ReadonlyMap<string, { readonly source: string | null }>>
   }
-  execute(command: Command, options?: ExecuteOptions): Promise<Outcome>
+  /** A backtest answers at once: a promise per command would take it longer than most commands do. */
+  execute(command: Command, options?: ExecuteOptions): Promise<Outcome> | Outcome
 }
 
 export type Outcome =

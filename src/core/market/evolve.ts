@@ -1,5 +1,6 @@
 import type { CanonicalSymbol, Timestamp } from '../shared/brand.ts'
 import { greater, lesser, priceFrom, returnOf, type Price } from '../shared/money.ts'
+import { appended } from '../shared/appended.ts'
 import { assertFold } from '../shared/assert.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
@@ -113,7 +114,7 @@ const withoutFuture = (
   known: SymbolMarket,
   { openMs, closeMs, bar: { close_ts } }: ObservedBar,
 ): SymbolMarket => {
-  const { bars, forming, variance } = known.analysis
+  const { forming, variance } = known.analysis
   const isPast = (bar: AnalysisBar): boolean => bar.openMs <= openMs
   return {
     ...known,
@@ -121,7 +122,8 @@ const withoutFuture = (
     mark: known.mark !== null && known.mark.atMs < closeMs ? known.mark : null,
     closes: known.closes.filter(({ atMs }) => atMs < closeMs),
     analysis: {
-      bars: bars.filter(isPast),
+      older: analysisBarsOf(known.analysis).filter(isPast),
+      newer: [],
       forming: forming !== null && isPast(forming) ? forming : null,
       variance,
     },
@@ -134,9 +136,7 @@ const withClose = (closes: readonly Quote[], close: Quote): readonly Quote[] => 
   const oldestMs = close.atMs - HOUR_MS
   let from = 0
   while (from + 1 < closes.length && (closes[from + 1] as Quote).atMs <= oldestMs) from += 1
-  const kept = closes.slice(from)
-  kept.push(close)
-  return kept
+  return appended(closes, from, close)
 }
 
 const withFearGreed = (
@@ -191,16 +191,30 @@ interface AnalysisRules {
 }
 
 interface Analysis {
-  /** Closed analysis bars, oldest first. */
-  readonly bars: readonly AnalysisBar[]
+  /** Closed analysis bars, oldest first, in two lists, so that adding one copies little. Read by `analysisBarsOf`. */
+  readonly older: readonly AnalysisBar[]
+  readonly newer: readonly AnalysisBar[]
   readonly forming: AnalysisBar | null
   readonly variance: number | null
 }
 
-const INITIAL_ANALYSIS: Analysis = { bars: [], forming: null, variance: null }
+const INITIAL_ANALYSIS: Analysis = { older: [], newer: [], forming: null, variance: null }
 
 /** Enough for the slowest indicator to converge. */
 export const ANALYSIS_BARS_MAX = 400
+const NEWER_MAX = 20
+
+/** The latest closed analysis bars, oldest first. */
+export const analysisBarsOf = ({ older, newer }: Analysis): readonly AnalysisBar[] => {
+  const known = joinedBars.get(newer)
+  if (known !== undefined) return known
+  const joined = [...older, ...newer].slice(-ANALYSIS_BARS_MAX)
+  joinedBars.set(newer, joined)
+  return joined
+}
+
+/** Kept until the next bar, because every signal reads them. */
+const joinedBars = new WeakMap<readonly AnalysisBar[], readonly AnalysisBar[]>()
 
 /** Adds the next bar. Bars arrive in order. An analysis bar with a gap is closed with the bars that it has. */
 const analysed = (before: Analysis, observed: ObservedBar, rules: AnalysisRules): Analysis => {
@@ -210,16 +224,18 @@ const analysed = (before: Analysis, observed: ObservedBar, rules: AnalysisRules)
   const isNext = before.forming !== null && before.forming.openMs < openMs
   const ready = isNext ? closed(before, rules) : before
   const forming = ready.forming === null ? begun(bar, openMs) : joined(ready.forming, bar)
-  const after = { bars: ready.bars, forming, variance: ready.variance }
+  const after = { older: ready.older, newer: ready.newer, forming, variance: ready.variance }
   return closeMs >= openMs + lengthMs ? closed(after, rules) : after
 }
 
-const closed = ({ bars, forming, variance }: Analysis, { varianceDecay }: AnalysisRules): Analysis => {
-  if (forming === null) return { bars, forming, variance }
-  const last = bars.at(-1)
-  const kept = bars.length < ANALYSIS_BARS_MAX ? bars : bars.slice(1 - ANALYSIS_BARS_MAX)
+const closed = (before: Analysis, { varianceDecay }: AnalysisRules): Analysis => {
+  const { older, newer, forming, variance } = before
+  if (forming === null) return before
+  const last = newer.at(-1) ?? older.at(-1)
+  const isFull = newer.length === NEWER_MAX
   return {
-    bars: [...kept, forming],
+    older: isFull ? analysisBarsOf(before) : older,
+    newer: isFull ? [forming] : appended(newer, 0, forming),
     forming: null,
     variance:
       last === undefined ? null : decayed(variance, returnOf(last.close, forming.close), varianceDecay),

@@ -52,7 +52,15 @@ describe('analysis bars', () => {
 
   it('are kept in bounded number, whatever the history', () => {
     const market = marketAfter(barsFrom(at(0), closes(ANALYSIS_BARS_MAX + 50), { resolution_s: 900 }))
-    expect(market.symbols.get(canonicalSymbol('BTC'))?.analysis.bars).toHaveLength(ANALYSIS_BARS_MAX)
+    const [view] = marketView(market, ['BTC']).symbols
+    expect(view?.analysisBars).toHaveLength(ANALYSIS_BARS_MAX)
+    expect(view?.analysisBars.map(({ close }) => close)).toEqual(
+      closes(ANALYSIS_BARS_MAX + 50)
+        .slice(50)
+        .map(priceFrom),
+    )
+    const { older = [], newer = [] } = market.symbols.get(canonicalSymbol('BTC'))?.analysis ?? {}
+    expect(older.length + newer.length).toBeLessThanOrEqual(ANALYSIS_BARS_MAX + 20)
     expect(market.symbols.get(canonicalSymbol('BTC'))?.closes.length).toBeLessThanOrEqual(5)
   })
 
@@ -70,11 +78,11 @@ describe('analysis bars', () => {
       },
     })
     const bars = barsFrom(at(0), closes(30))
-    expect(marketAfter(bars, started(900)).symbols.get(canonicalSymbol('BTC'))?.analysis.bars).toHaveLength(2)
+    expect(marketView(marketAfter(bars, started(900)), ['BTC']).symbols[0]?.analysisBars).toHaveLength(2)
     const changed = marketAfter(bars, started(300))
     expect(changed.symbols.get(canonicalSymbol('BTC'))).toMatchObject({
       last: { close: priceFrom(129) },
-      analysis: { bars: [] },
+      analysis: { older: [], newer: [], forming: null },
     })
     expect(changed.rules.barSeconds).toBe(300)
   })

@@ -3,7 +3,7 @@ import type { CanonicalSymbol } from '../shared/brand.ts'
 import { returnOf, type Price } from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import { DAY_MS, dayOf, isFromFuture, msOf, timestampAt } from '../shared/time.ts'
-import type { AnalysisBar, Market, SymbolMarket } from './evolve.ts'
+import { analysisBarsOf, type AnalysisBar, type Market, type SymbolMarket } from './evolve.ts'
 import type { Quote } from '../shared/quote.ts'
 
 /** Market data for producers. Symbols without a recent bar, or with a bar from the future, are left out. */
@@ -40,7 +40,8 @@ export const dayFactsOf = (
   if (known === undefined) return { volume24hUsd: null, return24hPct: null }
   const dayAgo = barADayAgo(known, market.rules.barSeconds)
   if (dayAgo === null) return { volume24hUsd: null, return24hPct: null }
-  const { bars, forming } = known.analysis
+  const bars = analysisBarsOf(known.analysis)
+  const { forming } = known.analysis
   let volume24hUsd = forming?.quoteVolume ?? 0
   for (let index = dayAgo.index + 1; index < bars.length; index += 1)
     volume24hUsd += bars[index]?.quoteVolume ?? 0
@@ -91,7 +92,7 @@ class LazySymbolView implements SymbolView {
   }
 
   get analysisBars(): readonly AnalysisBar[] {
-    return this.#known.analysis.bars
+    return analysisBarsOf(this.#known.analysis)
   }
 
   get variance(): number | null {
@@ -203,8 +204,9 @@ const barADayAgo = (
   { last, analysis }: SymbolMarket,
   barSeconds: number,
 ): { readonly index: number; readonly bar: AnalysisBar } | null => {
-  const index = lastOpenedBy(analysis.bars, msOf(last.close_ts) - DAY_MS - barSeconds * 1000)
-  const bar = analysis.bars[index]
+  const bars = analysisBarsOf(analysis)
+  const index = lastOpenedBy(bars, msOf(last.close_ts) - DAY_MS - barSeconds * 1000)
+  const bar = bars[index]
   return bar === undefined ? null : { index, bar }
 }
 

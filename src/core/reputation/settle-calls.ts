@@ -1,5 +1,5 @@
 import type { Configuration } from '../config/schema.ts'
-import type { AnalysisBar } from '../market/evolve.ts'
+import { analysisBarsOf, type AnalysisBar } from '../market/evolve.ts'
 import { isOpen, type ClosedPosition, type Positions } from '../trading/positions/positions.ts'
 import { bandOf, type BaseRates, MOVE_OF, moveOf, moveRate, tradeRate } from './base-rates.ts'
 import { type Call, type Calls, horizonQueue, isBound, PARTS_OF_HORIZON, symbolQueue } from './calls.ts'
@@ -111,7 +111,8 @@ const exitPrices = (
 ): ((horizon: Horizon) => Price) => {
   const endMs = msOf(closeTs)
   const lengthMs = market.rules.barSeconds * 1000
-  const bars = market.symbols.get(symbol)?.analysis.bars ?? []
+  const known = market.symbols.get(symbol)
+  const bars = known === undefined ? [] : analysisBarsOf(known.analysis)
   const medianFor = (horizon: Horizon): Price => {
     const beginMs = endMs - HORIZON_MS[horizon] / PARTS_OF_HORIZON
     const sorted = [close]

@@ -13,7 +13,10 @@ export type Decision =
   | { readonly status: 'accepted'; readonly events: readonly NewEvent[] }
   | { readonly status: 'refused'; readonly refusal: Refusal }
 
-export const accept = (...events: readonly NewEvent[]): Decision => ({ status: 'accepted', events })
+export const accept = (...events: readonly NewEvent[]): Decision =>
+  events.length === 0 ? NOTHING : { status: 'accepted', events }
+
+const NOTHING: Decision = { status: 'accepted', events: [] }
 
 export const refuse = (code: RefusalCode, detail: string, extras: JsonObject = {}): Decision => ({
   status: 'refused',

@@ -39,8 +39,21 @@ export const parseTimestamp = (text: string): Timestamp | null => {
 /** Whether the text already is in the form we write. */
 export const isTimestamp = (text: string): text is Timestamp => !Number.isNaN(exactMs(text))
 
-/** Milliseconds since 1970 of a text in the form we write; NaN for any other text. Bars need this often. */
+/** Milliseconds since 1970 of a text in the form we write; NaN for any other text. */
 export const exactMs = (text: string): number => {
+  const known = seen.get(text)
+  if (known !== undefined) return known
+  const ms = parsedMs(text)
+  if (seen.size >= SEEN_MAX) seen.clear()
+  if (text.length === TEXT_LENGTH) seen.set(text, ms)
+  return ms
+}
+
+/** Cached, because a bar needs the same few times often. The cache is limited, because clients can send any text. */
+const seen = new Map<string, number>()
+const SEEN_MAX = 1000
+
+const parsedMs = (text: string): number => {
   if (
     text.length !== TEXT_LENGTH ||
     text.charCodeAt(4) !== HYPHEN ||

@@ -126,10 +126,11 @@ export class MarketRunner implements Arrivals {
     try {
       for (const some of isPast(bars) ? [bars] : inChunks(bars)) {
         const { rates } = engine.state.reputation.calls
-        const outcome = await engine.execute({
+        const answer = engine.execute({
           kind: 'observe-bars',
           observation: { feed: feed.name, bars: some },
         })
+        const outcome = answer instanceof Promise ? await answer : answer
         // Only a batch with that many events may have left calls unsettled.
         if (outcome.status === 'done' && outcome.events.length >= SETTLED_AT_ONCE_MAX)
           await this.#settleRest(rates)

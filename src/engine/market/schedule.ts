@@ -119,7 +119,10 @@ export const runDueTasks = async (
   if (isNewMinute(beforeMs, nowMs)) {
     if (engine.state.signals.producers.runs.size > 0) await engine.execute({ kind: 'notice-stale-producers' })
     const { book, orders } = engine.state.trading
-    if (book.count > 0 || orders.open.size > 0) await engine.execute({ kind: 'check-positions' })
+    if (book.count > 0 || orders.open.size > 0) {
+      const checked = engine.execute({ kind: 'check-positions' })
+      if (checked instanceof Promise) await checked
+    }
     // Settles in batches, because many calls may have waited for a price that never came.
     while (isAnyOverdue(engine.state.reputation.calls, now, configuration().settlement)) {
       const outcome = await engine.execute({ kind: 'settle-overdue' })
@@ -147,7 +150,7 @@ const learnIfDue = (
   engine: Executor,
   { learning }: Configuration,
   nowMs: number,
-): Promise<unknown> | null => {
+): ReturnType<Executor['execute']> | null => {
   const intervalMs = learning.interval_seconds * 1000
   const dueMs = Math.floor(nowMs / intervalMs) * intervalMs
   if (!learning.enabled || !isLearningDue(engine.state.brain.learning, dueMs, dueMs + intervalMs)) return null

@@ -261,7 +261,17 @@ const withMark = <Of extends OpenPosition>(
   const gain = minus(plus(sold.notional, exposure), holding.notional)
   const unrealized = signed(terms.direction, gain)
   const mark: Mark = { price, atMs, unrealized, exposure, margin, maxAdverseExcursion, maxFavorableExcursion }
-  return { ...position, mark }
+  return remarked(position, mark) as Of
+}
+
+/** Spelled out, because every bar passes here and spreading an object takes several times as long. */
+const remarked = (position: OpenPosition, mark: Mark): OpenPosition => {
+  const { id, status, terms, holding } = position
+  if (status === 'closing') return { id, status, terms, holding, mark, exit: position.exit }
+  const { blockedExit, sold } = position
+  return sold === undefined
+    ? { id, status, terms, holding, mark, blockedExit }
+    : { id, status, terms, holding, mark, blockedExit, sold }
 }
 
 const NOTHING_SOLD: Sold = { quantity: NO_QUANTITY, notional: NO_USD, costBasis: NO_COST_BASIS }

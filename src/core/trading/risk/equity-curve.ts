@@ -1,3 +1,4 @@
+import { appended } from '../../shared/appended.ts'
 import type { Usd } from '../../shared/money.ts'
 
 /** Equity from this time until the next sample. */
@@ -96,7 +97,7 @@ const samplesOf = (ring: EquityRing | undefined): readonly EquitySample[] =>
   ring === undefined ? [] : [...ring.pieces.flat(), ...ring.newest]
 
 const added = ({ pieces, newest }: EquityRing, sample: EquitySample, samplesMax: number): EquityRing => {
-  if (newest.length < PIECE) return { pieces, newest: [...newest, sample] }
+  if (newest.length < PIECE) return { pieces, newest: appended(newest, 0, sample) }
   const piecesMax = samplesMax / PIECE
   return { pieces: [...pieces, newest].slice(-piecesMax), newest: [sample] }
 }
