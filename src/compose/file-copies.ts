@@ -41,6 +41,7 @@ export const copyOf = async (
     // A file that changed while it was read has no copy.
     return (await contentHash(bars.market.file)) === content ? path : null
   } catch {
+    // Without a copy the run reads the file itself, and reports an error of the file there.
     return null
   }
 }

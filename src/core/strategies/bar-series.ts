@@ -157,7 +157,7 @@ class Chunk {
     return this.#value(row, CLOSE_MS)
   }
 
-  /** The same object each time. Call it for closed bars only. */
+  /** Returns one object per bar, however often it is called. Call it for closed bars only. */
   barAt(row: number): Bar {
     const known = this.#bars[row]
     if (known !== undefined) return known
